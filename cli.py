@@ -52,7 +52,6 @@ COMMANDS = {
     "history": ("records.history", "history"),
     "restore": ("records.restore", "history"),
     "uncompact": ("records.uncompact", "history"),
-    "onboard": ("onboard.onboard", "team"),
     "report": ("report.report", "team"),
     "scan": ("scan.scan", "team"),
     "export": ("exchange.export", "team"),

@@ -35,7 +35,7 @@ EVENTS: dict[str, dict[str, Any]] = {
     },
 }
 COMMANDS = (
-    *("view -o -", "report", "scan", "export", "stats", "list", "show 0", "doctor", "onboard"),
+    *("view -o -", "report", "scan", "export", "stats", "list", "show 0", "doctor"),
     "topics",
 )
 

@@ -1,7 +1,7 @@
 """Lays out the Markdown that this program writes for a terminal: no signs, wrapped at words.
 
-It knows headings, lists, tables, code, strong words and folded parts as `onboard` and `report`
-write them, and is no reader of other Markdown.
+It knows headings, lists, tables, code, strong words and folded parts as `report` writes them, and
+is no reader of other Markdown.
 """
 
 import re

@@ -49,7 +49,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "uncompact": ("uncompact", RULE, "--dry-run"),
     "stats": ("stats",),
     "replay": ("stats", "--replay", "--json"),
-    "onboard": ("onboard",),
     "list": ("list",),
     "topics": ("topics",),
     "session-start": ("hook", "session-start", "--client", "claude-code"),

@@ -36,7 +36,6 @@ COMMANDS = [
     "uncompact 0123456789abcdef",
     "stats",
     "view -o -",
-    "onboard",
     "report",
     "report HEAD~1..HEAD",
     "export",

@@ -172,9 +172,9 @@ def test_a_sentence_names_a_command_that_runs_as_typed(
 ) -> None:
     untouched = Installed(installed.scripts, tmp_path / "project")  # where no setup has run
     untouched.project.mkdir()
-    page = untouched.run("sentinel-memory", "onboard")
-    assert "`sentinel-memory setup --all`" in page
-    assert "cli.py" not in page
+    said = untouched.run("sentinel-memory", "doctor")
+    assert "server: name yours in sentinel-memory setup CLIENT\n" in said
+    assert "cli.py" not in said
 
 
 def test_what_setup_writes_starts(installed: Installed) -> None:
@@ -211,7 +211,8 @@ def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", *PIP, "-e", ROOT, cwd=tmp_path)
     installed = Installed(python.parent, tmp_path / "project")
     installed.project.mkdir()
-    assert "`sentinel-memory setup --all`" in installed.run("sentinel-memory", "onboard")
+    said = installed.run("sentinel-memory", "doctor")
+    assert "server: name yours in sentinel-memory setup CLIENT\n" in said
     found = "import sentinel_memory.cli as it; print(it.__file__)"
     assert Path(run(python, "-c", found, cwd=tmp_path).strip()).samefile(ROOT / "cli.py")
 

@@ -21,7 +21,6 @@ WRITERS = [
     "export --format json -o {} --force",
     "export --block {}",
     "export --block {} --remove",
-    "onboard -o {} --force",
     "view -o {} --force",
     "report -o {} --force",
     "import {} --yes --topic x",
@@ -70,7 +69,7 @@ def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: 
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:7])
+@pytest.mark.parametrize("words", WRITERS[:6])
 def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: str) -> None:
     (desk.root / "docs").symlink_to(desk.home)
     done = desk.run(*words.format(desk.home / ".bashrc").split())
@@ -80,7 +79,7 @@ def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: st
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:7])
+@pytest.mark.parametrize("words", WRITERS[:6])
 def test_a_link_to_another_place_in_the_repository_is_followed(desk: Desk, words: str) -> None:
     (desk.root / "docs").mkdir()
     (desk.root / "docs" / "page.md").write_bytes(b"")

@@ -17,7 +17,6 @@ from commands.documents.marked_block import markers, with_block, without_block
 from commands.exchange.client_files import BLOCK
 from commands.exchange.formats import markdown
 from commands.exchange.rule_files import CLIENTS, MARKER, is_ours, rule_files
-from commands.onboard.page import page
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import Command, Run
@@ -64,8 +63,6 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
     records = [hostile(text, "@./.env", "`@./.env")]
     documents = [markdown(records, text, "en", now=NOW)]
-    shown = [page(records, text, "en", is_part=False, most_chars=50_000)]  # no command for one
-    documents += shown
     for client in CLIENTS.values():
         [(_, rules)] = rule_files(records, client, "en").items()
         head, _, body = rules.removeprefix("---\n").partition("\n---\n")
@@ -74,8 +71,7 @@ def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
         documents.append(body)
     for document in documents:
         assert imported(document, "CLAUDE.md") == []
-        found = ACTIVE.findall(without_code(document))
-        assert [it for it in found if document not in shown or it != "!`"] == []
+        assert ACTIVE.findall(without_code(document)) == []
 
 
 def test_names_of_files_and_commands_read_as_they_were_written() -> None:

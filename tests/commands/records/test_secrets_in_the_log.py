@@ -82,7 +82,6 @@ COMMANDS: list[tuple[str, ...]] = [
     ("add", "--topic", "refund", "--missing", GAP, "--lesson", "Never.", "--dry-run"),
     ("add", "--topic", "refund", "--missing", GAP, "--lesson", "Never.", "--yes"),
     ("add", "--topic", "refund", "--missing", "b", "--lesson", f"Use {TOKEN}.", "--yes"),
-    ("onboard",),
     ("stats",),
     ("stats", "--json"),
     ("export",),

@@ -27,7 +27,7 @@ UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
 FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
 
 COMMANDS = """
-list | search VAT | show payment | topics | stats | doctor | onboard | doctor --fix --dry-run
+list | search VAT | show payment | topics | stats | doctor | doctor --fix --dry-run
 scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
 history ID | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
 restore ID --dry-run | uncompact ID --dry-run | topics rename payment pay --dry-run | edit ID

@@ -1,1 +1,0 @@
-"""`cli.py onboard`: writes one page of the memory for a new team member."""
