@@ -116,7 +116,7 @@ class Hooks(NamedTuple):
     takes: Takes = ()
     keys: tuple[str, ...] = ()  # with another one the client passes over the file; () for any
     directory: Directory = "root"
-    local: str = ""  # the file of one machine that the client reads beside `file`
+    beside: str = ""  # another file that the client reads: the same hooks there would run twice
     unawaited: Mapping[str, Any] = {}  # what a handler gets that the client need not wait for
     tells_failure: bool = False  # what fails has an event or a sign of its own
 
@@ -237,7 +237,7 @@ CLIENTS: tuple[Client, ...] = (
             # without a shell it takes Git Bash, where that is installed
             windows={"type": "command", "command": LINE, "shell": "powershell", "timeout": 10},
             grouped=True, gives_project=True, shared=True, takes=("mark",),
-            local=".claude/settings.local.json", unawaited={"async": True}, tells_failure=True,
+            beside=".claude/settings.local.json", unawaited={"async": True}, tells_failure=True,
             events=(
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),

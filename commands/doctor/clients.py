@@ -196,6 +196,6 @@ def _about_git(it: SetUp, facts: Facts, scene: Scene) -> Iterator[Finding]:
         command = line_of("git", "-C", str(scene.machine.root), "rm", "--cached", str(path))
         known: Facts = {**facts, "path": str(path), "command": command}
         yield Finding("client_approvals_tracked", "warning", facts=known)
-    elif it.is_shown_to_git and (path or it.level == "local"):
+    elif it.is_shown_to_git and path:
         known = {**facts, "command": scene.command(it)}
         yield Finding("client_shown_to_git", "warning", facts=known)

@@ -37,7 +37,7 @@ def cli_line(*words: str) -> str:
 
 def setup_line(clients: list[str], level: Level, root: str, without: list[str]) -> str:
     """Return the line that sets up clients at a level, without the parts that a user left out."""
-    options = [] if level == "project" else [f"--{level}"]
+    options = ["--user"] if level == "user" else []
     options += [f"--no-{part}" for part in without]
     named = [] if level == "user" else ["--project", root]
     return cli_line("setup", *clients, *options, *named)

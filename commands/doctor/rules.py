@@ -42,10 +42,9 @@ class RulesOf:
 
     def command(self, meant: Sequence[SetUp]) -> str:
         """Return the line that sets these up again, without the parts that they do not have."""
-        local = [it for it in meant if it.level == "local"]
-        meant, level = local or meant, meant[0].level if not local else "local"
         without = sorted({part for it in meant for part in it.absent})
-        return setup_line([it.client.key for it in meant], level, str(self.job.root), without)
+        keys, root = [it.client.key for it in meant], str(self.job.root)
+        return setup_line(keys, self.job.level, root, without)
 
 
 def rules_of(machine: Machine, tree: Tree | None, set_up: Sequence[SetUp]) -> list[RulesOf]:
@@ -74,7 +73,7 @@ def _rules_of(group: Sequence[SetUp], machine: Machine, tree: Tree | None) -> Ru
         installation=this_program(),
         hooks=False,
         approvals=False,
-        level="user" if group[0].level == "user" else "project",
+        level=group[0].level,
         tree=tree,
     )
     everybody = tuple(row.key for row in CLIENTS) if job.level == "project" else keys

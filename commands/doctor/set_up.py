@@ -19,9 +19,8 @@ from commands.clients.table import CLIENTS, COMMANDS, ENTRY, RECORDING, Client
 from commands.documents.edit_toml import tables_of
 from commands.documents.json_tree import object_of, value_at
 from commands.setup.entries import rooms_of
-from commands.setup.files import Change, Desk, Installation, Job, Level, Remark, Tree
+from commands.setup.files import LEVELS, Change, Desk, Installation, Job, Level, Remark, Tree
 from commands.setup.hooks import hook_strings, places_of
-from commands.setup.kept_out import MARK, with_kept_out
 from commands.setup.levels import at_level
 from commands.setup.plan import Plan, plan
 from core.disk.atomic import read_regular
@@ -69,8 +68,7 @@ def set_up_clients(machine: Machine, tree: Tree | None, here: Installation) -> l
     """
     found: list[SetUp] = []
     for client in CLIENTS:
-        levels: tuple[Level, Level] = (_level(client, machine, tree), "user")
-        for level in levels:
+        for level in LEVELS:
             row = at_level(client, level)
             if row:
                 job = Job(
@@ -109,21 +107,6 @@ def files_of(row: Client, machine: Machine) -> dict[str, list[Path]]:
         file = approvals.file and [folders[approvals.directory] / approvals.file]
         named["approvals"] = file or named["entry"]
     return named
-
-
-def _level(client: Client, machine: Machine, tree: Tree | None) -> Level:
-    """Return at which level a client is set up in the project, if it is."""
-    hooks = client.hooks
-    if hooks and hooks.local:
-        local = client._replace(hooks=hooks._replace(file=hooks.local))
-        if _starts(local, Desk(machine.root), machine):
-            return "local"
-    if tree and client.places[0].directory == "root":
-        kept_out = Desk(machine.root).text(tree.exclude) or ""
-        name = f"{tree.prefix}{client.places[0].file}"
-        if MARK in kept_out and with_kept_out(kept_out, [name]) == kept_out:
-            return "local"
-    return "project"
 
 
 def _set_up(row: Client, job: Job) -> Iterator[SetUp]:

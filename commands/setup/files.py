@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from commands.clients.machine import Machine
 from commands.clients.table import Client
@@ -22,7 +22,8 @@ from core.disk.links import way_out
 from core.errors import SentinelError
 from core.messages import Facts, Language
 
-Level = Literal["project", "local", "user"]
+Level = Literal["project", "user"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 # What is left of a file that setup has made: nothing, or an empty object.
 _LEFT = ("", "{}\n")
@@ -65,9 +66,9 @@ class Tree:
 class Job:
     """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
-    level: for the project, for it on this machine alone, or for all projects of the user. lang: the
-    language of the rules, which models read. reader: that of the user at the terminal. chosen: the
-    one that the user named. remove: take out instead of put in.
+    level: for the project, or for all projects of the user. lang: the language of the rules, which
+    models read. reader: that of the user at the terminal. chosen: the one that the user named.
+    remove: take out instead of put in.
     rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
     lets a client call our tools unasked. rooms: those that the entries are to offer, as
     `read_rooms` returns them; None for the ones that each entry has. tree: the git work tree of the

@@ -1,4 +1,6 @@
-"""Says which files setup edits: for the project, for it on this machine, for all of a user."""
+"""Says which files setup edits: for the project, or for all projects of a user."""
+
+from collections.abc import Iterable
 
 from commands.clients.table import (
     CLIENTS,
@@ -16,8 +18,6 @@ from core.project import CONTEXT_DIRECTORY
 def at_level(client: Client, level: Level) -> Client | None:
     """Return the row with the files of a level; None for a client that has none for a user."""
     hooks = client.hooks
-    if level == "local" and hooks and hooks.local:
-        return client._replace(hooks=hooks._replace(file=hooks.local))
     if level != "user":
         return client
     if client.of_user is None:
@@ -44,14 +44,10 @@ def _for_all(approvals: Approvals, directory: Directory, file: str) -> Approvals
 def known_files() -> list[str]:
     """Return the files of a project of which setup asks whether git has them."""
     companions = {f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS}
-    return sorted(companions.union(*map(machine_files, CLIENTS)))
+    return sorted(companions.union(machine_files(CLIENTS)))
 
 
-def machine_files(client: Client, level: Level = "local") -> set[str]:
-    """Return the files of a project that are for this machine alone when it is set up so."""
-    approvals = client.approvals
-    files = {approvals.file} if approvals and approvals.directory == "root" else set()
-    if level == "local":
-        files |= {place.file for place in client.places[:1] if place.directory == "root"}
-        files |= {client.hooks.file, client.hooks.local} if client.hooks else set()
-    return files - {""}
+def machine_files(clients: Iterable[Client]) -> set[str]:
+    """Return the files of a project that are for this machine alone: approvals of one person."""
+    found = [client.approvals for client in clients if client.approvals]
+    return {approvals.file for approvals in found if approvals.directory == "root"} - {""}

@@ -71,10 +71,9 @@ def plan(job: Job) -> Plan:
         if job.approvals and row.approvals and row.approvals.file:
             _plan_approvals(desk, job, row, row.approvals, (name, offered))
         if job.hooks and row.hooks:
-            if not _team_has_hooks(desk, job, client):
-                notes += _plan_hooks(desk, job, row, row.hooks, idle[row.hooks.file])
-            for hooks in _elsewhere(desk, job, client):
-                _take_out(desk, job, client, hooks)
+            notes += _plan_hooks(desk, job, row, row.hooks, idle[row.hooks.file])
+            if row.hooks.beside and job.level == "project":
+                _take_out(desk, job, client, row.hooks._replace(file=row.hooks.beside))
     if job.rules and not job.url:
         notes += _plan_rules(desk, job, asked)
     if job.level != "user" and not job.url:
@@ -170,30 +169,6 @@ def _take_out(desk: Desk, job: Job, client: Client, hooks: Hooks) -> None:
         change.after = unless_made(change, without_hooks(change.text, hooks))
 
 
-def _elsewhere(desk: Desk, job: Job, client: Client) -> list[Hooks]:
-    """Return where hooks leave another file for that of this level.
-
-    They move from a machine's file to the project's and back, unless those are the team's.
-    """
-    hooks = client.hooks
-    if job.level == "user" or not hooks or not hooks.local:
-        return []
-    if job.level == "project":
-        return [hooks._replace(file=hooks.local)]
-    return [] if _team_has_hooks(desk, job, client) else [hooks]
-
-
-def _team_has_hooks(desk: Desk, job: Job, client: Client) -> bool:
-    """Return whether git has a file with our hooks, so that a file of this machine gets none."""
-    hooks = client.hooks
-    if job.level != "local" or not hooks or not hooks.local or hooks.file not in job.tracked:
-        return False
-    try:
-        return any(hook_strings(desk.text(_path(job, hooks)) or "{}", hooks))
-    except ValueError:
-        return False
-
-
 def _path(job: Job, row: Hooks | Approvals) -> Path:
     return job.machine.directories[row.directory] / row.file
 
@@ -241,12 +216,10 @@ def _plan_memory(desk: Desk, job: Job) -> None:
 
 
 def _plan_exclude(desk: Desk, job: Job, asked: Sequence[Client], tree: Tree) -> None:
-    """Keep the files of this machine out of git, and those no longer that are not."""
-    files = sorted({file for row in asked for file in machine_files(row)} - tree.tracked)
+    """Keep the files of this machine out of git, and those no longer that are gone."""
+    files = sorted(machine_files(asked) - tree.tracked)
     there = {change.path for change in desk.files.values() if change.after is not None}
-    wanted = () if job.remove else asked
-    kept = {file for row in wanted for file in machine_files(row, job.level)}
-    kept = {file for file in kept if job.root / file in there}
+    kept = {file for file in files if job.root / file in there and not job.remove}
     if not kept and MARK not in (desk.text(tree.exclude) or ""):
         return
     with desk.editing(tree.exclude, "exclude") as change:

@@ -68,12 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clients", nargs="*", type=one_of(KEYS), metavar="CLIENT", help=clients)
     add_project(parser)
     add_confirmation(parser)
-    for option in ("all", "remove", "no-rules", "no-hooks", "no-approvals", "prompt-hook"):
+    for option in ("all", "remove", "no-rules", "no-hooks", "no-approvals", "prompt-hook", "user"):
         help_text = explain(f"setup_{option.replace('-', '_')}")
         parser.add_argument(f"--{option}", action="store_true", help=help_text)
-    levels = parser.add_mutually_exclusive_group()
-    for option in ("user", "local"):
-        levels.add_argument(f"--{option}", action="store_true", help=explain(f"setup_{option}"))
     parser.add_argument("--rooms", metavar="ROOMS", help=explain("setup_rooms"))
     add_remote(parser)
     parser.set_defaults(refuse=parser.error)
@@ -197,7 +194,7 @@ def _job(
         prompt=arguments.prompt_hook,
         approvals=not arguments.no_approvals,
         rooms=given_rooms(arguments),
-        level="user" if arguments.user else "local" if arguments.local else "project",
+        level="user" if arguments.user else "project",
         tree=tree_of(project.root, [*known_files(), *rules_files(machine)]),
     )
 
@@ -307,9 +304,8 @@ def _next_steps(job: Job, written: list[Change]) -> Iterator[str]:
     yield from next_steps(job, written)
     shared = [names[change.path] for change in written if _is_shared(change, job)]
     local = [names[change.path] for change in written if _is_of_machine(change, job)]
-    says_local = "next_kept_out" if job.level == "local" and job.tree else "next_local"
-    if job.installation.is_command and job.level == "project":
-        says_local = "next_command"
+    is_free = job.installation.is_command and job.level == "project"
+    says_local = "next_command" if is_free else "next_local"
     for key, files in (("next_commit", shared), (says_local, local)):
         if files:
             yield word(lang, key, files=", ".join(files))

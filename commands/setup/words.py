@@ -188,12 +188,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "팀이 함께 쓴다면 {files}을(를) 커밋하세요. 서버 주소만 있고 키는 없습니다."),
     "next_commit": ("Commit {files} if the team shares them.",
         "팀이 함께 쓴다면 {files}을(를) 커밋하세요."),
-    "next_kept_out": ("{files}: the paths in here are of this machine, so git ignores the files here (.git/info/exclude).",
-        "{files}에는 이 컴퓨터의 경로가 있어 여기서는 git이 무시합니다(.git/info/exclude)."),
     "next_command": ("Commit {files} too if the team shares the server and the hooks: they hold no path of this machine. Each colleague needs sentinel-memory installed.",
         "팀이 서버와 훅을 함께 쓴다면 {files}도 커밋하세요. 이 컴퓨터의 경로는 들어 있지 않습니다. 동료도 sentinel-memory를 설치해야 합니다."),
-    "next_local": ("{files}: the paths in here are of this machine. Commit them only if everybody has installed to the same place. Use --local to keep them out of git.",
-        "{files}에는 이 컴퓨터의 경로가 있습니다. 모두 같은 위치에 설치한 경우에만 커밋하세요. --local을 붙이면 git에서 제외됩니다."),
+    "next_local": ("{files}: the paths in here are of this machine. Commit them only if everybody has installed to the same place, else list them in .git/info/exclude.",
+        "{files}에는 이 컴퓨터의 경로가 있습니다. 모두 같은 위치에 설치한 경우에만 커밋하고, 아니면 .git/info/exclude에 적으세요."),
     "next_doctor": ("Check it: {command}", "확인: {command}"),
 }
 # fmt: on

@@ -72,7 +72,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "setup_no_hooks": ("leave the hooks alone", "훅은 그대로 둡니다"),
     "setup_no_approvals": ("let each client ask before it calls a tool", "클라이언트가 도구를 부르기 전에 묻게 둡니다"),
     "setup_user": ("once for all projects that have a memory", "기억이 있는 모든 프로젝트에 한 번에"),
-    "setup_local": ("for this machine alone: git ignores the files", "이 컴퓨터에만: git이 무시할 파일로 둡니다"),
     "setup_rooms": ("rooms that the servers offer, such as lessons,sessions; without it each keeps its own",
         "서버가 제공할 방(예: lessons,sessions). 생략하면 지금 것을 유지합니다"),
     "setup_url": ("only the entry of a server that others run, at this address", "다른 사람이 운영하는 이 주소의 서버 항목만 넣습니다"),

@@ -138,9 +138,3 @@ def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
 ) -> None:
     started = client._replace(arguments=(*client.arguments, *OF_USER.get(client.key, ())))
     check_below(a_desk(tmp_path, cache, f"{client.key} --user"), started)
-
-
-def test_a_setup_of_claude_code_for_one_machine_serves_a_directory_below_the_project(
-    tmp_path: Path, cache: Path
-) -> None:
-    check_below(a_desk(tmp_path, cache, "claude-code --local"), CLAUDE_CODE)

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients.table import CLIENTS
-from commands.setup.files import Level, Tree
+from commands.setup.files import LEVELS, Level, Tree
 from commands.setup.plan import Plan
 from tests.support.setup_bench import Bench
 
-LEVELS: tuple[Level, ...] = ("project", "local", "user")
 NOWHERE = Bench(Path("/nowhere/at all"))
 # What clients take beside JSON, seen when they were run; where nothing is said, nothing. VS Code
 # and the files of Cursor and Claude Desktop as their documents say.

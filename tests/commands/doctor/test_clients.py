@@ -19,6 +19,7 @@ from commands.clients.table import CLIENTS, LINE
 from commands.doctor.codex import unreviewed
 from commands.doctor.set_up import start_of
 from commands.doctor.words import WORDS
+from commands.setup.files import LEVELS
 from commands.setup.hooks import handler_of
 from commands.setup.words import WORDS as WORDS_OF_SETUP
 from tests.support.cli_process import Run
@@ -167,7 +168,7 @@ CASES: dict[str, Case] = {
     "hooks in two files": Case(
         ("claude-code",), lambda desk: edited(LOCAL, lambda data: data.update(
             json.loads((desk.root / CLAUDE).read_text())))(desk),
-        {("client_hooks_outdated", "warning"), ("client_shown_to_git", "warning")}),
+        {("client_hooks_outdated", "warning")}),
     "the room whose hooks are there is gone": Case(
         ("codex", *ROOMS), changed(', "--rooms", "lessons,sessions"', "", CODEX),
         {("client_hooks_idle", "warning"), ("client_rules_outdated", "warning")}),
@@ -200,7 +201,7 @@ CASES: dict[str, Case] = {
         ("claude-code",), lambda desk: git(desk.root, "add", "--force", LOCAL),
         {("client_approvals_tracked", "warning")}),
     "files of this machine that git would take": Case(
-        ("claude-code", "--local"), lambda desk: (desk.root / ".git/info/exclude").unlink(),
+        ("claude-code",), lambda desk: (desk.root / ".git/info/exclude").unlink(),
         {("client_shown_to_git", "warning")}),
     # rules
     "older rules": Case(
@@ -252,11 +253,11 @@ def of_level(level: str) -> list[str]:
     ("missing", "other"),
     one_in(2, [(sys.executable, "/gone/python"), (PROGRAM, "/gone/cli.py")], names=2),
 )
-@pytest.mark.parametrize("level", one_in(3, ["project", "local", "user"]))
+@pytest.mark.parametrize("level", one_in(2, LEVELS))
 def test_hooks_that_start_what_is_gone_are_told_for_every_client_and_level(
     project: Desk, level: str, missing: str, other: str
 ) -> None:
-    options = [] if level == "project" else [f"--{level}"]
+    options = ["--user"] if level == "user" else []
     set_up(project, *of_level(level), *options)
     before = found_by(project)
     assert all(it["kind"] in ("client_rules_twice", "client_unseen") for it in before)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import CLIENTS, TEAM_ENTRY
-from commands.setup.files import Level, Tree
+from commands.setup.files import LEVELS, Level, Tree
 from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url, checked_variable
 from commands.setup.words import word
 from core.messages import Language
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of 
 
 URL = "https://memory.example.com/mcp"
 TAKING = [client for client in CLIENTS if client.remote]
-LEVELS: tuple[Level, ...] = "project", "local", "user"
 
 
 @pytest.fixture
@@ -111,12 +110,12 @@ def test_a_file_that_stays_on_this_machine_stays_so(bench: Bench) -> None:
     bench.put({})
     exclude = bench.root / ".git" / "info" / "exclude"
     tree = Tree(exclude, "", frozenset())
-    bench.take(bench.plan("cursor", level="local", tree=tree))
+    bench.take(bench.plan("claude-code", tree=tree))
     kept_out = exclude.read_bytes()
+    assert b".claude/settings.local.json" in kept_out
     for remove in (False, True):
-        for level in LEVELS[:2]:
-            bench.take(bench.plan("cursor", level=level, tree=tree, url=URL, remove=remove))
-            assert exclude.read_bytes() == kept_out
+        bench.take(bench.plan("claude-code", tree=tree, url=URL, remove=remove))
+        assert exclude.read_bytes() == kept_out
 
 
 def test_what_the_user_has_put_into_the_entry_stays(bench: Bench) -> None:

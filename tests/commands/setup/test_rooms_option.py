@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import CLIENTS, RECORDING
-from commands.setup.files import Level
+from commands.setup.files import LEVELS, Level
 from commands.setup.rooms.choice import TOKENS
 from commands.setup.words import word
 from core.messages import Language
@@ -42,7 +42,7 @@ def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("level", ["local", "user"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("client", [client.key for client in CLIENTS if client.of_user])
 def test_every_level_has_the_room(client: str, level: Level, bench: Bench) -> None:
     bench.put({})

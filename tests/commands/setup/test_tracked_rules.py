@@ -28,6 +28,14 @@ def team(tmp_path: Path) -> Desk:
     return desk
 
 
+def leave_entries_out(team: Desk) -> None:
+    """Have this machine's git pass over the files with entries and hooks."""
+    folders = [".codex/", ".gemini/", ".github/", ".claude/", ".mcp.json", ".cursor/*.json"]
+    exclude = team.root / ".git/info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("\n".join(folders) + "\n")
+
+
 def cloned(team: Desk, tmp_path: Path) -> Desk:
     """What a colleague has after a clone, with a home of their own."""
     commit(team.root)
@@ -38,19 +46,21 @@ def cloned(team: Desk, tmp_path: Path) -> Desk:
 
 
 @pytest.mark.parametrize(
-    ("first", "file", "level"),
+    ("first", "file", "kept"),
     enough(
-        ((*it, level) for it in OTHERS.items() for level in ("--local", "--no-hooks")),
-        lambda _, file, level: file,
-        lambda _, file, level: level,
+        ((*it, kept) for it in OTHERS.items() for kept in ("the entry, too", "the rules alone")),
+        lambda _, file, kept: file,
+        lambda _, file, kept: kept,
         names=3,
     ),
 )
 def test_the_rules_of_a_colleague_stay_where_git_has_them(
-    team: Desk, tmp_path: Path, first: str, file: str, level: str
+    team: Desk, tmp_path: Path, first: str, file: str, kept: str
 ) -> None:
     """Whatever client the colleague uses; of CLAUDE.md an import of AGENTS.md may be left."""
-    assert team.run("setup", first, level, "--yes").code == 0
+    if kept == "the rules alone":
+        leave_entries_out(team)
+    assert team.run("setup", first, "--no-hooks", "--yes").code == 0
     desk = cloned(team, tmp_path)
     for second in (key for key in OTHERS if key != first):
         done = desk.run("setup", second, "--yes")
@@ -61,12 +71,13 @@ def test_the_rules_of_a_colleague_stay_where_git_has_them(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ["", "# Ours\n\nUse tabs.\n"])
-def test_a_committed_file_of_a_local_client_is_not_changed_by_another_client(
+def test_a_committed_file_of_a_client_that_is_not_committed_is_not_changed_by_another(
     team: Desk, tmp_path: Path, text: str
 ) -> None:
     if text:
         (team.root / "AGENTS.md").write_text(text)
-    assert team.run("setup", "codex", "--local", "--yes").code == 0
+    leave_entries_out(team)
+    assert team.run("setup", "codex", "--yes").code == 0
     desk = cloned(team, tmp_path)
     assert not (desk.root / ".codex").exists()  # the entry is the first one's alone
     before = (desk.root / "AGENTS.md").read_bytes()
@@ -87,7 +98,7 @@ def test_a_file_that_a_setting_names_stays_as_well(team: Desk, tmp_path: Path) -
     (team.root / ".gemini/settings.json").write_text(json.dumps(settings))
     commit(team.root)
     assert team.run("setup", "gemini", "--user", "--yes").code == 0
-    assert team.run("setup", "gemini", "--local", "--yes").code == 0
+    assert team.run("setup", "gemini", "--yes").code == 0
     git(team.root, "checkout", "--", ".gemini/settings.json")
     desk = cloned(team, tmp_path)
     name = "docs/[notes] for models.md"
