@@ -31,11 +31,12 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.sanitizer import MARKER, RULES, Secret, find
-from core.secrets.rule import expand
+from core.sanitizer import MARKER, Secret, find
+from core.secrets.rules import rules
 from tests.support.lookalikes import lookalikes
 from tests.support.secret_corpus import HANGUL, Case, cases
 from tests.support.secret_sentences import sentences
+from tests.support.templates import examples, expand
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = ("token", "structure", "assignment", "prose", "edge", "sentence")
@@ -461,8 +462,8 @@ def hostile_texts(seed: int) -> list[str]:
     """Texts of `LONG` characters that wake many rules: what they look for, over and over."""
     rng = random.Random(seed)
     seeds: dict[str, None] = {}
-    for rule in RULES:
-        example = expand(rule.example)[0]
+    for rule in rules():
+        example = expand(examples()[rule.name].example)[0]
         half = len(example) // 2
         seeds.update(dict.fromkeys([*rule.hints, example, example[:half], example[half:]]))
     pieces = [piece for piece in seeds if piece]
@@ -694,7 +695,7 @@ def main() -> int:
             touched = touched or places_of_own
         columns[redactor.name] = {**figures, **on_clock(usual, harmless, hostile, redactor)}
         print(f"{redactor.name}: {time.process_time():.0f} s", file=sys.stderr)
-    versions = f"Python {platform.python_version()}, {len(RULES)} rules, {len(corpus):,} cases"
+    versions = f"Python {platform.python_version()}, {len(rules())} rules, {len(corpus):,} cases"
     versions += f", detect-secrets {version('detect-secrets')}" if options.peers else ""
     print(f"{date.today()}, seed {options.seed}, {versions}, {len(harmless):,} look-alikes\n")
     print(printed(main_table(columns), options.markdown))

@@ -1,7 +1,7 @@
 """The redactor: takes secrets out of any text and leaves everything else as it is.
 
-Every rule of the tables in `secrets/` runs on the original text; the spans found are merged, and
-one marker replaces each. Rules with a name and a value (`password = "…"`) find only the beginning;
+Every rule of `data/rules.jsonl` runs on the original text; the spans found are merged, and one
+marker replaces each. Rules with a name and a value (`password = "…"`) find only the beginning;
 `secrets/named_values.py` decides whether the value beside it is a secret.
 """
 
@@ -12,22 +12,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from core.secrets.named_patterns import KEYED, PAIRS
 from core.secrets.named_values import keyed_spans
-from core.secrets.places import STRUCTURE
-from core.secrets.platform_tokens import PLATFORM_TOKENS
-from core.secrets.rule import Rule, compiled
-from core.secrets.service_tokens import SERVICE_TOKENS
+from core.secrets.rules import TOKENS, Rule, compiled, rules, rules_of, spelled
 from core.secrets.text_forms import forms_of
 from core.secrets.value_ends import value_end
 from core.secrets.values import is_hex, is_paired, is_placeholder
 from core.secrets.windows import WINDOW_CHARS, spans_in_windows
 
-RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + PAIRS + KEYED
 MARKER = "[REDACTED]"
 
 _REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
-_TOKENS = len(PLATFORM_TOKENS) + len(SERVICE_TOKENS)
 _LONG_WORD = "[!-~]{16,}"
 _LONGEST_TOKEN = 4_096
 _LONGEST_GLUED = 512
@@ -39,7 +33,6 @@ _PIECE_SIZE = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
 _CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
-_STRUCTURAL = frozenset(rule.name for rule in STRUCTURE)
 
 _Span = tuple[int, int, int]  # start, end, number of the rule
 
@@ -83,7 +76,7 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     if len(text) > WINDOW_CHARS:
         values = {text[start:end]: rule for start, end, rule in found}
         found = _joined([*found, *_repeated(text, values)])
-    return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
+    return [Secret(start, end, rules()[rule].name) for start, end, rule in found]
 
 
 def _found_in(text: str, known: Mapping[str, int]) -> list[_Span]:
@@ -185,13 +178,14 @@ def _spans_of(text: str) -> Iterator[_Span]:
     called = list(_called(folded))
     tokens: list[_Span] = []
     for number in called:
-        for start, end in _found(text, RULES[number]):
-            if number < _TOKENS:
+        rule = rules()[number]
+        for start, end in _found(text, rule):
+            if rule.table in TOKENS:
                 tokens.append((start, end, number))
             else:
                 yield start, end, number
     yield from tokens
-    yield from _glued(text, tokens, [number for number in called if number < _TOKENS])
+    yield from _glued(text, tokens, [it for it in called if rules()[it].table in TOKENS])
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
             yield start, end, _numbers()[name]
@@ -204,17 +198,17 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
     """
     starts = {start: number for start, _, number in tokens}
     ends = {end: number for _, end, number in tokens}
-    rules = [(number, compiled(RULES[number].pattern)) for number in called]
+    tried = [(number, _expression(rules()[number])) for number in called]
     tries, done = 0, 0
     for at in sorted(ends.keys() - starts.keys()):
         number = ends[at]
         while at >= done and _is_alnum(text[at : at + 1]) and at not in starts:
             starts[at] = number
-            tries += len(rules)
+            tries += len(tried)
             if tries > _MOST_TRIES:
                 done = next((it.start() for it in compiled(r"\s").finditer(text, at)), len(text))
                 yield at, done, number
-            elif span := _at_start(text[at : at + _LONGEST_TOKEN], rules):
+            elif span := _at_start(text[at : at + _LONGEST_TOKEN], tried):
                 yield at + span[0], at + span[1], span[2]
                 at += span[3]
     done = len(text)
@@ -223,33 +217,33 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
         while 0 < at <= done and _is_alnum(text[at - 1]) and at not in ends:
             ends[at] = number
             first = max(0, at - _LONGEST_GLUED)
-            tries += len(rules)
+            tries += len(tried)
             if tries > _MOST_TRIES:
                 done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
                 yield done, at, number
-            elif span := _at_end(text[first:at], rules):
+            elif span := _at_end(text[first:at], tried):
                 yield first + span[0], first + span[1], span[2]
                 at = first + span[3]
 
 
-_Rules = Sequence[tuple[int, re.Pattern[str]]]  # with their numbers
+_Tried = Sequence[tuple[int, re.Pattern[str]]]  # rules with their numbers
 
 
-def _at_start(piece: str, rules: _Rules) -> tuple[int, int, int, int] | None:
+def _at_start(piece: str, tried: _Tried) -> tuple[int, int, int, int] | None:
     """Return the token with which a text begins, the number of its rule, and where to go on."""
-    for number, pattern in rules:
+    for number, pattern in tried:
         match = pattern.match(piece)
         if match and match.end():
-            return *match.span(RULES[number].group), number, match.end()
+            return *match.span(rules()[number].group), number, match.end()
     return None
 
 
-def _at_end(piece: str, rules: _Rules) -> tuple[int, int, int, int] | None:
+def _at_end(piece: str, tried: _Tried) -> tuple[int, int, int, int] | None:
     """Return the token with which a text ends, the number of its rule, and where to go on."""
-    for number, pattern in rules:
+    for number, pattern in tried:
         matches = list(pattern.finditer(piece))
         if matches and matches[-1].end() == len(piece):
-            return *matches[-1].span(RULES[number].group), number, matches[-1].start()
+            return *matches[-1].span(rules()[number].group), number, matches[-1].start()
     return None
 
 
@@ -277,7 +271,7 @@ def _whole_words(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
 
 @cache
 def _numbers() -> dict[str, int]:
-    return {rule.name: number for number, rule in enumerate(RULES)}
+    return {rule.name: number for number, rule in enumerate(rules())}
 
 
 def _called(folded: str) -> Iterator[int]:
@@ -287,8 +281,8 @@ def _called(folded: str) -> Iterator[int]:
     """
     long_words = " ".join(compiled(_LONG_WORD).findall(folded))
     if long_words:
-        yield from _hinted(long_words, *_hints(0, _TOKENS))
-    yield from _hinted(folded, *_hints(_TOKENS, len(RULES) - len(KEYED)))
+        yield from _hinted(long_words, *_hints(*TOKENS))
+    yield from _hinted(folded, *_hints("place", "pair"))
 
 
 _Hint = tuple[str, tuple[int, ...]]  # and the numbers of the rules that it calls for
@@ -308,15 +302,15 @@ def _hinted(folded: str, index: dict[str, list[_Hint]], short: list[_Hint]) -> d
 
 
 @cache
-def _hints(first: int, end: int) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
-    """Return the hints of some rules by a rare piece of each, and those shorter than a piece."""
-    rules: dict[str, list[int]] = {}
-    for number in range(first, end):
-        for hint in RULES[number].hints:
-            rules.setdefault(hint, []).append(number)
+def _hints(*tables: str) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
+    """Return the hints of some tables by a rare piece of each, and those shorter than a piece."""
+    called: dict[str, list[int]] = {}
+    for rule in rules_of(*tables):
+        for hint in rule.hints:
+            called.setdefault(hint, []).append(_numbers()[rule.name])
     index: dict[str, list[_Hint]] = {}
     short: list[_Hint] = []
-    for hint, numbers in rules.items():
+    for hint, numbers in called.items():
         places = range(len(hint) - _PIECE_SIZE + 1)
         pieces = [hint[at : at + _PIECE_SIZE] for at in places]
         if pieces:
@@ -327,17 +321,20 @@ def _hints(first: int, end: int) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
     return index, short
 
 
+def _expression(rule: Rule) -> re.Pattern[str]:
+    return compiled(spelled(rule.pattern))
+
+
 def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
     """Yield where one rule finds secrets."""
-    structural = rule.name in _STRUCTURAL
-    for match in compiled(rule.pattern).finditer(text):
+    for match in _expression(rule).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
             end = value_end(text, start, match["quote"] or "")
             if not is_paired(text[start:end]):
                 continue
-        if structural and is_placeholder(value):
+        if rule.table == "place" and is_placeholder(value):
             continue
         if compiled(_SAMPLE).search(text, start, end):
             continue

@@ -26,7 +26,7 @@ from core.lessons.record import (
 from core.messages import MESSAGES
 from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
-from core.secrets.rule import Rule, expand
+from core.secrets.rules import Rule
 from core.settings import (
     DEFAULT_BUDGET_CHARS,
     DEFAULT_BUDGET_TOKENS,
@@ -37,6 +37,7 @@ from core.settings import (
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
+from tests.support.templates import Example, expand
 
 SOURCES = [
     path
@@ -264,11 +265,12 @@ def test_every_room_file_and_function_that_a_document_names_exists() -> None:
 
 @pytest.mark.parametrize("name", REDACTION)
 def test_the_row_that_the_recipe_shows_is_a_rule_that_works(name: str) -> None:
-    [block] = re.findall(r"^   ```python\n(.*?)^   ```", text_of(name), re.M | re.S)
-    rule = eval(block.strip(), {"Rule": Rule})
-    text, expected = expand(rule.example)
-    assert re.sub(rule.pattern, MARKER, text) == expected
-    assert not re.search(rule.pattern, expand(rule.lookalike)[0])
+    lines = re.findall(r"^   (\{.*\})$", text_of(name), re.M)
+    rule, example = (json.loads(line) for line in lines)
+    pattern, it = Rule(**rule).pattern, Example(**example)
+    text, expected = expand(it.example)
+    assert re.sub(pattern, MARKER, text) == expected
+    assert not re.search(pattern, expand(it.lookalike)[0])
 
 
 @pytest.mark.parametrize("name", RELIABILITY)

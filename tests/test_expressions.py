@@ -6,11 +6,11 @@ from zlib import crc32
 
 import pytest
 
-from core.sanitizer import RULES, redact
-from core.secrets.rule import expand
+from core.sanitizer import redact
 from tests.support.ambiguity import ambiguities
 from tests.support.expressions import Expression, expressions, unknown_calls
 from tests.support.pumping import Attack, attacks_of, by_example, growth, seconds, use_of
+from tests.support.templates import examples, expand
 
 ONE_IN, ONE_IN_OF_REDACTION = 400, 8_000  # attacks of a default run
 MORE = 20  # times as many in a long run; all of them take hours
@@ -109,10 +109,10 @@ def test_expressions_take_linear_time_under_many_attacks() -> None:
 def redaction_attacks(times: int) -> Iterator[tuple[str, Attack]]:
     for attack in KNOWN:
         yield "known", attack
-    for rule in RULES:
-        for attack in by_example(expand(rule.example)[0]):
-            if chosen(attack, f"redact {rule.name}", times):
-                yield rule.name, attack
+    for it in examples().values():
+        for attack in by_example(expand(it.example)[0]):
+            if chosen(attack, f"redact {it.name}", times):
+                yield it.name, attack
 
 
 def redaction_growth(times: int = 1) -> list[str]:
@@ -134,7 +134,7 @@ def test_redaction_takes_linear_time_under_many_attacks() -> None:
 
 @pytest.mark.long
 def test_a_text_of_all_hints_and_examples_takes_a_second_per_100_kb() -> None:
-    texts = [expand(text)[0] for it in RULES for text in (it.example, it.lookalike)]
+    texts = [expand(text)[0] for it in examples().values() for text in (it.example, it.lookalike)]
     whole = " ".join(filter(None, texts))
     text = (whole * (100_000 // len(whole) + 1))[:100_000]
     redact(text[:40_000])  # compiles the rules

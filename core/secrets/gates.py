@@ -1,7 +1,7 @@
 """Decides whether what stands at a place is the value of a name, by its looks and surroundings."""
 
 from core.secrets.names import GENERIC, PLURAL, USUAL, Name
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled
 from core.secrets.value_ends import CLOSERS, LONGEST, bare_end, quoted_end
 from core.secrets.values import (
     APP_PASSWORD,

@@ -1,4 +1,4 @@
-"""Chooses, for the name of a secret, the rows of `named_patterns.py` that may have its value."""
+"""Chooses, for the name of a secret, the `keyed` rules that may have its value."""
 
 import re
 from bisect import bisect_left
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from core.secrets.named_patterns import KEYED
 from core.secrets.names import Name
-from core.secrets.rule import BEFORE, Rule, compiled
+from core.secrets.rules import Rule, compiled, rules_of, spelled
 
 _REACH = 180  # how far a value may stand from its name
 _PROMISING = (
@@ -64,13 +63,13 @@ class _Rows:
 
     def add(self, rule: Rule) -> None:
         """Add a rule; its hints say by their first character where they are looked for."""
-        before, _, after = rule.pattern.partition("§")
-        if rule.group == BEFORE:
+        before, _, after = spelled(rule.pattern).partition("§")
+        if rule.before:
             before += r"[A-Za-z0-9_.\-]{0,40}"
         bit = 1 << len(self.rows)
         for hint in rule.hints:
             side, hint = self.ahead, hint
-            if rule.group == BEFORE:
+            if rule.before:
                 side = self.behind
             elif hint[:1] == "^":
                 side, hint = self.next, hint[1:]
@@ -78,7 +77,7 @@ class _Rows:
                 side, hint = self.behind_too, hint[1:]
                 self.needs_behind |= bit
             side[hint] = side.get(hint, 0) | bit
-        if rule.name.startswith("keyed-korean") and rule.group != BEFORE:
+        if rule.name.startswith("keyed-korean") and not rule.before:
             self.particles |= bit
         head = compiled(rf"(?:{before})\Z") if before else None
         self.rows.append((rule, head, compiled(after)))
@@ -87,7 +86,7 @@ class _Rows:
 @cache
 def _rows(korean: bool) -> _Rows:
     rows = _Rows()
-    for rule in KEYED:
+    for rule in rules_of("keyed"):
         if not (korean and rule.name == "keyed-bare-word"):  # its Korean form takes particles
             rows.add(rule)
     return rows

@@ -1,7 +1,6 @@
 """Finds the value that belongs to the name of a secret, if it looks like one.
 
-It looks for a name once; each row of `named_patterns.py` then says what may stand between it and a
-value.
+It looks for a name once; each `keyed` rule then says what may stand between it and a value.
 """
 
 import re
@@ -9,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.secrets.gates import OPENERS, Span, is_introduced, is_used, value_at, value_before
-from core.secrets.named_patterns import CUE_HINTS, CUES, FAR
 from core.secrets.named_rows import RowsOfText
 from core.secrets.names import PLURAL, UNUSUAL, Name, names_in
-from core.secrets.rule import BEFORE, Rule, compiled
+from core.secrets.rules import Rule, compiled, spelled
 from core.secrets.value_ends import value_end
 from core.secrets.values import is_hex, is_random, is_striking
 
@@ -39,6 +37,25 @@ _CONTINUED = (  # what stands between two values of one name
 )
 _SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
 _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
+
+# What may introduce a value later in the sentence, and what ends the search for it.
+_INTRODUCING = (
+    r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ]e\.g\.|"
+    r",?[ ](?:is|was|be|it's|It's)[:]?)|"
+    r",?[ ](?:it's|its|It's|enter|type|typed|entered|use|say|try|with|her|him|"
+    r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|[Ii]t's|[Ii]t is))?)[ ]{1,3}⟨ROW_QUOTE⟩"
+)
+# Words that tell of getting in: beside them a striking value is a password without its name.
+_CUES = (
+    r"(?i:log(?:ged|ging)?[ ]?in|sign(?:ed|ing)?[ ]?in|ssh|sudo|unlock|decrypt|wi-?fi|vpn|"
+    r"rdp|account|"
+    r"prompt|get into)|로그인|접속|계정|와이파이|잠금|열립|들어가|복호화|금고|프롬프트"
+)
+_CUE_HINTS = (
+    *("log in", "logged in", "logging in", "sign in", "signed in", "get into"),
+    *"login ssh sudo unlock decrypt wifi wi-fi vpn rdp account prompt".split(),
+    *"로그인 접속 계정 와이파이 잠금 열립 들어가 복호화 금고 프롬프트".split(),
+)
 
 # What was found at a place, by the place, its quote, the gate and the name in two parts.
 _SeenValues = dict[tuple[int, str, str, str, str, int], Span | None]
@@ -75,8 +92,8 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
 def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[Span]:
     """Yield what can only be a password in a line that speaks of one, or of getting in."""
     yield from _striking_near(text, [(name.start, name.end) for name in passwords], named=True)
-    if any(hint in folded for hint in CUE_HINTS):
-        places = [match.span() for match in compiled(CUES).finditer(text)]
+    if any(hint in folded for hint in _CUE_HINTS):
+        places = [match.span() for match in compiled(_CUES).finditer(text)]
         yield from _striking_near(text, places, named=False)
 
 
@@ -172,7 +189,7 @@ def _values(
         preceding = before.search(text, max(0, name.word_start - _WINDOW), name.word_start)
         if not preceding:
             return []
-        if rule.group == BEFORE:
+        if rule.before:
             span = value_before(text, preceding.start(), name, rule.gate)
             return [span] if span else []
     return _values_after(text, following, name, rule, seen)
@@ -180,7 +197,7 @@ def _values(
 
 def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
     """Return whether a rule of Korean prose meets an English name without its particle."""
-    if name.korean or rule.group == BEFORE or not rule.name.startswith("keyed-korean"):
+    if name.korean or rule.before or not rule.name.startswith("keyed-korean"):
         return False
     return not "가" <= following.lstrip("\"'`*」』)”’]")[:1] <= "힣"
 
@@ -198,7 +215,7 @@ def _value_once(
 
 def _far_values(text: str, name: Name, first: re.Match[str], seen: _SeenValues) -> list[Span]:
     """Return the value that one of the next words of the sentence introduces, if one does."""
-    for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
+    for match in compiled(spelled(_INTRODUCING)).finditer(text, first.end(), first.end() + _FAR):
         gate = "said" if name.is_password and match["said"] else "random"
         span = _value_once(text, match.end(), match["quote"] or "", name, gate, seen)
         value = text[slice(*span)] if span else ""

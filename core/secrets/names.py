@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled, listed
 from core.secrets.values import words_of
 
 # How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
@@ -51,77 +51,6 @@ _ENCRYPTS = r"(?i:encrypt|decrypt|unlock|authenticat)[^\n]{0,40}(?i:with|using|b
 _USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
-
-# The words before `key` that make it a secret's.
-KEY_KINDS = frozenset(
-    "api access private auth authentication account encrypt encryption sign signing master shared "
-    "storage service license app application admin hmac jwt deploy client consumer session "
-    "subscription webhook ssh rest cipher security activation secret aes crypto cookie fernet "
-    "account openai stripe anthropic gemini google maps aws azure gcp firebase sendgrid twilio "
-    "slack github gitlab datadog sentry mailgun algolia pusher recaptcha merchant payment partner "
-    "developer bot ingest ingestion write server root unseal recovery backup device host wrapping "
-    "data kms vault db redis user project team live prod production staging test dev".split()
-)
-
-# What a name may not hold before the word; and what makes a token or a key one of a program.
-NOT_BEFORE = frozenset(
-    "max min num number count total no non not without forgot reset hashed is has use show hide "
-    "require required enable validate verify check invalid missing per hash pub publishable mask "
-    "design lex".split()
-)
-NOT_BEFORE_PASS = frozenset(
-    "low high band render shadow forward depth first second third single multi next main with all "
-    "two pre post test tests check checks gbuffer geometry lighting".split()
-)
-NOT_BEFORE_TOKEN = frozenset(
-    "lock change import export page next prev csrf xsrf eos bos pad sep unk stop special "
-    "continuation cancellation input output prompt completion first last start end lexer syntax "
-    "abort cancel".split()
-)
-NOT_BEFORE_KEY = frozenset(
-    "primary foreign cache sort partition idempotency public composite unique natural surrogate "
-    "hot shortcut arrow enter escape index group order query lookup translation i18n locale "
-    "message json yaml config column field property attribute compare sha md5 registry any press "
-    "site object row range map dict host known websocket channel routing dedup deduplication s3 "
-    "gpg pgp recipient for from by recv receive restored evicted delete deleted each".split()
-)
-# The words before `token` in a sentence that make it one of a grammar, a coin or a request.
-NOT_BEFORE_TOKEN_WORD = frozenset("unexpected lock csrf xsrf erc20 erc721 pagination".split())
-NOT_BEFORE_KOREAN_KEY = frozenset(
-    "공개 멱등 멱등성 기본 외래 캐시 정렬 고유 복합 대체 조회 검색 그룹 파티션 해시 맵 단축 "
-    "방향 엔터 화살표 공용 "
-    "퍼블릭 사이트 번역 메시지 객체 호스트 이 그 저 각 같은 다른 모든 이런 이 어떤".split()
-)
-NOT_AFTER = frozenset(
-    "file files path name names id ids url uri ttl count length len size policy type types field "
-    "label hint regex pattern format input placeholder reset strength rules rule hash hashed "
-    "digest min max num number limit expiry expires expiration expire expired age timeout at "
-    "manager provider store class header param parameter prefix suffix column index env var "
-    "variable algorithm alg method mode enabled required visible budget usage error errors message "
-    "msg dir folder arn version status scope scopes endpoint host rotation validator ref selector "
-    "template list map kind source position pos offset price symbol address generator factory "
-    "handler callback func fn location date time created updated issuer audience changed set "
-    "exists valid response converter resolver exception counter rate per "
-    "window bucket fingerprint pub public owner user username login "
-    "attempts complexity options config settings cost rounds salt rounds review reviewer ring "
-    "board word words stroke frame press down up code codes event events space encryption "
-    "verification validation change update".split()
-)
-USUAL_AFTER = frozenset(
-    "key secret token password value prod production dev test staging stage live string base64 b64 "
-    "raw plain text plaintext default old new current access private master root admin main "
-    "app api db hex confirm confirmation backup base auth primary secondary enc data local "
-    "next previous prev ro rw readonly reader writer replica".split()
-)
-SHORT_WORDS = frozenset(["pass", "pw", "pwd", "psk", "creds"])  # part of others: compass, bypass
-GLUED_BEFORE = frozenset(
-    "db my user root admin pg mysql redis sudo ftp smtp mail login ssh vpn wifi old new auth "
-    "rds ldap sql http proxy bot app".split()
-)
-GLUED_AFTER = frozenset(["key", "accesskey", "value", "secret", "token"])
-CODE_KINDS = frozenset(
-    "verification security door unlock otp 2fa recovery backup login gate".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +125,7 @@ def _korean_names(text: str) -> Iterator[Name]:
             continue  # what follows is a pair, with the user first
         if match["word"] == "키":
             kind = compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
-            if kind and kind[1] in NOT_BEFORE_KOREAN_KEY:
+            if kind and kind[1] in listed("not_before_korean_key"):
                 continue
             certainty = GENERIC
         word = match["word"].casefold()
@@ -232,15 +161,17 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     words = words_of(lead)
     if word == "token" and not lead:
         before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
-        if before and before[1].casefold() in NOT_BEFORE_TOKEN_WORD:
+        if before and before[1].casefold() in listed("not_before_token_word"):
             return NONE
-    if NOT_BEFORE.intersection(words) or (word == "token" and NOT_BEFORE_TOKEN.intersection(words)):
+    if listed("not_before").intersection(words) or (
+        word == "token" and listed("not_before_token").intersection(words)
+    ):
         return NONE
-    if word in ("pass", "credentials") and NOT_BEFORE_PASS.intersection(words):
+    if word in ("pass", "credentials") and listed("not_before_pass").intersection(words):
         return NONE
     if word == "code":
         before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
-        known = before and before[1].casefold() in CODE_KINDS
+        known = before and before[1].casefold() in listed("code_kinds")
         return USUAL if known and not lead and not tail else NONE
     kind = _key_certainty(text, lead, words, begin) if word == "key" else USUAL
     if not kind or not tail:
@@ -248,25 +179,25 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     if tail == "s":
         return PLURAL
     if tail[0].isalpha() and (tail[0].islower() or match["word"][-1].isupper()):
-        return kind if tail.casefold() in GLUED_AFTER and word != "key" else NONE
+        return kind if tail.casefold() in listed("glued_after") and word != "key" else NONE
     after = [part for part in words_of(tail) if not part.isdigit()]
-    if NOT_AFTER.intersection(after):
+    if listed("not_after").intersection(after):
         return NONE
-    if USUAL_AFTER.issuperset(after) or kind == GENERIC:
+    if listed("usual_after").issuperset(after) or kind == GENERIC:
         return kind
-    return NONE if word in SHORT_WORDS else UNUSUAL
+    return NONE if word in listed("short_words") else UNUSUAL
 
 
 def _is_part_of_a_word(word: str, lead: str) -> bool:
     """Return whether a short word ends a longer one, as in `compass`."""
     if not lead[-1:].isalpha():
         return False
-    if word.casefold() not in SHORT_WORDS and word != "PIN":
+    if word.casefold() not in listed("short_words") and word != "PIN":
         return False
     if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
         return not lead.isalpha() or min(map(len, words_of(lead))) < 2
     glued = compiled(_LETTERS_END).search(lead)
-    return not glued or glued[0].casefold() not in GLUED_BEFORE
+    return not glued or glued[0].casefold() not in listed("glued_before")
 
 
 def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
@@ -286,15 +217,17 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
     """Return how sure `key` is a secret's by the words before it."""
     if words:
         last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
-        if last in NOT_BEFORE_KEY:
+        if last in listed("not_before_key"):
             return NONE
-        if last in KEY_KINDS or any(last.endswith(kind) for kind in ("api", "access", "secret")):
+        if last in listed("key_kinds") or any(
+            last.endswith(kind) for kind in ("api", "access", "secret")
+        ):
             return USUAL
         return GENERIC if lead[-1:] in "_-" or lead[-1:].islower() else NONE
     before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
     if not before:
         return NONE
     kind = before[1].casefold()
-    if kind in KEY_KINDS or compiled(_ENCRYPTS).search(text, max(0, begin - 60), begin):
+    if kind in listed("key_kinds") or compiled(_ENCRYPTS).search(text, max(0, begin - 60), begin):
         return USUAL
-    return NONE if kind in NOT_BEFORE_KEY | NOT_BEFORE else GENERIC
+    return NONE if kind in listed("not_before_key") | listed("not_before") else GENERIC

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from core.injection.ignorable import IGNORABLE
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled
 
 # Characters that no reader sees: those that Unicode lets a program ignore, and controls.
 LEFT_OUT = IGNORABLE + "\ufff9-\ufffb\U000e0000-\U000e0fff\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f"

@@ -1,6 +1,6 @@
 """Finds the end of a value that begins at some place of a text."""
 
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled
 
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
 LONGEST = 512

@@ -1,64 +1,7 @@
 """Tells what a value looks like: a stand-in, a word, program text, or something made at random."""
 
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled, listed
 from core.secrets.value_ends import TRAILING
-
-# fmt: off
-# Values which are words of code or of a sentence, not secrets.
-COMMON = frozenset(
-    "null none nil undefined true false yes no on off string str int integer number bool boolean "
-    "object any bytes byte optional text varchar char required secret password passwd pass pwd "
-    "token example test todo redacted masked hidden empty unknown invalid missing expired wrong "
-    "incorrect correct valid set unset given input prompt hash hashed encrypted plain plaintext "
-    "default value user username admin root name key apikey bearer basic refresh access auth login "
-    "changeme function return await self this new lambda request response config settings env "
-    "credentials credential public private void never void unset disabled enabled deprecated "
-    "rotate rotated foo bar baz foobar dummy sample blank static dynamic random generated stdin "
-    "vault confirm confirmation forgot reset current old short long weak strong mandatory "
-    "sensitive passphrase passcode pw date datetime uuid float double dict list array jwt oauth "
-    "oauth2 ipsum lorem keychain keyring manual same different include omit same-origin passwort "
-    "kennwort senha contraseña wachtwoord stored shared here there below above".split()
-)
-
-# A row of words which holds one of these names a part of a program.
-TECHNICAL_WORDS = frozenset(
-    "admin agent alias analytics auth backend base batch billing bucket build cache cert change "
-    "client cloud cluster code common config configs connection container context control cookie "
-    "cred credential credentials cron data database debug default deploy deployment develop "
-    "development django docker domain email engine entry error event example export factory field "
-    "file folder format frontend function gateway github gitlab global google group handler hash "
-    "header host http https image import index infra input instance internal item java json keys "
-    "kube legacy level library lists local locale lock logger login main manager master memory "
-    "message metadata method metrics middleware mobile model models module mongo monitor mysql "
-    "name names namespace network node object oauth option options order output package page "
-    "params parser password path payment permission plugin policy port postgres private process "
-    "prod production profile project prompt property provider proxy public python query queue "
-    "rails random read redis refresh region registry release remote render replace request reset "
-    "resource response rest role root router rule runner runtime sample schema scope secret "
-    "secrets security server service services session setting settings shared signing source "
-    "spring stage staging state static status storage store stream string style support sync "
-    "system table target task team temp template tenant test testing tests text time title token "
-    "tokens tool type update upload user users util utils vault validator value values variable "
-    "vendor version view views webhook window worker write your windows visual studio office "
-    "android chrome safari firefox ubuntu debian python angular spring with from this that have "
-    "must should will when then here there please enter valid invalid".split()
-)
-
-# Names that end in a number of their own: `python3-pip`, `sha256sum`, `argon2-cffi`.
-NUMBERED_WORDS = frozenset(
-    "argon arch base bzip centos class div drive ecma fedora gnome grade java lambda level line "
-    "log macos math mode neo part phase point pypy qt rhel salsa sect sha step tier topic track "
-    "utf alpine bullseye bookworm chapter item option room ruby rust sample section slide speed "
-    "sprint state status stdlib suse unit week year month quarter bits byte bytes oauth".split()
-)
-
-# A row of words which holds one of these is a sentence about a secret.
-SENTENCE_WORDS = frozenset(
-    "the is are was your must enter please for and or to be not with this that can should use "
-    "password passwords token key valid invalid required characters login new old confirm a an "
-    "wrong forgot reset has have at least".split()
-)
-# fmt: on
 
 # How a value is tied to its name: loosely, by `=` without a blank, by the same in a setting
 # (`DB_PASSWORD=`, `spring.datasource.password=`), where nearly everything is a value, or in quotes.
@@ -187,7 +130,7 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
     if not value.isascii() and not compiled("[0-9]").search(value):
         return True  # a word of another language
     return bool(
-        lowered.strip(TRAILING + "!") in COMMON
+        lowered.strip(TRAILING + "!") in listed("common")
         or len(set(value) - set("-_ ")) <= 1
         or compiled(PLACEHOLDER).match(value)
         or compiled(STAND_IN).search(lowered[:80])
@@ -262,7 +205,7 @@ def _signs_of_chance(value: str) -> int:
     if value.islower() or value.isupper():
         return rare
     humps = compiled(_WORD).findall(value)
-    if TECHNICAL_WORDS.intersection(hump.casefold() for hump in humps if len(hump) > 3):
+    if listed("technical_words").intersection(hump.casefold() for hump in humps if len(hump) > 3):
         return 0
     single = sum(len(hump) == 1 for hump in humps[1:])
     short = sum(len(hump) < 3 for hump in humps)
@@ -279,7 +222,7 @@ def _is_word_with_number(value: str) -> bool:
     """Return whether a value is a word or two with a number, as people choose passwords."""
     if not compiled(_WORD_WITH_NUMBER).fullmatch(value) or _is_technology(value):
         return False
-    return not TECHNICAL_WORDS.intersection(words_of(value))
+    return not listed("technical_words").intersection(words_of(value))
 
 
 def _is_around_number(value: str) -> bool:
@@ -287,7 +230,7 @@ def _is_around_number(value: str) -> bool:
     if not compiled(_WORDS_AROUND_NUMBER).fullmatch(value) or _is_technology(value):
         return False
     words = set(words_of(value))
-    return not (words & TECHNICAL_WORDS or words & NUMBERED_WORDS)
+    return not (words & listed("technical_words") or words & listed("numbered_words"))
 
 
 def is_likely(value: str, password: bool, tie: int) -> bool:
@@ -311,7 +254,7 @@ def is_likely(value: str, password: bool, tie: int) -> bool:
             stem = value.casefold().strip("0123456789_-") if len(value) < 9 else ""
             if quoted or _is_thought_up(value):
                 return True
-            return not (stem in COMMON or _is_compound(value))
+            return not (stem in listed("common") or _is_compound(value))
         return not _is_named(value) or bool(compiled(_WORDS_AND_NUMBER).fullmatch(value))
     if password and (quoted or compiled(_SYMBOL).search(value)):
         return not compiled(_IDENTIFIER).fullmatch(value) or "_" not in value
@@ -323,7 +266,7 @@ def is_likely(value: str, password: bool, tie: int) -> bool:
 def _is_set(value: str, password: bool, tie: int) -> bool:
     """Return whether letters alone, without quotes, are a value and no word of a program."""
     if tie == SETTING and password:
-        is_known = (COMMON | TECHNICAL_WORDS).issuperset(words_of(value))
+        is_known = (listed("common") | listed("technical_words")).issuperset(words_of(value))
         return not (is_known or compiled(_SAMPLE_PASSWORD).search(value.casefold()))
     if not password and len(value) < 16:
         return False
@@ -338,9 +281,14 @@ def is_app_password(groups: str, *, thought_of: bool) -> bool:
     thought_of: they stand in quotes behind a password's name, so that words are one as well.
     """
     words = set(groups.split())
-    if SENTENCE_WORDS.intersection(words) or (COMMON | TECHNICAL_WORDS).issuperset(words):
+    if listed("sentence_words").intersection(words) or (
+        listed("common") | listed("technical_words")
+    ).issuperset(words):
         return False
-    rare = any(not compiled(_VOWEL).search(word) for word in words - TECHNICAL_WORDS - COMMON)
+    rare = any(
+        not compiled(_VOWEL).search(word)
+        for word in words - listed("technical_words") - listed("common")
+    )
     return thought_of or rare or bool(compiled(_CHANCE).search(groups))
 
 
@@ -364,7 +312,7 @@ def is_certain(value: str, password: bool, following: str) -> bool:
         return False
     if not compiled(_MIXED).match(value):
         return _is_scrambled(value) or _is_row_of_words(value)
-    if value.casefold().rstrip("0123456789!*#") in COMMON:
+    if value.casefold().rstrip("0123456789!*#") in listed("common"):
         return False
     if password:
         return len(value) >= 6 and (not _is_compound(value) or _is_thought_up(value))
@@ -379,7 +327,7 @@ def is_striking(value: str, *, named: bool) -> bool:
     if named and _is_around_number(value) and sum(map(str.isdigit, value)) >= 2:
         return True
     if named and compiled(_WORDS_AS_PASSWORD).fullmatch(value):
-        return not TECHNICAL_WORDS.intersection(words_of(value))
+        return not listed("technical_words").intersection(words_of(value))
     if "&#" in value or not 7 <= len(value) <= 64 or sum(map(str.isdigit, value)) < 2:
         return False
     if not compiled(_STRIKING).fullmatch(value) or compiled(_ADDRESS).match(value):
@@ -437,7 +385,7 @@ def _is_row_of_words(value: str) -> bool:
     """Return whether a value is four words or more that name nothing of a program together."""
     parts = compiled(r"[\-_.]").split(value)
     plain = len(parts) >= 4 and all(part.isalpha() and len(part) >= 4 for part in parts)
-    technical = TECHNICAL_WORDS.intersection(map(str.casefold, parts))
+    technical = listed("technical_words").intersection(map(str.casefold, parts))
     return plain and len(technical) <= (0 if "_" in value else 1)
 
 
@@ -457,12 +405,12 @@ def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
     """
     words = value.split()
     if word.endswith(("phrase", "mnemonic", "니모닉", "문구")):
-        return 4 <= len(words) <= 24 and not SENTENCE_WORDS.intersection(words)
+        return 4 <= len(words) <= 24 and not listed("sentence_words").intersection(words)
     if not quoted or not word.startswith(
         ("passw", "pwd", "비밀번호", "비번", "암호", "패스", "passp")
     ):
         return False
     plain = all(compiled(_PHRASE_WORD).fullmatch(part) for part in words)
     numbered = any(map(str.isdigit, words)) or value.islower()
-    sentence = SENTENCE_WORDS.intersection(map(str.casefold, words))
+    sentence = listed("sentence_words").intersection(map(str.casefold, words))
     return 3 <= len(words) <= 8 and plain and numbered and not sentence

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from core.secrets.rule import compiled
+from core.secrets.rules import compiled
 
 WINDOW_CHARS = 32_768
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters

@@ -9,10 +9,10 @@ import pytest
 
 from core.errors import FieldTooLongError, SentinelError, TooManyPathsError
 from core.sanitizer import MARKER, find, redact
-from core.secrets.rule import ALPHABETS, expand
 from core.secrets.windows import WINDOW_CHARS
 from core.store import MemoryStore
 from tests.support.samples import a_draft
+from tests.support.templates import ALPHABETS, expand
 
 MEGABYTES = 10_000_000
 TOKEN = expand("{A60}")[0] * 200  # 12,000 characters

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from core.injection.phrases import _RULES, _compiled
 from core.lessons.anchors.paths import _expression
 from core.lessons.answers.rendering import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
-from core.sanitizer import RULES
 from core.secrets.named_rows import _rows
-from core.secrets.rule import expand
+from core.secrets.named_values import _INTRODUCING
+from core.secrets.rules import rules, spelled
+from tests.support.templates import examples, expand
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = "core", "commands", "protocol", "rooms", "door"
@@ -53,11 +54,11 @@ _IN_TABLES = (
     "core.injection.phrases rule.unless",
     "core.lessons.anchors.paths '/'.join(first) + _BELOW",
     "core.lessons.anchors.paths text + _BELOW",
-    "core.sanitizer RULES[number].pattern",
-    "core.sanitizer rule.pattern",
+    "core.sanitizer spelled(rule.pattern)",
     "core.secrets.named_rows after",
     "core.secrets.named_rows f'(?:{before})\\\\Z'",
-    "core.secrets.rule pattern",
+    "core.secrets.named_values spelled(_INTRODUCING)",
+    "core.secrets.rules pattern",
     "commands.documents.marked_block re.escape(marker)",
 )
 MADE: dict[str, list[str]] = {
@@ -90,9 +91,11 @@ def unknown_calls() -> tuple[str, ...]:
 
 
 def _in_tables() -> Iterator[Expression]:
-    for rule in RULES:
-        if "§" not in rule.pattern:
-            yield Expression(rule.name, rule.pattern, 0, expand(rule.example)[0])
+    for rule in rules():
+        if rule.table != "keyed":
+            example = expand(examples()[rule.name].example)[0]
+            yield Expression(rule.name, spelled(rule.pattern), 0, example)
+    yield Expression("core.secrets.named_values", spelled(_INTRODUCING))
     for korean in (False, True):
         for rule, before, after in _rows(korean).rows:
             for part in filter(None, (before, after)):

@@ -1,36 +1,9 @@
-"""One secret format: the fields of a row of the rule tables, and the language of its examples.
+"""Spells out the templates of texts with secrets: `push with «ghp_{A36}»`."""
 
-The rows stand beside this file: tokens that name themselves in `platform_tokens.py` and
-`service_tokens.py`, places of secrets in `places.py`, names with a value in `named_patterns.py`.
-"""
-
-import re
-from dataclasses import dataclass
+import json
 from functools import cache
-
-# As a rule's group: the value follows the match, or stands before it, and a gate decides on it.
-AFTER, BEFORE = -1, -2
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One secret format."""
-
-    name: str
-    hints: tuple[str, ...]  # lower case; one of them must be in the casefolded text
-    pattern: str
-    source: str
-    example: str
-    lookalike: str
-    group: int = 0  # of the pattern: the secret; 0 is the whole match
-    gate: str = ""  # of a named value: how a value must look where this rule finds it
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the pattern, compiled once: there are more of them than `re` itself keeps."""
-    return re.compile(pattern)
-
+from pathlib import Path
+from typing import NamedTuple
 
 ALPHABETS = {
     "A": "a7Kq9ZxB3mTr0LwYc5HnVe8PdJf2GsUo",
@@ -83,5 +56,18 @@ def _fill(piece: str) -> str:
     return out
 
 
-LEFT = r"(?<![A-Za-z0-9_])"
-RIGHT = r"(?![A-Za-z0-9])"
+class Example(NamedTuple):
+    """What the rules' data say of one rule: its source, a text with it, and a text that stays."""
+
+    name: str
+    source: str
+    example: str
+    lookalike: str
+
+
+@cache
+def examples() -> dict[str, Example]:
+    """Return the example of each rule, by its name."""
+    path = Path(__file__).parents[1] / "data" / "rules_examples.jsonl"
+    rows = (Example(**json.loads(line)) for line in path.read_text("utf-8").splitlines())
+    return {row.name: row for row in rows}

@@ -1,0 +1,107 @@
+"""The secret formats: one rule a line of `core/data/rules.jsonl`, read where a text needs them.
+
+A line of the file is a part, which patterns name as `⟨NAME⟩`, or a rule:
+
+- `table`: `platform` and `service` have tokens that name themselves, `place` has places where a
+  secret stands, `pair` a user and a password with a mark between them, `keyed` what may stand
+  between the name of a secret and its value. Of two rules for one place the earlier line counts.
+- `hints`: in lower case; the pattern is tried where one of them stands in the text. Those of a
+  `keyed` rule are looked for near a name: behind it, right behind it (`^`), also before it (`‹`).
+- `pattern`: `⟨edge sk-⟩` is a prefix that begins a word; before `⟨dash sk-⟩` no dash stands either.
+  In a `keyed` rule `§` is the name, and the value follows the match.
+- `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
+  rule stands before the match. `gate`: how a value must look there; see `gates.py`.
+
+Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
+`core/data/secret_words.jsonl` has lists of words: those that make a name a secret's or none, and
+those that make a value none.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from core.data import rows
+
+TABLES = ("platform", "service", "place", "pair", "keyed")
+TOKENS = TABLES[:2]
+
+_PART = r"⟨([A-Z0-9_]+)⟩"
+_PREFIX = r"⟨(edge|dash) ([^⟨⟩]+)⟩"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One secret format; see the head of this file."""
+
+    name: str
+    table: str
+    hints: tuple[str, ...]
+    pattern: str
+    group: int = 0
+    before: bool = False
+    gate: str = ""
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return all rules in the order of the file."""
+    return _file()[1]
+
+
+@cache
+def rules_of(*tables: str) -> tuple[Rule, ...]:
+    """Return the rules of some tables in the order of the file."""
+    return tuple(rule for rule in rules() if rule.table in tables)
+
+
+@cache
+def spelled(pattern: str) -> str:
+    """Return the pattern of a rule with its parts and prefixes spelled out for `re`."""
+    parts = _file()[0]
+    while "⟨" in pattern:
+        pattern = re.sub(_PART, lambda it: parts[it[1]], pattern)
+        pattern = re.sub(_PREFIX, _at_an_edge, pattern)
+    return pattern
+
+
+def _at_an_edge(found: re.Match[str]) -> str:
+    """Return a pattern for a prefix that begins a word.
+
+    The prefix stands first, so that `re` can skip to it, and the two characters of a line break in
+    a quoted text may stand before it.
+    """
+    kind, prefix = found.groups()
+    inner = r"A-Za-z0-9_\-" if kind == "dash" else "A-Za-z0-9_"
+    return rf"{prefix}(?:(?<![{inner}]{prefix})|(?<=\\[nrt]{prefix}))"
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the pattern, compiled once: there are more of them than `re` itself keeps."""
+    return re.compile(pattern)
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """Return the words of one list."""
+    return _lists()[name]
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    return {row["list"]: frozenset(row["words"].split()) for row in rows("secret_words")}
+
+
+@cache
+def _file() -> tuple[dict[str, str], tuple[Rule, ...]]:
+    """Return the parts of patterns by their names, and the rules."""
+    lines = list(rows("rules"))
+    parts = {line["part"]: line["pattern"] for line in lines if "part" in line}
+    return parts, tuple(_rule(line) for line in lines if "name" in line)
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    fields = {name: value for name, value in row.items() if name != "note"}
+    return Rule(**{**fields, "hints": tuple(row["hints"])})
