@@ -7,7 +7,7 @@ from commands.records.words import word
 from commands.terminal.console import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
-from core.injection.marks import HIDDEN_TEXT
+from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.notes import flaw_notes
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.saving_answer import code_fields

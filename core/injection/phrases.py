@@ -1,17 +1,10 @@
-"""Finds the phrases, tags and calls that read like an order to a model, in a row of three tables.
-
-A phrase is added in `english.py`, `korean.py` or `transcripts.py`, and in `marks.py` the words that
-must come together before it can match.
-"""
+"""Finds the phrases, tags and calls that read like an order to a model."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
 
-from core.injection.english import ENGLISH
-from core.injection.korean import KOREAN
-from core.injection.rule import Rule
-from core.injection.transcripts import TRANSCRIPTS
+from core.injection.rules import Rule, orders, spelled
 
 _BEFORE_CHARS = 80
 _GAP = r"[*_~`\"'’”)\]]{0,3}+\s{1,16}+(?:[>#/|-]{1,3}+\s{1,4}+)?[*_~`\"'‘“(\[]{0,3}+"
@@ -22,13 +15,12 @@ _SIGNS = (
     ("‹", "(?<![a-z0-9])(?<![a-z0-9]_)"),
     ("›", "(?!_?[a-z0-9])"),
 )
-_RULES = (*ENGLISH, *KOREAN, *TRANSCRIPTS)
 
 
 def phrases_in(view: str) -> Iterator[tuple[str, int, int]]:
     """Yield the mark of each phrase in `view`, a text in lower case, and from where to where."""
     present = {hint for hint in _hints() if hint in view}
-    for rule in _RULES if present else ():
+    for rule in orders() if present else ():
         if not present.isdisjoint(rule.hints):
             for match in _compiled(rule.pattern).finditer(view):
                 if not (rule.unless and _is_innocent(rule, view, match.start())):
@@ -43,11 +35,12 @@ def _is_innocent(rule: Rule, view: str, start: int) -> bool:
 
 @cache
 def _hints() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(hint for rule in _RULES for hint in rule.hints))
+    return tuple(dict.fromkeys(hint for rule in orders() for hint in rule.hints))
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
+    pattern = spelled(pattern)
     for sign, meaning in _SIGNS:
         pattern = pattern.replace(sign, meaning)
     return re.compile(pattern)

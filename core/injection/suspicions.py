@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from core.injection.disguises import views
 from core.injection.hidden import hidden_runs
 from core.injection.phrases import phrases_in
-from core.injection.rule import HIDDEN_TEXT, MARKS
+from core.injection.rules import HIDDEN_TEXT, MARKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ _INTRODUCING = (
     r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ]e\.g\.|"
     r",?[ ](?:is|was|be|it's|It's)[:]?)|"
     r",?[ ](?:it's|its|It's|enter|type|typed|entered|use|say|try|with|her|him|"
-    r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|[Ii]t's|[Ii]t is))?)[ ]{1,3}⟨ROW_QUOTE⟩"
+    r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|[Ii]t's|[Ii]t is))?)[ ]{1,3}{{ROW_QUOTE}}"
 )
 # Words that tell of getting in: beside them a striking value is a password without its name.
 _CUES = (

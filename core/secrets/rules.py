@@ -1,14 +1,14 @@
 """The secret formats: one rule a line of `core/data/rules.jsonl`, read where a text needs them.
 
-A line of the file is a part, which patterns name as `⟨NAME⟩`, or a rule:
+A line of the file is a part, which patterns name as `{{NAME}}`, or a rule:
 
 - `table`: `platform` and `service` have tokens that name themselves, `place` has places where a
   secret stands, `pair` a user and a password with a mark between them, `keyed` what may stand
   between the name of a secret and its value. Of two rules for one place the earlier line counts.
 - `hints`: in lower case; the pattern is tried where one of them stands in the text. Those of a
   `keyed` rule are looked for near a name: behind it, right behind it (`^`), also before it (`‹`).
-- `pattern`: `⟨edge sk-⟩` is a prefix that begins a word; before `⟨dash sk-⟩` no dash stands either.
-  In a `keyed` rule `§` is the name, and the value follows the match.
+- `pattern`: `{{edge sk-}}` is a prefix that begins a word; before `{{dash sk-}}` no dash stands
+  either. In a `keyed` rule `§` is the name, and the value follows the match.
 - `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
   rule stands before the match. `gate`: how a value must look there; see `gates.py`.
 
@@ -27,8 +27,8 @@ from core.data import rows
 TABLES = ("platform", "service", "place", "pair", "keyed")
 TOKENS = TABLES[:2]
 
-_PART = r"⟨([A-Z0-9_]+)⟩"
-_PREFIX = r"⟨(edge|dash) ([^⟨⟩]+)⟩"
+_PART = r"\{\{([A-Z0-9_]+)\}\}"
+_PREFIX = r"\{\{(edge|dash) ([^{}]+)\}\}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def rules_of(*tables: str) -> tuple[Rule, ...]:
 def spelled(pattern: str) -> str:
     """Return the pattern of a rule with its parts and prefixes spelled out for `re`."""
     parts = _file()[0]
-    while "⟨" in pattern:
+    while "{{" in pattern:
         pattern = re.sub(_PART, lambda it: parts[it[1]], pattern)
         pattern = re.sub(_PREFIX, _at_an_edge, pattern)
     return pattern
@@ -98,7 +98,7 @@ def _lists() -> dict[str, frozenset[str]]:
 def _file() -> tuple[dict[str, str], tuple[Rule, ...]]:
     """Return the parts of patterns by their names, and the rules."""
     lines = list(rows("rules"))
-    parts = {line["part"]: line["pattern"] for line in lines if "part" in line}
+    parts = {line["part"]: line["text"] for line in lines if "part" in line}
     return parts, tuple(_rule(line) for line in lines if "name" in line)
 
 

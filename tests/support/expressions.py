@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from core.injection.phrases import _RULES, _compiled
+from core.injection.phrases import _compiled
+from core.injection.rules import orders
 from core.lessons.anchors.paths import _expression
 from core.lessons.answers.rendering import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.secrets.named_rows import _rows
@@ -101,7 +102,7 @@ def _in_tables() -> Iterator[Expression]:
             for part in filter(None, (before, after)):
                 searched = part is before  # within the last characters before a name
                 yield Expression(rule.name, part.pattern, anchored=not searched)
-    for phrase in _RULES:
+    for phrase in orders():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
             yield Expression("core.injection.phrases", _compiled(pattern).pattern)
     for glob in GLOBS:

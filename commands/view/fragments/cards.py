@@ -9,7 +9,7 @@ from commands.view.fragments.collection import MOST_TIES, Item, Tie
 from commands.view.fragments.words import WORDS, word
 from commands.view.records import as_code
 from commands.view.words import word as page_word
-from core.injection.marks import HIDDEN_TEXT
+from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.rendering import day_of
 from core.lessons.answers.words import say
 from core.lessons.record import seconds_of

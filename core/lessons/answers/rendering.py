@@ -12,7 +12,8 @@ import re
 import unicodedata
 
 from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
-from core.injection.marks import HIDDEN_TEXT, shown_marks
+from core.injection.marks import shown_marks
+from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.words import say
 from core.lessons.record import Record
 from core.messages import Language

@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Sequence
 
-from core.injection.marks import HIDDEN_TEXT, marks_of
+from core.injection.marks import marks_of
+from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import LIST_SHARE, beginning, notes, topic_line
 from core.lessons.answers.rendering import index_line, token_text, topic_text

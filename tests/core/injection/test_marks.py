@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.injection import hidden, phrases
+from core.injection import hidden
 from core.injection import marks as marking
 from core.injection.disguises import views
 from core.injection.ignorable import HIDDEN_CLASS
@@ -21,7 +21,7 @@ from core.injection.marks import (
     revealed,
     shown_marks,
 )
-from core.injection.rule import MARKS
+from core.injection.rules import MARKS, orders, spelled
 from tests.core.injection.test_phrases import MARKED, UNMARKED
 from tests.support.cli_process import Run
 from tests.support.rows import none_of
@@ -31,11 +31,14 @@ CODE_POINTS = range(0x110000)
 
 # Borders of words as characters of their own, so that a row and a rule can be compared.
 SIGNS = {"‹": "\x02", "›": "\x03", " ": "\x03\x04\x02", "·": r"\s", "+": "\x03\x04\x02"}
-ROWS = [
-    [[re.sub("[‹›+]", lambda it: SIGNS[it[0]], word) for word in group.split(" ")] for group in row]
-    for row in marking._ROWS
-]
-WORDS = frozenset(word for row in ROWS for group in row for word in group)
+
+
+def spelled_out(word: str) -> str:
+    return re.sub("[‹›+]", lambda it: SIGNS[it[0]], word)
+
+
+NEEDED = [word for rule in orders() for row in rule.needs for word in " ".join(row).split(" ")]
+WORDS = frozenset(map(spelled_out, NEEDED))
 
 Words = frozenset[str]
 Paths = set[tuple[Words, str]]  # for each way through a pattern: words so far, and the last letters
@@ -65,7 +68,7 @@ def ended(paths: Paths) -> Paths:
     return {(words, "") for words, _ in paths}
 
 
-def spelled(paths: Paths, chars: Iterable[str]) -> Paths:
+def lettered(paths: Paths, chars: Iterable[str]) -> Paths:
     return {(words | words_in(end + char), end + char) for words, end in paths for char in chars}
 
 
@@ -77,10 +80,10 @@ def through(items: Iterable[tuple[Any, Any]], paths: Paths) -> Paths:
 
 def step(kind: str, value: Any, paths: Paths) -> Paths:
     if kind == "LITERAL":
-        return spelled(paths, [chr(value)])
+        return lettered(paths, [chr(value)])
     if kind == "IN":
         chars = [chr(code) for inner, code in value if str(inner) == "LITERAL"]
-        return spelled(paths, chars) if len(chars) == len(value) <= 5 else ended(paths)
+        return lettered(paths, chars) if len(chars) == len(value) <= 5 else ended(paths)
     if kind == "BRANCH":
         return {path for branch in value[1] for path in through(branch, paths)}
     if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
@@ -96,13 +99,14 @@ def step(kind: str, value: Any, paths: Paths) -> Paths:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", range(len(phrases._RULES)))
-def test_no_rule_can_match_without_the_words_of_some_row(number: int) -> None:
-    rule = phrases._RULES[number]
-    pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in rule.pattern)
+@pytest.mark.parametrize("number", range(len(orders())))
+def test_no_rule_can_match_without_the_words_that_it_needs(number: int) -> None:
+    rule = orders()[number]
+    pattern = spelled(rule.pattern)
+    pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in pattern)
     ways = fewest(words for words, _ in through(_parser.parse(pattern), {(frozenset(), "")}))
     assert ways
-    rows = [[frozenset(group) for group in row] for row in ROWS]
+    rows = [[frozenset(map(spelled_out, group.split(" "))) for group in row] for row in rule.needs]
     for hint, of_hint in [(hint, words_in(hint)) for hint in rule.hints]:
         for words in ways:
             found = words | of_hint
@@ -110,9 +114,8 @@ def test_no_rule_can_match_without_the_words_of_some_row(number: int) -> None:
 
 
 def test_a_border_stands_beside_letters_only_since_a_text_is_cut_at_all_others() -> None:
-    for row in marking._ROWS:
-        for word in " ".join(row).split(" "):
-            assert not re.search("[‹›+]", word) or re.fullmatch("‹?[a-z+]+›?", word), word
+    for word in NEEDED:
+        assert not re.search("[‹›+]", word) or re.fullmatch("‹?[a-z+]+›?", word), word
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.injection.hidden import revealed
-from core.injection.rule import MARKS
+from core.injection.rules import MARKS
 from core.injection.suspicions import Suspicion, marks_of, suspicions
 from tests.support.rows import none_of
 
