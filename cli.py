@@ -49,7 +49,6 @@ COMMANDS = {
     "edit": ("records.edit", "change"),
     "forget": ("records.forget", "change"),
     "import": ("exchange.importing", "change"),
-    "history": ("records.history", "history"),
     "restore": ("records.restore", "history"),
     "uncompact": ("records.uncompact", "history"),
     "report": ("report.report", "team"),

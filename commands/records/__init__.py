@@ -1,1 +1,1 @@
-"""The commands for records: list, search, show, edit, forget, topics, history, restore and more."""
+"""The commands for records: list, search, show, edit, forget, topics, restore and more."""

@@ -4,10 +4,12 @@ import argparse
 
 from commands.records.filters import as_data
 from commands.records.lines import whole
+from commands.records.versions import version_data, version_lines, versions_named
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.naming import by_room
 from commands.rooms.showing import shown_blocks, shown_data
-from commands.terminal.console import add_examples, add_ids, add_json, open_memory
+from commands.terminal.console import Opened, add_examples, add_ids, add_json, explain, open_memory
+from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 from core.lessons.git.naming import records_named
@@ -18,9 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py show`."""
     add_ids(parser)
     add_project(parser)
+    parser.add_argument("--versions", action="store_true", help=explain("versions"))
     add_json(parser)
     add_room(parser)
-    add_examples(parser, "show 3f2a 91bc --json", "show '#12' k3fa9x2m")
+    examples = ("show 3f2a 91bc --json", "show 3f2a --versions", "show '#12' k3fa9x2m")
+    add_examples(parser, *examples)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     if room := other_room(arguments):
         return hand_over(arguments, room, "show", *arguments.ids, takes=("json",))
     opened = open_memory(arguments)
+    if arguments.versions:
+        return _show_versions(opened, arguments)
     log = opened.store.read()
     ids = (
         {LESSONS: arguments.ids} if arguments.room else by_room(opened, log, arguments.ids, "show")
@@ -40,4 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
     screen = screen_here()
     blocks = ["\n".join(whole(record, screen, opened.lang)) for record in records]
     print("\n\n".join([*blocks, *shown_blocks(opened, ids)]))
+    return 0
+
+
+def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
+    found = versions_named(opened, arguments.ids)
+    if arguments.json:
+        print(plain_json({"project": str(opened.project.root), **version_data(found)}))
+        return 0
+    for number, versions in enumerate(found):
+        print_lines(["", *version_lines(versions, opened.lang)][not number :])
     return 0

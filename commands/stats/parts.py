@@ -65,7 +65,7 @@ def head_of(page: Page, columns: str) -> list[str]:
 
 
 def named(record: Record, text: str) -> list[str]:
-    """Return the beginning of the id, which `cli.py history` takes, and what a record is about."""
+    """Return the beginning of the id, which `cli.py show` takes, and what a record is about."""
     return [plain(safe(record.id)[:ID_CHARS]), f"[{topic_of(record.topic)}] {one_line(text)}"]
 
 

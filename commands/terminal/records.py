@@ -1,4 +1,4 @@
-"""Prints a record and its changes for a person: one field below the other, safe to print.
+"""Prints a record for a person: one field below the other, safe to print.
 
 A hand may have put a secret into the log: what a person reads has a marker in its place. Only what
 is printed is looked through.
@@ -6,13 +6,12 @@ is printed is looked through.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.answers.rendering import token_text, topic_text
-from core.lessons.clean_record import clean_record, clean_value
-from core.lessons.git.comparing import BOOKKEEPING, Change
+from core.lessons.clean_record import clean_record
 from core.lessons.record import Record
 from core.messages import Facts, Language
 from core.text_redaction import redacted
@@ -72,20 +71,6 @@ def block(record: Record, lang: Language, *, token: bool = True) -> list[str]:
     return [INDENT + named_record(shown, lang, token=token), *text_lines(shown)]
 
 
-def change_lines(found: Sequence[Change]) -> list[str]:
-    """Return each key that changed: the old value, then `→` and the new one."""
-    telling = [change for change in found if change[0] not in BOOKKEEPING]
-    lines: list[str] = []
-    for key, *values in telling or found:
-        old, new = (clean_value(value)[0] for value in values)
-        label = LABELS.get(key, plain(key))
-        if key in LABELS:
-            lines += [*_labelled(label, text_of(old)), *_arrowed(text_of(new))]
-        else:
-            lines.append(f"{INDENT}{label}: {plain(text_of(old))} → {plain(text_of(new))}")
-    return lines
-
-
 def counted_kinds(kinds: Iterable[str]) -> Facts:
     """Return the facts `count` and `kinds` of a sentence about redacted secrets."""
     counts = Counter(kinds)
@@ -108,8 +93,3 @@ def text_of(value: object) -> str:
 def _labelled(label: str, text: str) -> list[str]:
     first, *rest = plain_lines(text.strip("\r\n")) or [""]
     return [f"{INDENT}{label}: {first}", *(INDENT * 2 + line for line in rest)]
-
-
-def _arrowed(text: str) -> list[str]:
-    first, *rest = plain_lines(text.strip("\r\n")) or [""]
-    return [f"{INDENT}  → {first}", *(INDENT * 3 + line for line in rest)]

@@ -33,7 +33,7 @@ from core.text.tokens import estimate_tokens
 from core.text_redaction import redacted
 
 NEWEST = 5
-GENERATIONS = 12  # of originals below a principle; `cli.py history` shows more
+GENERATIONS = 12  # of originals below a principle; the page names the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,9 +37,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report range": ("report", RANGE),
     "report staged": ("report", "--staged"),
     "report github": ("report", RANGE, "--github"),
-    "history": ("history", TWO),
-    "history all": ("history", TWO, "--all-branches"),
-    "history of a beginning": ("history", TWO[:6], "--json"),
+    "versions": ("show", TWO, "--versions"),
+    "versions of a beginning": ("show", TWO[:6], "--versions", "--json"),
     "scan": ("scan",),
     "scan folder": ("scan", "."),
     "scan the folder of the log": ("scan", ".context"),
@@ -58,7 +57,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 # fmt: on
 FAILED = {"scan history": 2, "report range": 2}
-NEED_HISTORY = ("view", "report range", "history", "scan history", "restore", "uncompact")
+NEED_HISTORY = ("view", "report range", "versions", "scan history", "restore", "uncompact")
 
 
 @pytest.fixture(scope="module")

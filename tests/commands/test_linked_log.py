@@ -31,7 +31,7 @@ COMMANDS = [
     "topics",
     "topics rename a b --yes",
     "forget 0123456789abcdef --yes",
-    "history 0123456789abcdef",
+    "show 0123456789abcdef --versions",
     "restore 0123456789abcdef",
     "uncompact 0123456789abcdef",
     "stats",

@@ -15,11 +15,12 @@ from core.text_redaction import safe
 
 Change = tuple[str, object, object]  # a key, its old value and its new one; None for no such key
 
-BOOKKEEPING = ("meta.updated", "meta.former", "meta.compacted_at")
-
 # What another part of a report says already, or what only programs need.
 _NO_NEWS = frozenset(
-    (*BOOKKEEPING, "id", "meta.seen", "meta.marks", "meta.source_ids", "meta.source_count")
+    (
+        *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
+        *("meta.source_ids", "meta.source_count"),
+    )
 )
 
 

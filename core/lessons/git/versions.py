@@ -1,9 +1,9 @@
-"""Asks git about one record: every version it ever had, when it changed, and who replaced it."""
+"""Asks the log, the file beside it and git about one record: its versions, and who replaced it."""
 
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,6 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in
 from core.lessons.upkeep.replaced import Replaced
 
-EventKind = Literal["added", "changed", "removed", "replaced", "hidden"]
 State = Literal["present", "hidden", "replaced", "gone"]
 
 SEARCHED_IDS = 200  # more would make a command line that Windows refuses
@@ -27,21 +26,19 @@ _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """What one commit did to one record; principle: the one that replaced it, if any did."""
+class Version:
+    """One version of a record, and where it lies.
 
-    kind: EventKind
-    commit: Commit
-    before: Record | None
-    after: Record | None
-    principle: Record | None = None
+    is_shown: whether a reader of the log sees it. is_hidden: whether only a line of the file has
+    it, which a principle or a newer version hides. kept: what the file beside the log says of it.
+    commit: the oldest commit that has it.
+    """
 
-    @property
-    def record(self) -> Record:
-        """The version that came, or the last one of a record that went."""
-        record = self.after or self.before
-        assert record is not None
-        return record
+    record: Record
+    is_shown: bool
+    is_hidden: bool
+    kept: Replaced | None
+    commit: Commit | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +52,6 @@ class Present:
     state: State
     record: Record | None
     replaced: tuple[tuple[Record, str], ...] = ()
-
-    @property
-    def tokens(self) -> set[str]:
-        """The versions that were replaced."""
-        return {token for _, token in self.replaced}
 
     @property
     def principles(self) -> list[tuple[Record, str]]:
@@ -107,32 +99,61 @@ class History:
         """The commits that changed the file. Raises HistoryError where there is no repository."""
         return Commits(self.repository)
 
-    def events(self, record_id: str, *, everywhere: bool = False) -> list[Event]:
-        """Return what happened to a record, the newest first, each once. Raises HistoryError.
+    def versions(self, ids: Collection[str]) -> list[Version]:
+        """Return all versions of the records with these ids, the newest first.
 
-        A commit that only took over one side of a merge is no event of its own, nor is a copy of
-        a commit (a rebase, a cherry-pick, an amendment) in another branch.
+        Git is not asked where it has no commit of the log. Raises HistoryError.
         """
-        events: dict[tuple[str, ...], Event] = {}
+        shown = {record.token: record for record in self.log.records if record.id in ids}
+        lines = {record.token: record for record in whole(self.log) if record.id in ids}
+        kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
+        committed = self._committed(ids) if self.has_git else {}
+        records = {token: it.record for token, it in kept.items()}
+        records |= {token: record for token, (record, _) in committed.items()} | lines | shown
+        found = [
+            Version(
+                record=record,
+                is_shown=token in shown,
+                is_hidden=token in lines and token not in shown,
+                kept=kept.get(token),
+                commit=committed[token][1] if token in committed else None,
+            )
+            for token, record in records.items()
+        ]
+        return sorted(found, key=lambda it: it.record.version(), reverse=True)
+
+    def _committed(self, ids: Collection[str]) -> dict[str, tuple[Record, Commit]]:
+        """Return, by version id, what git has of these records, with the oldest commit of each."""
+        found: dict[str, tuple[Record, Commit]] = {}
         with OldLogs(self.repository) as logs:
-            for commit in self.commits.matching(_pattern([record_id]), everywhere=everywhere):
-                event = _event(record_id, commit, logs)
-                if event:
-                    tokens = (_token(event.before), _token(event.after))
-                    copied = (commit.author, commit.date, commit.subject, *tokens)
-                    events.setdefault(copied, event)
-        return list(events.values())
+            for commit in self.commits.matching(_pattern(ids), everywhere=True):
+                for change in commit.changes:
+                    log = logs.log(change.after)
+                    for record in (*whole(log), *log.records):
+                        if record.id in ids:
+                            found[record.token] = record, commit
+        return found
 
     def last(self, record_id: str) -> Record | None:
         """Return the last version of a removed record; what HEAD has behind it comes first."""
         kept = [it.record for it in self.kept.values() if it.record.id == record_id]
         with self._git_is_needed(unless=kept):
             for everywhere in (False, True):
-                events = self.events(record_id, everywhere=everywhere)
-                if events:
-                    kept.append(events[0].record)
+                if record := self._last_committed(record_id, everywhere=everywhere):
+                    kept.append(record)
                     break
         return max(kept, key=Record.version, default=None)
+
+    def _last_committed(self, record_id: str, *, everywhere: bool) -> Record | None:
+        """Return the record as the newest commit shows it, or as it was before that took it out."""
+        with OldLogs(self.repository) as logs:
+            for commit in self.commits.matching(_pattern([record_id]), everywhere=everywhere):
+                after = [change.after for change in commit.changes]
+                before = [blob for change in commit.changes for blob in change.before]
+                for blob in (*after, *before):
+                    if record := _seen(logs.log(blob), record_id):
+                        return record
+        return None
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
         """Return, by version id, what the file or any commit holds. Raises HistoryError.
@@ -159,13 +180,6 @@ class History:
         except HistoryError:
             if not unless:
                 raise
-
-    def committed(self, record_id: str) -> Record | None:
-        """Return the record as HEAD shows it. Raises HistoryError."""
-        repository = self.repository
-        blob = repository.blob_in("HEAD") if repository.has_head else ""
-        with OldLogs(repository) as logs:
-            return _seen(logs.log(blob), record_id)
 
     def topics(self, beginning: str) -> dict[str, str]:
         """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""
@@ -245,48 +259,6 @@ def _pattern(ids: Collection[str]) -> str:
     if len(ids) > SEARCHED_IDS or not all(map(_PLAIN_ID.fullmatch, ids)):
         return ""
     return "|".join(name.replace(".", "[.]") for name in sorted(ids))
-
-
-def _event(record_id: str, commit: Commit, logs: OldLogs) -> Event | None:
-    """Return what a commit did to a record; None where a parent shows the same."""
-    after = _first(record_id, [change.after for change in commit.changes], logs)
-    parents = max((len(change.before) for change in commit.changes), default=0)
-    befores = [
-        _first(record_id, [change.before[at] for change in commit.changes], logs)
-        for at in range(parents)
-    ]
-    if not befores or _token(after) in map(_token, befores):
-        return None
-    before = next((record for record in befores if record), None)
-    if after:
-        kind: EventKind = "changed" if before else "added"
-        return Event(kind=kind, commit=commit, before=before, after=after)
-    assert before is not None
-    return _gone(before, commit, logs)
-
-
-def _gone(before: Record, commit: Commit, logs: OldLogs) -> Event:
-    """Say how a record went: removed, replaced by a principle, or still there and hidden by one."""
-    for change in commit.changes:
-        now = present(before.id, logs.log(change.after))
-        known = present(before.id, logs.log(change.before[0])).tokens
-        new = [principle for principle, token in now.replaced if token not in known]
-        exact = [principle for principle, token in now.replaced if token == before.token]
-        if now.state == "hidden" or new or exact:
-            kind: EventKind = "hidden" if now.state == "hidden" else "replaced"
-            by = next(iter(exact + new), None)
-            return Event(kind=kind, commit=commit, before=before, after=None, principle=by)
-    return Event(kind="removed", commit=commit, before=before, after=None)
-
-
-def _first(record_id: str, blobs: Sequence[str], logs: OldLogs) -> Record | None:
-    """Return the record in the first of these files with it; a moved log is two files at once."""
-    seen = (_seen(logs.log(blob), record_id) for blob in blobs)
-    return next((record for record in seen if record), None)
-
-
-def _token(record: Record | None) -> str:
-    return record.token if record else ""
 
 
 def _seen(log: MemoryLog, record_id: str) -> Record | None:

@@ -326,14 +326,15 @@ def test_two_clones_that_rename_alike_have_the_same_records(clones: tuple[Path, 
 
 @pytest.mark.long  # it costs much
 @with_git
-def test_the_history_of_a_renamed_record_names_the_one_before(
+def test_the_versions_of_a_renamed_record_hold_those_before(
     command: Command, tmp_path: Path
 ) -> None:
     project = new_project(tmp_path / "moved", "VAT differs by country")
     [before] = saved(project)
     rename_in(project)
-    lines = command("history", saved(project)[0].id, "--project", str(project)).lines
-    told = f"Moved from {before.id} [{before.topic}]: `python cli.py history {before.id}`"
-    assert told in lines
-    assert any(line.startswith("No commit up to HEAD has this record.") for line in lines)
-    assert command("history", before.id, "--project", str(project)).code == 0
+    now = saved(project)[0]
+    lines = command("show", now.id, "--versions", "--project", str(project)).lines
+    tokens = [line.split()[0] for line in lines if "  log [" in line]
+    assert tokens == [now.token, before.token]
+    lines = command("show", before.id, "--versions", "--project", str(project)).lines
+    assert f"log {now.token} in topic billing replaced version {before.token}." in lines

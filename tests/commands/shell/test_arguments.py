@@ -29,7 +29,7 @@ WRONG = [
     ("forget 1234 -y -n", "-n/--dry-run and -y/--yes cannot be used together."),
     ("setup --no-", "There is no option --no-. Did you mean --no-rules?"),
     ("list --typ log", "There is no option --typ. Did you mean --type?"),
-    ("history abcd --all", "There is no option --all. Did you mean --all-branches?"),
+    ("show abcd --version", "There is no option --version. Did you mean --versions?"),
     ("--versoin", "There is no option --versoin. Did you mean --version?"),
     ("--foo", "There is no option --foo."),
     ("-p .", "COMMAND is missing."),

@@ -29,7 +29,7 @@ FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
 COMMANDS = """
 list | search VAT | show payment | topics | stats | doctor | doctor --fix --dry-run
 scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
-history ID | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
+show ID --versions | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
 restore ID --dry-run | uncompact ID --dry-run | topics rename payment pay --dry-run | edit ID
 view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE
 list --topic NONE | report NONE | bundle -o NONE | import LOG --dry-run | forget NONE --yes

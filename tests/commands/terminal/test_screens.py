@@ -21,7 +21,7 @@ LOG = ".context/memory_log.jsonl"
 RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
 SCREENS = [
     *("list", "topics", "report", "stats", "scan", "doctor", "search hook git"),
-    *("list --questions", f"show {RECORDS[0].id}", f"history {RECORDS[0].id}"),
+    *("list --questions", f"show {RECORDS[0].id}", f"show {RECORDS[0].id} --versions"),
     f"forget {RECORDS[0].id} --dry-run",
 ]
 

@@ -745,7 +745,11 @@ def test_a_lineage_agrees_with_the_histories_of_its_records(tmp_path: Path, seed
     git(project, "branch", "side", "main")
     git(project, "reset", "--quiet", "--hard", f"HEAD~{seed % 3}")
     told, history = lineage(project), History(path_of(project), log_of(project))
-    oldest = {name: history.events(name)[-1].commit.id for name in told.added}
+    order = git(project, "log", "--all", "--reflog", "--date-order", "--format=%H").split()
+    brought = {
+        name: [it.commit.id for it in history.versions({name}) if it.commit] for name in told.added
+    }
+    oldest = {name: max(commits, key=order.index) for name, commits in brought.items()}
     assert {name: commit.id for name, commit in told.added.items()} == oldest
     listed = [token for record in history.log.records for token in record.source_ids]
     assert told.versions == history.find_versions(listed)

@@ -429,8 +429,6 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     [new] = store_of(project).read_all()
     assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
     assert old.token in new.source_ids
-    told = Run.of(capsys, "history", new.id, "--project", str(project)).out
-    assert "Versions that this principle replaced: 2; of these, 2 can be restored." in told
     assert Run.of(capsys, "uncompact", new.id, "--yes", "--project", str(project)).code == 0
     assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
@@ -438,7 +436,7 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
 
 @pytest.mark.long  # it costs much
 @needs_git
-def test_history_and_restore_name_the_cleaned_log_that_took_the_place(
+def test_show_and_restore_name_the_cleaned_log_that_took_the_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project = new_project(tmp_path / "one", "one")
@@ -451,9 +449,8 @@ def test_history_and_restore_name_the_cleaned_log_that_took_the_place(
     commit(project)
     [new] = store_of(project).read_all()
     assert new.id != old.id
-    told = Run.of(capsys, "history", old.id, "--project", str(project)).out
+    told = Run.of(capsys, "show", old.id, "--versions", "--project", str(project)).out
     assert f"log {new.token} in topic payment replaced version {old.token}." in told
-    assert f"1. replaced by log {new.token}" in told
     told = Run.of(capsys, "restore", old.id, "--project", str(project), "--dry-run").out
     assert f"The record that had replaced it stays in the log: log {new.token}." in told
     assert TOKEN not in told

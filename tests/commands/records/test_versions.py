@@ -1,16 +1,17 @@
-"""Tests `cli.py history`, `restore` and `uncompact` in real repositories."""
+"""Tests `cli.py show --versions`, `restore` and `uncompact` in real repositories."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commands.terminal.safe_text import plain
 from core.lessons.record import Record, new_record, parse_line
 from core.particles import filled
 from tests.support.cli_process import CLI, GoodRun, read_terminal, without_settings
@@ -37,7 +38,6 @@ LATEST = "2026-03-03T09:00:00+00:00"
 ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
 RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
-HEAD_ONLY = ", the newest first. Use --all-branches to include other branches."
 NEXT = "Review git diff .context/, then commit."
 DRY = "Nothing was changed (--dry-run)."
 
@@ -82,16 +82,27 @@ def project(made: Path, tmp_path: Path) -> Path:
     return copied(made, tmp_path / "shop")
 
 
-def at(project: Path, revision: str) -> str:
-    """The line that names a commit."""
-    name, date, subject = git(project, "log", "-1", "--format=%H%n%aI%n%s", revision).splitlines()
-    return f"  {name[:10]}  {date[:16].replace('T', ' ')}  test  {plain(subject)}"
+def since(project: Path, revision: str) -> str:
+    """How a version names the commit that brought it."""
+    name, date = git(project, "log", "-1", "--format=%H%n%aI", revision).splitlines()
+    return f"in git since {name[:10]} of {date[:16].replace('T', ' ')}"
 
 
 def changed_two(project: Path) -> Record:
     """The gap `two` in its second version."""
     file = git(project, "show", "HEAD~1:.context/memory_log.jsonl")
     return next(it for it in map(record_of, file.splitlines()) if it.id == TWO.id)
+
+
+def versions(command: Command, project: Path, name: str) -> list[dict[str, Any]]:
+    """The versions of a record as data."""
+    return list(command(project, "show", name, "--versions", "--json").told["versions"])
+
+
+def places(command: Command, project: Path, name: str) -> list[str]:
+    """The line of each version that says where it lies."""
+    lines = command(project, "show", name, "--versions").lines
+    return [line for line in lines if re.match(r"\d+\. ", line)]
 
 
 def record_of(line: str) -> Record:
@@ -109,69 +120,38 @@ def test_a_replaced_record_tells_its_versions_and_its_principle(
     project: Path, command: Command
 ) -> None:
     two, rule = changed_two(project), now_of(project, RULE)
-    assert command(project, "history", TWO.id).lines == [
+    without_side_file(project)
+    assert command(project, "show", TWO.id, "--versions").lines == [
         TWO.id,
-        "Now: not in the log.",
         f"principle {rule.token} in topic payment replaced version {two.token}.",
+        "Versions: 2, the newest first.",
         "",
-        f"Changes up to HEAD: 3{HEAD_ONLY}",
-        "",
-        f"1. replaced by principle {rule.token}",
-        at(project, "HEAD"),
+        f"1. 2026-03-02 09:00  {since(project, 'HEAD~1')}",
         *block(two.token, "two", "changed"),
         "",
-        "2. changed",
-        at(project, "HEAD~1"),
-        f"  {two.token}  log [payment]",
-        "  lesson: check the tax table first",
-        "    → changed",
-        "  meta.seen: - → 2",
-        "",
-        "3. added",
-        at(project, "HEAD~2"),
+        f"2. 2026-03-01 09:00  {since(project, 'HEAD~2')}",
         *block(TWO.token, "two"),
-    ]
-
-
-@pytest.mark.long
-def test_a_principle_tells_which_versions_it_replaced(project: Path, command: Command) -> None:
-    two, rule = changed_two(project), now_of(project, RULE)
-    principle = [f"  {rule.token}  principle [payment]", "  lesson: rule"]
-    originals = [f"  {token}  log [payment]" for token in (ONE.token, two.token, TWO.token)]
-    assert command(project, "history", RULE).lines == [
-        RULE,
-        f"Now: in the log as {rule.token}.",
-        *principle,
-        "",
-        f"Changes up to HEAD: 1{HEAD_ONLY}",
-        "",
-        "1. added",
-        at(project, "HEAD"),
-        principle[0],
-        "",
-        "Versions that this principle replaced: 3; of these, 3 can be restored.",
-        *originals,
     ]
 
 
 @pytest.mark.long  # it costs much
 def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
     two, rule = changed_two(project), now_of(project, RULE)
-    told = command(project, "history", TWO.id, "--json").told
-    commits = git(project, "log", "--format=%H").split()
-    assert (told["id"], told["state"], told["committed"]) == (TWO.id, "replaced", True)
-    assert (told["everywhere"], told["shallow"], told["version"]) == (False, False, None)
-    assert told["replaced"][0] == {"token": two.token, "principle": rule.token, "topic": "payment"}
-    assert [
-        (event["kind"], event["commit"], event["version"]["token"], event["principle"])
-        for event in told["events"]
-    ] == [
-        ("replaced", commits[0], two.token, rule.token),
-        ("changed", commits[1], two.token, None),
-        ("added", commits[2], TWO.token, None),
+    [newer, older] = versions(command, project, TWO.id)
+    commits = git(project, "log", "--format=%H%n%aI").split()
+    assert (newer["token"], older["token"]) == (two.token, TWO.token)
+    assert (newer["lesson"], older["lesson"]) == ("changed", TWO.lesson)
+    kept = [it for it in store_of(project).read_replaced() if it.record.id == TWO.id]
+    assert [it["places"] for it in (newer, older)] == [
+        {
+            "log": None,
+            "kept_since": left.at,
+            "replaced_by": by,
+            "commit": commits[at],
+            "committed_at": commits[at + 1],
+        }
+        for left, by, at in zip(kept, (rule.token, two.token), (2, 4), strict=True)
     ]
-    assert told["events"][2]["version"]["record"] == TWO.as_json()
-    assert told["events"][1]["changed"]["lesson"] == ["check the tax table first", "changed"]
 
 
 @pytest.mark.long  # it costs much
@@ -181,65 +161,51 @@ def test_json_keeps_other_scripts_and_escapes_what_is_hidden(
     project = new_project(tmp_path / "가게")
     saved = store_of(project).upsert_log(a_draft("부가세", lesson="세율\u202e확인\x9b\U000e0041"))
     commit(project)
-    run = command(project, "history", saved.record.id, "--json")
+    run = command(project, "show", saved.record.id, "--versions", "--json")
     assert "세율\\u202e확인\\u009b\\udb40\\udc41" in run.out
-    assert run.told["version"]["record"]["lesson"] == "세율\u202e확인\x9b\U000e0041"
+    assert run.told["versions"][0]["lesson"] == "세율\u202e확인\x9b\U000e0041"
 
 
 @pytest.mark.long
 def test_an_uncommitted_change_is_said(project: Path, command: Command) -> None:
     save("three", "once more", LATEST)(project)
-    token = now_of(project, THREE.id).token
-    assert command(project, "history", THREE.id).lines[1] == (
-        f"Now: in the log as {token}; this version is not committed yet."
-    )
-
-
-@pytest.mark.long
-def test_an_uncommitted_removal_is_said(project: Path, command: Command) -> None:
-    delete("three")(project)
-    lines = command(project, "history", THREE.id).lines
-    assert lines[1] == "Now: not in the log; its removal is not committed yet."
-    assert "1. added" in lines
+    assert places(command, project, THREE.id) == [
+        "1. 2026-03-03 09:00  in the log; not committed",
+        f"2. 2026-03-01 09:00  beside the log since 2026-03-03 09:00; {since(project, 'HEAD~2')}",
+    ]
 
 
 @pytest.mark.long
 def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project, "delete")
-    lines = command(project, "history", THREE.id).lines
-    assert lines[5:9] == ["1. removed", at(project, "HEAD"), *block(THREE.token, "three")[:2]]
+    lines = command(project, "show", THREE.id, "--versions").lines
+    assert lines[:2] == [THREE.id, "Versions: 1, the newest first."]
+    assert lines[4:] == block(THREE.token, "three")
 
 
 @pytest.mark.long
-def test_an_edit_by_hand_is_told_as_what_it_changed(project: Path, command: Command) -> None:
+def test_an_edit_by_hand_is_a_version(project: Path, command: Command) -> None:
     path = path_of(project)
     path.write_bytes(path.read_bytes().replace(b"tax table first", b"tax table\\nand the law"))
     commit(project, "by hand")
-    lines = command(project, "history", THREE.id).lines
-    assert lines[9:15] == [
-        "1. changed",
-        at(project, "HEAD"),
-        f"  {now_of(project, THREE.id).token}  log [payment]",
-        "  lesson: check the tax table first",
-        "    → check the tax table",
-        "      and the law",
-    ]
+    found = versions(command, project, THREE.id)
+    assert {it["lesson"] for it in found} == {"check the tax table\nand the law", THREE.lesson}
 
 
 def test_a_beginning_of_an_id_is_enough(project: Path, command: Command) -> None:
-    assert command(project, "history", THREE.id[:4]).lines[0] == THREE.id
+    assert command(project, "show", "--versions", THREE.id[:4]).lines[0] == THREE.id
 
 
 @pytest.mark.long
 def test_a_beginning_finds_a_record_that_only_git_has(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project)
-    assert command(project, "history", THREE.id[:5]).lines[0] == THREE.id
+    assert command(project, "show", "--versions", THREE.id[:5]).lines[0] == THREE.id
 
 
 def test_a_token_names_its_record(project: Path, command: Command) -> None:
-    assert command(project, "history", TWO.token).lines[0] == TWO.id
+    assert command(project, "show", "--versions", TWO.token).lines[0] == TWO.id
 
 
 @pytest.mark.long
@@ -248,7 +214,7 @@ def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Co
     first, second = (replace(ONE, id=f"abcd{n}", topic=f"topic {n}") for n in "12")
     path_of(project).parent.mkdir()
     path_of(project).write_bytes(first.to_line() + second.to_line())
-    assert command(project, "history", "abcd").refusal == (
+    assert command(project, "show", "--versions", "abcd").refusal == (
         "abcd: several ids begin like this: abcd1 [topic 1], abcd2 [topic 2]. Nothing was"
         " changed. Give more of the id."
     )
@@ -270,8 +236,8 @@ NOBODY_HAS_IT = "no record in the log, beside it or in git has an id that begins
 def test_a_name_of_no_record_is_refused(
     project: Path, command: Command, name: str, said: str
 ) -> None:
-    for asked in ("history", "restore", "uncompact"):
-        refusal = command(project, asked, name).refusal
+    for asked in (("show", "--versions"), ("restore",), ("uncompact",)):
+        refusal = command(project, *asked, name).refusal
         assert refusal.startswith(f"{name}: {said} Nothing was changed.")
 
 
@@ -285,27 +251,16 @@ def test_escape_sequences_and_hidden_characters_are_not_printed(
         a_draft(evil, topic="x\u202ey", lesson="one\n1. added", ask_next_time=evil)
     )
     commit(project, f"subject {evil}")
-    run = command(project, "history", saved.record.id)
+    run = command(project, "show", saved.record.id, "--versions")
     shown = "�[2J�]0;title��evil��31m��"
-    assert run.lines[2:8] == [
+    assert run.lines[4:] == [
         f'  {saved.record.token}  log ["x\\u202ey"]',
         f"  missing: {shown}",
         "  lesson: one",
         "    1. added",
         f"  ask: {shown}",
-        "",
     ]
-    assert run.lines[11] == at(project, "HEAD")
     assert not any(char in run.out for char in "\x1b\x07\x9b\u202e\u2066\u200b\U000e0041")
-
-
-@pytest.mark.long  # it costs much
-def test_an_author_cannot_steer_the_terminal(project: Path, command: Command) -> None:
-    save("four")(project)
-    author = "te\x1b[31mst\u202e <test@example.invalid>"
-    git(project, "commit", "--quiet", "--all", "--message", "four", "--author", author)
-    lines = command(project, "history", a_record("four").id).lines
-    assert lines[-2].endswith("  te�[31mst�  four")
 
 
 @pytest.mark.long
@@ -315,15 +270,12 @@ def test_in_korean_the_sentences_are_korean(
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     rule = now_of(project, RULE).token
     to_rule = filled("principle {rule}(으)로", {"rule": rule})
-    lines = command(project, "history", ONE.id).lines
-    assert lines[1:7] == [
-        "현재: 로그에 없음.",
+    lines = command(project, "show", ONE.id, "--versions").lines
+    assert lines[1:3] == [
         f"{ONE.token} 버전은 topic payment의 {to_rule} 대체됨.",
-        "",
-        "HEAD까지의 변경 2건, 최신순. --all-branches를 쓰면 다른 브랜치도 봅니다.",
-        "",
-        f"1. {to_rule} 대체",
+        "버전 1개, 최신순.",
     ]
+    assert "부터 로그 옆에 보관; " in lines[4] and lines[4].endswith("부터 git에 있음")
     assert (
         "id가 이렇게 시작하는 기록이 없습니다"
         in command(project, "restore", "-y", "ffffff").refusal
@@ -332,7 +284,7 @@ def test_in_korean_the_sentences_are_korean(
 
 
 @pytest.mark.long  # it costs much
-def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) -> None:
+def test_a_merge_lists_each_version_once(project: Path, command: Command) -> None:
     other = copied(project, project.parent / "other")
     save("three", "theirs", LATEST)(other)
     commit(other, "theirs")
@@ -340,9 +292,11 @@ def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) 
     commit(project, "mine")
     pull(project, other)
     assert git(project, "log", "-1", "--format=%p").count(" ") == 1
-    lines = command(project, "history", THREE.id).lines
-    assert [line for line in lines if line[:2] in ("1.", "2.", "3.")] == ["1. changed", "2. added"]
-    assert lines[lines.index("1. changed") + 1] == at(project, "HEAD^2")
+    assert places(command, project, THREE.id) == [
+        f"1. 2026-03-03 09:00  in the log; {since(project, 'HEAD^2')}",
+        "2. 2026-03-01 09:00  in the file, but hidden by a newer version or a principle;"
+        f" {since(project, 'HEAD^2~3')}",
+    ]
 
 
 @pytest.mark.long
@@ -356,12 +310,10 @@ def test_a_merge_that_makes_a_version_of_its_own_is_listed(project: Path, comman
     git(project, "merge", "--quiet", "--no-commit", "FETCH_HEAD")
     save("three", "both", "2026-03-04T09:00:00+00:00")(project)
     commit(project, "joined")
-    told = command(project, "history", THREE.id, "--json").told
-    newest = told["events"][0]
-    assert (newest["kind"], newest["subject"]) == ("changed", "joined")
-    assert sorted(event["subject"] for event in told["events"]) == [
-        *("joined", "memory", "mine", "theirs")
-    ]
+    newest, *others = versions(command, project, THREE.id)
+    joined = git(project, "rev-parse", "HEAD").strip()
+    assert (newest["lesson"], newest["places"]["commit"]) == ("both", joined)
+    assert {"theirs", "mine", THREE.lesson} <= {it["lesson"] for it in others}
 
 
 def test_an_original_that_a_union_merge_left_is_told_as_hidden(
@@ -369,21 +321,21 @@ def test_an_original_that_a_union_merge_left_is_told_as_hidden(
 ) -> None:
     path, rule = path_of(project), now_of(project, RULE)
     path.write_bytes(path.read_bytes() + ONE.to_line())
-    assert command(project, "history", ONE.id).lines[1:6] == [
-        "Now: its line is in the file but hidden, because a principle replaced it.",
-        *block(ONE.token, "one"),
-        f"principle {rule.token} in topic payment replaced version {ONE.token}.",
-    ]
+    lines = command(project, "show", ONE.id, "--versions").lines
+    hidden = "1. 2026-03-01 09:00  in the file, but hidden by a newer version or a principle; "
+    assert lines[1] == f"principle {rule.token} in topic payment replaced version {ONE.token}."
+    assert lines[4].startswith(hidden)
 
 
 @pytest.mark.long
-def test_the_history_goes_on_before_the_project_was_moved(project: Path, command: Command) -> None:
+def test_versions_from_before_the_project_was_moved_are_found(
+    project: Path, command: Command
+) -> None:
     (project / "packages").mkdir()
     git(project, "mv", ".context", "packages/.context")
     commit(project, "move")
-    moved = project / "packages"
-    told = command(moved, "history", TWO.id, "--json").told
-    assert [event["subject"] for event in told["events"]] == ["compact", "change two", "memory"]
+    moved = without_side_file(project / "packages")
+    assert len(versions(command, moved, TWO.id)) == 2
     assert len(command(moved, "uncompact", "--yes", RULE).lines) == 12
 
 
@@ -395,24 +347,21 @@ def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
     other.mkdir(parents=True)
     (other / "memory_log.jsonl").write_bytes(a_record("elsewhere").to_line())
     commit(project)
-    refusal = command(project, "history", a_record("elsewhere").id).refusal
+    refusal = command(project, "show", "--versions", a_record("elsewhere").id).refusal
     name = a_record("elsewhere").id
     assert refusal.startswith(f"{name}: no record in the log, beside it or in git has")
 
 
 @pytest.mark.long
-def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
+def test_another_branch_is_looked_at(project: Path, command: Command) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three", "on the side", LATEST)(project)
     commit(project, "side")
     git(project, "switch", "--quiet", "main")
-    assert "1. changed" not in command(project, "history", THREE.id).lines
-    lines = command(project, "history", THREE.id, "--all-branches").lines
-    assert lines[6:10] == [
-        "Changes in all branches, the stash and the reflog: 2, the newest first.",
-        "",
-        "1. changed",
-        at(project, "side"),
+    without_side_file(project)
+    assert places(command, project, THREE.id) == [
+        f"1. 2026-03-03 09:00  {since(project, 'side')}",
+        f"2. 2026-03-01 09:00  in the log; {since(project, 'HEAD~2')}",
     ]
 
 
@@ -424,8 +373,8 @@ def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -
     git(project, "switch", "--quiet", "main")
     git(project, "commit", "--quiet", "--allow-empty", "--message", "between")
     git(project, "cherry-pick", "side")
-    told = command(project, "history", THREE.id, "--all-branches", "--json").told
-    assert [event["subject"] for event in told["events"]] == ["side", "memory"]
+    found = versions(command, project, THREE.id)
+    assert [it["lesson"] for it in found] == ["on the side", THREE.lesson]
 
 
 @pytest.mark.long
@@ -435,19 +384,18 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
     git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
     shallow = tmp_path / "shallow"
     cut = "This is a shallow clone without the older history; git fetch --unshallow gets it."
-    assert command(shallow, "history", THREE.id).lines[7:10] == [cut, "", "1. added"]
-    assert command(shallow, "history", THREE.id, "--json").told["shallow"] is True
+    assert command(shallow, "show", THREE.id, "--versions").lines[2] == cut
+    assert command(shallow, "show", THREE.id, "--versions", "--json").told["notes"] == [cut]
     assert command(shallow, "restore", "--yes", TWO.token).refusal.endswith(cut)
     assert command(shallow, "uncompact", "--yes", RULE).refusal.endswith(cut)
 
 
 @pytest.mark.long
-def test_a_worktree_has_the_history_of_its_repository(
+def test_a_worktree_has_the_versions_of_its_repository(
     project: Path, tmp_path: Path, command: Command
 ) -> None:
     git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"))
-    told = command(tmp_path / "tree", "history", TWO.id, "--json").told
-    assert [event["kind"] for event in told["events"]] == ["replaced", "changed", "added"]
+    assert len(versions(command, tmp_path / "tree", TWO.id)) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
@@ -456,8 +404,8 @@ def test_a_link_is_followed_to_where_git_has_the_log(
 ) -> None:
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / ".context").symlink_to(project / ".context")
-    told = command(tmp_path / "linked", "history", TWO.id, "--json").told
-    assert len(told["events"]) == 3
+    without_side_file(project)
+    assert len(versions(command, tmp_path / "linked", TWO.id)) == 2
 
 
 @pytest.mark.long
@@ -465,7 +413,8 @@ def test_a_path_outside_ascii_is_no_obstacle(tmp_path: Path, command: Command) -
     project = new_project(tmp_path / "repo") / "결제 'é"
     store_of(project).upsert_log(a_draft("one"))
     commit(tmp_path / "repo")
-    assert "1. added" in command(project, "history", ONE.id).lines
+    [told] = places(command, project, ONE.id)
+    assert "in git since" in told
 
 
 def test_variables_of_a_git_hook_do_not_lead_elsewhere(
@@ -473,7 +422,8 @@ def test_variables_of_a_git_hook_do_not_lead_elsewhere(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", str(project.parent))
     monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
-    assert "1. added" in command(project, "history", THREE.id).lines
+    [told] = places(command, project, THREE.id)
+    assert "in git since" in told
 
 
 @pytest.mark.long  # it costs much
@@ -483,23 +433,30 @@ def test_programs_that_a_repository_names_are_not_started(project: Path, command
         git(project, "config", name, f"touch '{trap.as_posix()}'; cat")
     git(project, "config", "log.showSignature", "true")
     (project / ".gitattributes").write_text("*.jsonl diff=x\n", encoding="ascii")
-    assert len(command(project, "history", TWO.id, "--json").told["events"]) == 3
+    assert len(versions(command, without_side_file(project), TWO.id)) == 2
     assert not trap.exists()
 
 
-def test_outside_a_repository_there_are_no_versions(tmp_path: Path, command: Command) -> None:
+def test_outside_a_repository_only_the_present_version_is_known(
+    tmp_path: Path, command: Command
+) -> None:
     store_of(tmp_path).upsert_log(a_draft("one"))
-    assert command(tmp_path, "history", ONE.id).refusal == (
+    assert command(tmp_path, "show", ONE.id, "--versions").lines[1:5] == [
+        "Versions: 1, the newest first.",
         f"{tmp_path.resolve() / '.context'} is not in a git work tree, so there are no earlier"
         " versions. The log itself is unchanged. Run git init and make a first commit; from then"
-        " on git keeps them."
-    )
+        " on git keeps them.",
+        "",
+        "1. 2026-03-01 09:00  in the log",
+    ]
 
 
-def test_a_repository_without_commits_has_no_versions(tmp_path: Path, command: Command) -> None:
+def test_a_repository_without_commits_has_no_earlier_versions(
+    tmp_path: Path, command: Command
+) -> None:
     git(tmp_path, "init", "--quiet")
     store_of(tmp_path).upsert_log(a_draft("one"))
-    assert command(tmp_path, "history", ONE.id).refusal == (
+    assert command(tmp_path, "show", ONE.id, "--versions").lines[2] == (
         f"The git repository of {tmp_path.resolve() / '.context'} has no commit, so there are no"
         " earlier versions. The log itself is unchanged. Commit .context/; from then on git"
         " keeps them."
@@ -517,15 +474,13 @@ def test_a_repository_without_commits_has_no_versions(tmp_path: Path, command: C
     ],
 )
 @pytest.mark.long
-def test_a_log_that_git_does_not_track_has_no_versions(
+def test_a_log_that_git_does_not_track_has_no_earlier_versions(
     tmp_path: Path, command: Command, ignored: str, said: str
 ) -> None:
     project = new_project(tmp_path / "shop")
     (project / ".gitignore").write_text(ignored, encoding="ascii")
     store_of(project).upsert_log(a_draft("one"))
-    assert command(project, "history", ONE.id).refusal == (
-        f"git has no earlier version of this log. The log itself is unchanged. {said}"
-    )
+    assert command(project, "show", ONE.id, "--versions").lines[2] == said
     assert command(project, "restore", "--yes", f"{ONE.id}@000000").refusal.endswith(f" {said}")
 
 
@@ -535,7 +490,7 @@ def test_without_git_a_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setenv("PATH", str(project))
     before = path_of(without_side_file(project)).read_bytes()
-    for asked in (("history", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
+    for asked in (("show", "--versions", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
         assert command(project, *asked).refusal == (
             "git was not found, and earlier versions are read through it. The log itself is"
             " unchanged. Install git, or put it on the PATH, then repeat the command."
@@ -546,7 +501,7 @@ def test_without_git_a_sentence_says_what_to_install(
 def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command) -> None:
     shutil.rmtree(project / ".git" / "objects")
     (project / ".git" / "objects").mkdir()
-    refusal = command(project, "history", TWO.id).refusal
+    refusal = command(project, "show", TWO.id, "--versions").refusal
     assert refusal.startswith("The history cannot be read: git objects are missing or damaged")
     assert refusal.endswith("Then repeat the command.")
 
@@ -641,7 +596,7 @@ def test_a_record_that_is_there_is_not_restored_without_a_token(
     assert command(project, "restore", "-y", THREE.id).refusal == (
         f"{THREE.id} is already in the log, as {THREE.token}. Nothing was changed. To put"
         f" another version in its place, name that version: python cli.py restore {THREE.id}@fp."
-        f" python cli.py history {THREE.id} lists them."
+        f" python cli.py show {THREE.id} --versions lists them."
     )
 
 
@@ -657,7 +612,7 @@ def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -
     token = f"{THREE.id}@000000"
     assert command(project, "restore", "-y", token).refusal == (
         f"{token}: this version is not in the log, not beside it and not in git. Nothing was"
-        f" changed. python cli.py history {THREE.id} --all-branches lists the versions in git."
+        f" changed. python cli.py show {THREE.id} --versions lists those that there are."
     )
 
 
@@ -890,10 +845,11 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
 
 
 @pytest.mark.long
-def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None:
+def test_as_a_process_uncompact_undoes_what_the_versions_show(project: Path) -> None:
     (project / "sub").mkdir()
-    found = Run.started("history", ONE.id, "--json", cwd=project / "sub").told
-    done = Run.started("uncompact", "--yes", found["replaced"][0]["principle"], cwd=project / "sub")
+    shown = ("show", ONE.id, "--versions", "--json")
+    [found] = Run.started(*shown, cwd=project / "sub").told["versions"]
+    done = Run.started("uncompact", "--yes", found["places"]["replaced_by"], cwd=project / "sub")
     assert (done.code, done.errors) == (0, "")
     assert gaps(project) == ["one", "three", "two"]
 
@@ -914,9 +870,9 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
 )
 @pytest.mark.long
 def test_settings_of_a_user_hide_no_version(project: Path, command: Command, setting: str) -> None:
-    before = command(project, "history", ONE.id).lines
+    before = command(project, "show", ONE.id, "--versions").lines
     git(project, "config", *setting.split("="))
-    assert command(project, "history", ONE.id).lines == before
+    assert command(project, "show", ONE.id, "--versions").lines == before
 
 
 # What is kept beside the log
@@ -938,18 +894,13 @@ def test_without_git_a_deleted_record_and_a_former_version_come_back(
     save("one", "first")(project)
     first = now_of(project, ONE.id)
     save("one", "second", LATER)(project)
-    told = "\n".join(command(project, "history", ONE.id).lines)
-    assert f"{first.token}" in told and "first" in told
-    assert "Versions kept beside the log on this machine and in no commit: 1." in told
+    assert places(command, project, ONE.id) == [
+        "1. 2026-03-02 09:00  in the log",
+        "2. 2026-03-01 09:00  beside the log since 2026-03-02 09:00",
+    ]
+    assert f"  {first.token}  log [payment]" in command(project, "show", ONE.id, "--versions").lines
     assert command(project, "restore", "-y", first.token).lines
     assert now_of(project, ONE.id).lesson == "first"
     delete("one")(project)
     assert command(project, "restore", "--yes", ONE.id[:6]).lines[0].startswith("Brought back")
     assert gaps(project) == ["one"]
-
-
-@pytest.mark.long
-def test_a_version_that_git_shows_is_not_told_twice(project: Path, command: Command) -> None:
-    save("three", "newer", LATER)(project)
-    told = "\n".join(command(project, "history", THREE.id).lines)
-    assert "Versions kept beside" not in told

@@ -1,0 +1,118 @@
+"""Shows every version of a record: in the log, kept beside it, and in git."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commands.records.filters import as_json, last_of
+from commands.records.words import word
+from commands.terminal.console import Opened
+from commands.terminal.progress import progress
+from commands.terminal.records import block, replacing, topic_name
+from commands.terminal.safe_text import plain
+from commands.terminal.screen import screen_here
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.naming import named
+from core.lessons.git.versions import History, Present, Version, former_selves_of, present
+from core.lessons.git.words import word as git_word
+from core.lessons.record import ids_in
+from core.messages import Language
+
+_MINUTES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """What is known of one record. notes: why versions may be missing."""
+
+    id: str
+    present: Present
+    found: Sequence[Version]
+    has_git: bool
+    notes: Sequence[str]
+
+
+def versions_named(opened: Opened, names: Sequence[str]) -> list[Versions]:
+    """Return the versions of each record that is named, each record once. Raises HistoryError."""
+    history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
+    with progress(opened.lang):
+        ids = dict.fromkeys(named(name, history).id for name in names)
+        return [_versions(history, id_, opened.lang) for id_ in ids]
+
+
+def _versions(history: History, record_id: str, lang: Language) -> Versions:
+    found = history.versions({record_id})
+    if not found:
+        raise HistoryError("unknown", *history.notes(), name=record_id)
+    former = {id_ for it in found for id_ in ids_in(former_selves_of(it.record))}
+    if former - {record_id}:
+        found = history.versions({record_id, *former})
+    return Versions(
+        id=record_id,
+        present=present(record_id, history.log),
+        found=found,
+        has_git=history.has_git,
+        notes=_notes(history, lang),
+    )
+
+
+def _notes(history: History, lang: Language) -> list[str]:
+    try:
+        return [git_word(lang, note) for note in history.notes()]
+    except HistoryError as error:  # there is no repository, or it has no commit
+        return [error.text(lang)]
+
+
+def version_lines(versions: Versions, lang: Language) -> list[str]:
+    """Return the versions of one record for a person, without secrets."""
+    lines = [screen_here().painted(plain(versions.id), "bold")]
+    for principle, token in versions.present.principles:
+        facts = {"by": replacing(principle), "topic": topic_name(principle.topic)}
+        lines.append(word(lang, "replaced_by", token=plain(token), **facts))
+    lines.append(word(lang, "versions", count=len(versions.found)))
+    lines += versions.notes
+    for number, version in enumerate(versions.found, start=1):
+        places = "; ".join(_places(version, lang, has_git=versions.has_git))
+        lines += ["", f"{number}. {_date(last_of(version.record))}  {places}"]
+        lines += block(version.record, lang)
+    return lines
+
+
+def _places(version: Version, lang: Language, *, has_git: bool) -> list[str]:
+    places = []
+    if version.is_shown:
+        places.append(word(lang, "in_log"))
+    if version.is_hidden:
+        places.append(word(lang, "in_hidden_line"))
+    if version.kept:
+        places.append(word(lang, "in_side_file", date=_date(version.kept.at)))
+    if version.commit:
+        facts = {"commit": version.commit.short, "date": _date(version.commit.date)}
+        places.append(word(lang, "in_commit", **facts))
+    elif has_git:
+        places.append(word(lang, "in_no_commit"))
+    return places
+
+
+def _date(date: str) -> str:
+    return plain(date[:_MINUTES].replace("T", " "))
+
+
+def version_data(all_versions: Sequence[Versions]) -> dict[str, object]:
+    """Return the versions as data for scripts; docs/commands.md describes the keys."""
+    notes = [note for versions in all_versions for note in versions.notes]
+    return {
+        "versions": [_as_json(it) for versions in all_versions for it in versions.found],
+        "notes": list(dict.fromkeys(notes)),
+    }
+
+
+def _as_json(version: Version) -> dict[str, object]:
+    kept, commit = version.kept, version.commit
+    places = {
+        "log": "shown" if version.is_shown else "hidden" if version.is_hidden else None,
+        "kept_since": kept.at if kept else None,
+        "replaced_by": (kept.by or None) if kept else None,
+        "commit": commit.id if commit else None,
+        "committed_at": commit.date if commit else None,
+    }
+    return {**as_json(version.record), "places": places}
