@@ -73,7 +73,7 @@ class Job:
     lets a client call our tools unasked. rooms: those that the entries are to offer, as
     `read_rooms` returns them; None for the ones that each entry has. tree: the git work tree of the
     project, None outside git. url: of a server that others run, whose entry alone is meant then; ""
-    for our own. key_variable: what holds the key for it, "" for a client that logs in by itself.
+    for our own. oauth: the client logs in there by itself, without a key.
     """
 
     clients: tuple[str, ...]
@@ -92,7 +92,7 @@ class Job:
     rooms: tuple[str, ...] | None = None
     tree: Tree | None = None
     url: str = ""
-    key_variable: str = ""
+    oauth: bool = False
 
     @property
     def root(self) -> Path:

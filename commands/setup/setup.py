@@ -32,7 +32,7 @@ from commands.setup.hooks import command_line
 from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
-from commands.setup.remote.telling import add_remote, approval_lines, next_steps, remote_of
+from commands.setup.remote.telling import add_remote, approval_lines, next_steps, url_of
 from commands.setup.rooms.choice import given_rooms, tell_rooms
 from commands.setup.rules import rules_files
 from commands.setup.words import WORDS, word
@@ -80,14 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 when anything asked for could not be done."""
     _check(arguments)
-    url, key_variable = remote_of(arguments)
+    url = url_of(arguments)
     opened = open_memory(arguments, writes=not arguments.user)
     project, lang = opened.project, opened.lang
     installation = _installation(lang, is_idle=arguments.remove or bool(url))
     if installation is None:
         return 1
     job = _job(arguments, project, installation, lang)
-    job = replace(job, url=url, key_variable=key_variable)
+    job = replace(job, url=url, oauth=arguments.oauth)
     _tell_project(arguments, project, job)
     tell_rooms(job)
     if arguments.all and not arguments.remove:

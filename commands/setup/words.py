@@ -43,11 +43,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "조각 도구는 .context 대신 이 사용자의 데이터베이스를 다룹니다. forget은 force나 hard를 주면 완전히 지우고, 그 밖에는 30일 동안 휴지통에 둡니다. 임베딩이나 판정 서비스를 설정했을 때만 내용을 보냅니다."),
     # a server that others run
     "bad_url": ("--url: give the address of the server, such as https://memory.example.com/mcp", "--url: https://memory.example.com/mcp 같은 서버 주소를 적으세요"),
-    "url_secret": ("--url: an address with a key, a name or a password in it would be written into files; give the address alone, and the key in the variable {variable}",
-        "--url: 주소에 든 키, 이름, 비밀번호는 파일에 그대로 남습니다. 주소만 적고 키는 {variable} 변수에 넣으세요"),
-    "bad_variable": ("--key-variable: give the name of an environment variable, such as {variable}", "--key-variable: {variable} 같은 환경 변수의 이름을 적으세요"),
-    "variable_is_key": ("--key-variable: that is the key itself; give the name of the variable that holds it, such as {variable}",
-        "--key-variable: 키 자체가 아니라 키가 든 변수의 이름을 적으세요(예: {variable})"),
+    "url_secret": ("--url: an address with a key, a name or a password in it would be written into files; give the address alone, and the key in the variable SENTINEL_MEMORY_KEY",
+        "--url: 주소에 든 키, 이름, 비밀번호는 파일에 그대로 남습니다. 주소만 적고 키는 SENTINEL_MEMORY_KEY 변수에 넣으세요"),
     "approves_remote": ("{clients} may then call {tools} of {url} without asking. What they save goes to that server, and whoever runs it can read it. Use --no-approvals to leave this out.",
         "이제 {clients}에서는 {url}의 {tools} 도구를 묻지 않고 호출할 수 있습니다. 저장하는 내용은 그 서버로 가며 서버 운영자가 읽을 수 있습니다. 원하지 않으면 --no-approvals를 붙이세요."),
     "plain_http": ("{url} is plain http: whoever is on the way reads the key and all texts. Use https outside this machine.",

@@ -74,8 +74,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "setup_rooms": ("rooms that the servers offer, such as lessons,sessions; without it each keeps its own",
         "서버가 제공할 방(예: lessons,sessions). 생략하면 지금 것을 유지합니다"),
     "setup_url": ("only the entry of a server that others run, at this address", "다른 사람이 운영하는 이 주소의 서버 항목만 넣습니다"),
-    "setup_key_variable": ("variable of the environment that holds the key for it (default: {variable})",
-        "그 서버의 키가 든 환경 변수(기본값: {variable})"),
     "setup_oauth": ("without a key: the client logs in by itself", "키 없이: 클라이언트가 직접 로그인합니다"),
     "setup_prompt_hook": ("also a hook for every prompt of the user", "사용자의 모든 프롬프트에 훅도 겁니다"),
     # the other commands

@@ -53,7 +53,7 @@ def with_key(client: Headless, key: str) -> Headless:
 def test_two_agents_remember_apart_and_go_on_over_a_restart(
     client: Headless, team: Team, tmp_path: Path, cache: Path
 ) -> None:
-    words = f"--url {team.url} --key-variable {VARIABLE} --rooms {OFFERED}"
+    words = f"--url {team.url} --rooms {OFFERED}"
     desk = a_desk(tmp_path, cache, f"{client.key} {words}")
     goal, first, second = f"Mend it with {client.key}", f"ann-{client.key}", f"bob-{client.key}"
 

@@ -70,7 +70,7 @@ class Bench:
         tree: Tree | None = None,
         rooms: tuple[str, ...] | None = None,
         url: str = "",
-        key_variable: str = "",
+        oauth: bool = False,
     ) -> Plan:
         """What setup would change for these clients."""
         machine = machine or self.machine
@@ -90,7 +90,7 @@ class Bench:
             tree=tree,
             rooms=rooms,
             url=url,
-            key_variable=key_variable,
+            oauth=oauth,
         )
         return plan(job)
 

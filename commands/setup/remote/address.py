@@ -1,4 +1,4 @@
-"""Checks what a person gives for a server that others run: its URL, and what names the key."""
+"""Checks the URL that a person gives for a server that others run."""
 
 import re
 from typing import Literal
@@ -6,14 +6,13 @@ from urllib.parse import urlsplit
 
 from core.text_redaction import has_secret
 
-KEY_VARIABLE = "SENTINEL_MEMORY_KEY"
+KEY_VARIABLE = "SENTINEL_MEMORY_KEY"  # holds the key, in every client's environment
 KEY_MARK = "smk_"  # with which every key begins
 _PATH = "/mcp"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(?:/[A-Za-z0-9._~/%-]{0,500})?", re.I)
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1", re.I)
 
-Fault = Literal["bad_url", "url_secret", "bad_variable", "variable_is_key"]
+Fault = Literal["bad_url", "url_secret"]
 
 
 class AddressError(ValueError):
@@ -40,16 +39,6 @@ def checked_url(text: str) -> str:
     if not is_sound:
         raise AddressError("bad_url")
     return url.rstrip("/") + _PATH if parts.path in ("", "/") else url
-
-
-def checked_variable(text: str) -> str:
-    """Return the name of a variable. Raises AddressError, also where the key itself was given."""
-    name = text.strip()
-    if name.lower().startswith(KEY_MARK) or has_secret(name):
-        raise AddressError("variable_is_key")
-    if not _NAME.fullmatch(name):
-        raise AddressError("bad_variable")
-    return name
 
 
 def is_readable_on_the_way(url: str) -> bool:

@@ -27,7 +27,7 @@ from commands.setup.files import (
     strings_in,
     unless_made,
 )
-from commands.setup.remote.address import is_readable_on_the_way
+from commands.setup.remote.address import KEY_VARIABLE, is_readable_on_the_way
 from commands.setup.rooms.offered import rooms_in
 from core.messages import Facts
 
@@ -71,7 +71,7 @@ def _edit(change: Change, job: Job, client: Client, remote: Remote) -> None:
     there: Mapping[str, Any] = old or {}
     granted = granted_by(client) if job.approvals else {}
     values = _filled(remote.entry, job) | {k: v for k, v in granted.items() if k not in there}
-    key = _filled(remote.key, job) if job.key_variable else {}
+    key = {} if job.oauth else _filled(remote.key, job)
     change.shown |= {TEAM_ENTRY, *strings_in([values, key]), *_addresses(there, remote)}
     text = change.text
     if client.form == "toml":
@@ -101,7 +101,7 @@ def _filled(form: Any, job: Job) -> Any:
     if isinstance(form, Mapping):
         return {key: _filled(part, job) for key, part in form.items()}
     if isinstance(form, str):
-        return form.replace(URL, job.url).replace(VARIABLE, job.key_variable)
+        return form.replace(URL, job.url).replace(VARIABLE, KEY_VARIABLE)
     return form
 
 

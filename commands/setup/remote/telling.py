@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from commands.clients.table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import Change, Job
 from commands.setup.lines import shown_path
-from commands.setup.remote.address import (
-    KEY_MARK,
-    KEY_VARIABLE,
-    AddressError,
-    checked_url,
-    checked_variable,
-)
+from commands.setup.remote.address import KEY_MARK, KEY_VARIABLE, AddressError, checked_url
 from commands.setup.words import word
 from commands.terminal.console import explain
 from commands.terminal.words import word as common_word
@@ -23,30 +17,20 @@ from core.parser import language_here
 def add_remote(parser: argparse.ArgumentParser) -> None:
     """Add the options that name a server that others run, and how a client gets in there."""
     parser.add_argument("--url", metavar="URL", help=explain("setup_url"))
-    ways = parser.add_mutually_exclusive_group()
-    about = explain("setup_key_variable", variable=KEY_VARIABLE)
-    ways.add_argument("--key-variable", metavar="NAME", help=about)
-    ways.add_argument("--oauth", action="store_true", help=explain("setup_oauth"))
+    parser.add_argument("--oauth", action="store_true", help=explain("setup_oauth"))
 
 
-def remote_of(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Return the URL of the server and the variable of its key, "" for none.
-
-    Refuses what cannot be used: SystemExit(2).
-    """
+def url_of(arguments: argparse.Namespace) -> str:
+    """Return the URL of the server, "" for none. Refuses what cannot be used: SystemExit(2)."""
     lang = language_here()
-    for given, name in ((arguments.key_variable, "--key-variable"), (arguments.oauth, "--oauth")):
-        if given and not arguments.url:
-            arguments.refuse(common_word(lang, "needs", one=name, other="--url"))
+    if arguments.oauth and not arguments.url:
+        arguments.refuse(common_word(lang, "needs", one="--oauth", other="--url"))
     if not arguments.url:
-        return "", ""
+        return ""
     try:
-        url = checked_url(arguments.url)
-        return url, "" if arguments.oauth else checked_variable(
-            arguments.key_variable or KEY_VARIABLE
-        )
+        return checked_url(arguments.url)
     except AddressError as error:
-        arguments.refuse(word(lang, error.fault, variable=KEY_VARIABLE))
+        arguments.refuse(word(lang, error.fault))
         raise
 
 
@@ -63,15 +47,15 @@ def next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
     """Say what a person does for the server once the files are written."""
     if job.remove or not job.url:
         return
-    lang, is_set = job.reader, bool(job.machine.variable(job.key_variable or ""))
-    if not job.key_variable:
+    lang, is_set = job.reader, bool(job.machine.variable(KEY_VARIABLE))
+    if job.oauth:
         yield word(lang, "next_oauth", url=job.url)
         if "codex" in job.clients:
             yield word(lang, "next_oauth_codex", entry=TEAM_ENTRY)
     elif not is_set:
         shell = "setx {} {}…" if os.name == "nt" else "export {}={}…"
-        line = shell.format(job.key_variable, KEY_MARK)
-        yield word(lang, "next_key", variable=job.key_variable, line=line)
+        line = shell.format(KEY_VARIABLE, KEY_MARK)
+        yield word(lang, "next_key", variable=KEY_VARIABLE, line=line)
     shared = [it for it in written if it.path.is_relative_to(job.root) and job.level == "project"]
     files = [shown_path(it.path, job.root) for it in shared if _is_for_all(it)]
     if files:

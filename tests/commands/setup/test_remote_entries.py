@@ -11,7 +11,7 @@ import pytest
 
 from commands.clients.table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import LEVELS, Level, Tree
-from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url, checked_variable
+from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.costly import one_in
@@ -40,24 +40,33 @@ def entry(bench: Bench, file: str) -> Any:
 @pytest.mark.row("002 2.81")
 def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Bench) -> None:
     bench.put({})
-    bench.take(bench.plan(*(it.key for it in TAKING), url=URL, key_variable="TEAM_KEY"))
+    bench.take(bench.plan(*(it.key for it in TAKING), url=URL))
 
     def bearer(variable: str) -> dict[str, Any]:
         return {"headers": {"Authorization": f"Bearer {variable}"}}
 
     expected: dict[str, dict[str, Any]] = {
-        "root/.cursor/mcp.json": {"url": URL, **bearer("${env:TEAM_KEY}")},
-        "root/.mcp.json": {"type": "http", "url": URL, "alwaysLoad": True} | bearer("${TEAM_KEY}"),
-        "root/.vscode/mcp.json": {"type": "http", "url": URL, **bearer("${env:TEAM_KEY}")},
+        "root/.cursor/mcp.json": {"url": URL, **bearer("${env:SENTINEL_MEMORY_KEY}")},
+        "root/.mcp.json": {"type": "http", "url": URL, "alwaysLoad": True}
+        | bearer("${SENTINEL_MEMORY_KEY}"),
+        "root/.vscode/mcp.json": {
+            "type": "http",
+            "url": URL,
+            **bearer("${env:SENTINEL_MEMORY_KEY}"),
+        },
         "root/.codex/config.toml": {
             "url": URL,
             "startup_timeout_sec": 30,
             "default_tools_approval_mode": "approve",
-            "bearer_token_env_var": "TEAM_KEY",
+            "bearer_token_env_var": "SENTINEL_MEMORY_KEY",
         },
-        "root/.gemini/settings.json": {"httpUrl": URL, "trust": True, **bearer("${TEAM_KEY}")},
+        "root/.gemini/settings.json": {
+            "httpUrl": URL,
+            "trust": True,
+            **bearer("${SENTINEL_MEMORY_KEY}"),
+        },
         "root/.github/mcp.json": {"type": "http", "url": URL, "tools": ["*"]}
-        | bearer("${TEAM_KEY}"),
+        | bearer("${SENTINEL_MEMORY_KEY}"),
     }
     assert {file: entry(bench, file) for file in expected} == expected
 
@@ -66,7 +75,7 @@ def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Benc
 def test_the_document_shows_each_entry_as_it_is_written(name: str, bench: Bench) -> None:
     rows = re.findall(r"^\| ([^|]+) \| `([^`]+)`, `\w+` \| `([^`]+)` \|$", text_of(name), re.M)
     bench.put({})
-    bench.take(bench.plan(*(it.key for it in TAKING), url=URL, key_variable=KEY_VARIABLE))
+    bench.take(bench.plan(*(it.key for it in TAKING), url=URL))
     told = [
         tomllib.loads(f"it = {text}")["it"] if file.endswith(".toml") else json.loads(text)
         for _, file, text in rows
@@ -90,18 +99,16 @@ def test_it_comes_beside_our_own_entry_and_goes_without_a_trace(
     bench.put({})
     bench.take(bench.plan(client, level=level))
     before = bench.files()
-    for variable in ("TEAM_KEY", "", "OTHER_KEY"):
-        given: dict[str, Any] = {"level": level, "url": URL, "key_variable": variable}
+    for oauth in (False, True, False):
+        given: dict[str, Any] = {"level": level, "url": URL, "oauth": oauth}
         bench.take(bench.plan(client, **given))
         assert bench.plan(client, **given).changes == ()
         assert bench.plan(client, level=level).changes == ()
         there = b"".join(bench.files().values())
-        assert [name for name in ("TEAM_KEY", "OTHER_KEY") if name.encode() in there] == (
-            [variable] if variable else []
-        )
+        assert (KEY_VARIABLE.encode() in there) == (not oauth)
     bench.take(bench.plan(client, level=level, remove=True, url=URL))
     assert bench.files() == before
-    bench.take(bench.plan(client, level=level, url=URL, key_variable="TEAM_KEY"))
+    bench.take(bench.plan(client, level=level, url=URL))
     bench.take(bench.plan(client, level=level, remove=True))
     assert bench.files() == {}
 
@@ -121,9 +128,9 @@ def test_a_file_that_stays_on_this_machine_stays_so(bench: Bench) -> None:
 def test_what_the_user_has_put_into_the_entry_stays(bench: Bench) -> None:
     own = {"url": "http://old.example.com/mcp", "headers": {"X-Team": "shop"}, "timeout": 5}
     bench.put({"root/.cursor/mcp.json": json.dumps({"mcpServers": {TEAM_ENTRY: own}})})
-    planned = bench.plan("cursor", url=URL, key_variable="TEAM_KEY")
+    planned = bench.plan("cursor", url=URL)
     bench.take(planned)
-    headers = {"X-Team": "shop", "Authorization": "Bearer ${env:TEAM_KEY}"}
+    headers = {"X-Team": "shop", "Authorization": "Bearer ${env:SENTINEL_MEMORY_KEY}"}
     expected = {**own, "url": URL, "headers": headers}
     assert entry(bench, "root/.cursor/mcp.json") == expected
 
@@ -175,16 +182,6 @@ def test_addresses_are_places_and_nothing_else() -> None:
     assert found == bad
 
 
-def test_the_key_itself_is_no_name_of_a_variable() -> None:
-    assert checked_variable(" TEAM_KEY ") == "TEAM_KEY"
-    faults = []
-    for given in ("smk_abc", "SMK_ABC", "1KEY", "A-B", "a b", "$KEY", ""):
-        with pytest.raises(AddressError) as raised:
-            checked_variable(given)
-        faults.append(raised.value.fault)
-    assert faults == ["variable_is_key"] * 2 + ["bad_variable"] * 5
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_person_is_told_what_is_left_to_do(lang: Language, desk: Desk) -> None:
@@ -202,8 +199,7 @@ def test_a_person_is_told_what_is_left_to_do(lang: Language, desk: Desk) -> None
     assert not (desk.root / ".context").exists()
     code, out, errors = desk.run(*given[:-1], "--yes", **told, SENTINEL_MEMORY_KEY=key)
     assert (code, key in out) == (0, False)
-    for wrong in (["--key-variable", key], ["--url", f"{URL}?key={key}"]):
-        code, out, errors = desk.run(*given, *wrong, **told)
-        assert (code, key in out + errors) == (2, False)
+    code, out, errors = desk.run(*given, "--url", f"{URL}?key={key}", **told)
+    assert (code, key in out + errors) == (2, False)
     code, out, errors = desk.run("setup", "cursor", "--oauth", **told)
     assert code == 2 and "--url" in errors
