@@ -69,8 +69,8 @@ class Job:
     level: for the project, or for all projects of the user. lang: the language of the rules, which
     models read. reader: that of the user at the terminal. chosen: the one that the user named.
     remove: take out instead of put in.
-    rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
-    lets a client call our tools unasked. rooms: those that the entries are to offer, as
+    rules, hooks, approvals: with the rules, the hooks, and what lets a client call our tools
+    unasked. rooms: those that the entries are to offer, as
     `read_rooms` returns them; None for the ones that each entry has. tree: the git work tree of the
     project, None outside git. url: of a server that others run, whose entry alone is meant then; ""
     for our own. oauth: the client logs in there by itself, without a key.
@@ -86,7 +86,6 @@ class Job:
     remove: bool = False
     rules: bool = True
     hooks: bool = True
-    prompt: bool = False
     approvals: bool = True
     level: Level = "project"
     rooms: tuple[str, ...] | None = None

@@ -61,13 +61,12 @@ class Place:
     outer: Keys
 
 
-def with_hooks(
-    text: str, hooks: Hooks, call: Call, *, prompt: bool, idle: Collection[str] = (RECORDING,)
-) -> str:
-    """Return the text with a handler for each event of the client, the prompt only where wanted.
+def with_hooks(text: str, hooks: Hooks, call: Call, *, idle: Collection[str] = (RECORDING,)) -> str:
+    """Return the text with a handler for each event of the client but the prompt.
 
-    A handler of ours that is there changes in place, also one for the prompt. idle: events of ours
-    for which there is no use; a handler for those goes. Raises BrokenJsonError and OtherKindError.
+    A handler of ours that is there changes in place, also one for the prompt, which a person wrote.
+    idle: events of ours for which there is no use; a handler for those goes. Raises BrokenJsonError
+    and OtherKindError.
     """
     there = object_of(text)
     for name, listed in _events(there).items():
@@ -81,8 +80,7 @@ def with_hooks(
     events = [
         event
         for event in hooks.events
-        if (event.ours != "prompt" or prompt or (event.name, event.ours) in known)
-        and event.ours not in idle
+        if (event.ours != "prompt" or (event.name, event.ours) in known) and event.ours not in idle
     ]
     if hooks.version and not there:
         text = with_value(text, _VERSION, 1)

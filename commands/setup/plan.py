@@ -153,14 +153,11 @@ def _plan_hooks(
             project=job.project if is_named else "",
             lang="" if job.chosen == "en" else job.chosen,
         )
-        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt, idle=idle)
+        change.after = with_hooks(change.text, hooks, call, idle=idle)
         _show(change, hooks)
-    notes = []
-    if job.prompt and all(event.ours != "prompt" for event in hooks.events):
-        notes.append(Remark("no_prompt_hook", {"client": client.name}))
     if hooks.merged_with and _has_hooks(desk, job, hooks.merged_with):
-        notes.append(Remark(f"{client.key}_hooks_twice", {}))
-    return notes
+        return [Remark(f"{client.key}_hooks_twice", {})]
+    return []
 
 
 def _take_out(desk: Desk, job: Job, client: Client, hooks: Hooks) -> None:

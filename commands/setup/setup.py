@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clients", nargs="*", type=one_of(KEYS), metavar="CLIENT", help=clients)
     add_project(parser)
     add_confirmation(parser)
-    for option in ("all", "remove", "no-rules", "no-hooks", "no-approvals", "prompt-hook", "user"):
+    for option in ("all", "remove", "no-rules", "no-hooks", "no-approvals", "user"):
         help_text = explain(f"setup_{option.replace('-', '_')}")
         parser.add_argument(f"--{option}", action="store_true", help=help_text)
     parser.add_argument("--rooms", metavar="ROOMS", help=explain("setup_rooms"))
@@ -191,7 +191,6 @@ def _job(
         remove=arguments.remove,
         rules=not arguments.no_rules,
         hooks=not arguments.no_hooks,
-        prompt=arguments.prompt_hook,
         approvals=not arguments.no_approvals,
         rooms=given_rooms(arguments),
         level="user" if arguments.user else "project",

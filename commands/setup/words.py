@@ -84,8 +84,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "{client}은(는) 사용자 규칙을 파일로 두지 않으므로 서버와 훅만 넣습니다."),
     "variable": ("{client} reads {sign} as the start of a variable, and {path} contains it, so the server may not start. Install to a path without it, then repeat the command.",
         "{client}에서는 {sign} 기호가 변수의 시작인데 경로 {path}에 들어 있어 서버가 시작되지 않을 수 있습니다. 이 문자가 없는 경로에 설치한 뒤 다시 실행하세요."),
-    "no_prompt_hook": ("{client} documents no way to add text to a prompt, so it gets no prompt hook.",
-        "{client} 문서에는 프롬프트에 내용을 더하는 방법이 없어 프롬프트 훅은 넣지 않습니다."),
     "codex_hooks_twice": ("Codex merges .codex/hooks.json with the hooks in .codex/config.toml and warns of it.",
         "Codex는 .codex/hooks.json을 .codex/config.toml의 훅과 합치며 경고를 냅니다."),
     "two_copies": ("{client} reads the rules more than once, from {files}. These clients and files leave no way around it. Delete any copies that you made by hand.",

@@ -75,7 +75,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "서버가 제공할 방(예: lessons,sessions). 생략하면 지금 것을 유지합니다"),
     "setup_url": ("only the entry of a server that others run, at this address", "다른 사람이 운영하는 이 주소의 서버 항목만 넣습니다"),
     "setup_oauth": ("without a key: the client logs in by itself", "키 없이: 클라이언트가 직접 로그인합니다"),
-    "setup_prompt_hook": ("also a hook for every prompt of the user", "사용자의 모든 프롬프트에 훅도 겁니다"),
     # the other commands
     "demo_full": ("play all steps, up to a compaction", "통합까지 전체 과정을 보여 줍니다"),
     "demo_keep": ("keep the scratch project there", "연습용 프로젝트를 이 디렉터리에 남깁니다"),

@@ -58,7 +58,6 @@ class Bench:
         self,
         *clients: str,
         remove: bool = False,
-        prompt: bool = False,
         rules: bool = True,
         hooks: bool = True,
         lang: Language = "en",
@@ -82,7 +81,6 @@ class Bench:
             lang=lang,
             chosen=chosen,
             remove=remove,
-            prompt=prompt,
             rules=rules,
             hooks=hooks,
             approvals=approvals,
@@ -98,11 +96,10 @@ class Bench:
         self,
         *clients: str,
         remove: bool = False,
-        prompt: bool = False,
         rooms: tuple[str, ...] | None = None,
     ) -> Plan:
         """Plan and write."""
-        planned = self.plan(*clients, remove=remove, prompt=prompt, rooms=rooms)
+        planned = self.plan(*clients, remove=remove, rooms=rooms)
         for change in planned.changes:
             change.write(self.root)
         return planned

@@ -46,16 +46,14 @@ def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.long  # it costs much
-@given(client=st.sampled_from(list(HOOKS)), data=st.data(), prompt=st.booleans())
-def test_taking_out_what_was_put_in_gives_the_text_back(
-    client: str, data: st.DataObject, prompt: bool
-) -> None:
+@given(client=st.sampled_from(list(HOOKS)), data=st.data())
+def test_taking_out_what_was_put_in_gives_the_text_back(client: str, data: st.DataObject) -> None:
     hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     assert without_hooks(text, hooks) == text
-    put_in = with_hooks(text, hooks, call(client), prompt=prompt)
+    put_in = with_hooks(text, hooks, call(client))
     assert list(hook_strings(put_in, hooks))
-    assert with_hooks(put_in, hooks, call(client), prompt=False) == put_in
+    assert with_hooks(put_in, hooks, call(client)) == put_in
     assert without_hooks(put_in, hooks) == text
 
 
@@ -65,9 +63,7 @@ def test_another_installation_takes_the_place_of_the_first(
 ) -> None:
     hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
-    moved = with_hooks(
-        with_hooks(text, hooks, call(client, OLD), prompt=True), hooks, call(client), prompt=False
-    )
-    fresh = with_hooks(text, hooks, call(client), prompt=True)
+    moved = with_hooks(with_hooks(text, hooks, call(client, OLD)), hooks, call(client))
+    fresh = with_hooks(text, hooks, call(client))
     assert data_of(moved) == data_of(fresh)
     assert "/o dir/cli.py" not in "".join(hook_strings(moved, hooks))

@@ -231,7 +231,7 @@ def test_commands_of_this_environment_on_the_path_are_written_without_a_path(
 ) -> None:
     found = commands_here(str(scripts / "python"), {"PATH": str(scripts)})
     assert found
-    bench.take(bench.plan(*KEYS, installation=found, prompt=True))
+    bench.take(bench.plan(*KEYS, installation=found))
     below = {name: text.decode() for name, text in bench.files().items() if "home" not in name}
     assert len(below) > 10
     for text in below.values():

@@ -409,16 +409,6 @@ def test_what_stands_as_setup_would_have_made_it_goes(bench: Bench) -> None:
     assert bench.files() == {}
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("prompt", ["before", "after"])
-def test_hooks_leave_nothing_whenever_the_one_for_prompts_came(prompt: str, bench: Bench) -> None:
-    bench.put({"root/.claude/settings.json": '{\n  "model": "opus"\n}\n'})
-    bench.do("claude-code", prompt=prompt == "before")
-    bench.do("claude-code", prompt=True)
-    bench.do("claude-code", remove=True)
-    assert bench.files() == {"root/.claude/settings.json": b'{\n  "model": "opus"\n}\n'}
-
-
 def test_what_the_user_adds_behind_ours_stays_alone(bench: Bench) -> None:
     file = "root/.gemini/settings.json"
     bench.do("gemini")
@@ -437,24 +427,18 @@ def test_an_entry_in_a_form_that_cannot_be_taken_out_is_told(bench: Bench) -> No
 # Hooks.
 
 
-@pytest.mark.long  # it costs much
-def test_a_hook_for_each_prompt_comes_on_request_and_stays(bench: Bench) -> None:
-    bench.do("claude-code", "gemini")
-    bench.do("claude-code", "gemini", prompt=True)
-    claude = json.loads((bench.root / ".claude/settings.json").read_bytes())
-    gemini = json.loads((bench.root / ".gemini/settings.json").read_bytes())
-    assert "hook prompt --client claude-code" in str(claude["hooks"]["UserPromptSubmit"])
-    assert "hook prompt --client gemini" in str(gemini["hooks"]["BeforeAgent"])
-    assert bench.plan("claude-code", "gemini").changes == ()
-
-
-@pytest.mark.parametrize("client", ["cursor", "vscode"])
-def test_a_client_that_cannot_add_to_a_prompt_gets_no_hook_for_it(
-    client: str, bench: Bench
-) -> None:
-    bench.do(client)
-    planned = bench.plan(client, prompt=True)
-    assert (planned.changes, remarks(planned.notes)) == ((), ["no_prompt_hook"])
+def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
+    bench.do("claude-code")
+    path = bench.root / ".claude/settings.json"
+    data = json.loads(path.read_bytes())
+    assert "UserPromptSubmit" not in data["hooks"]
+    [[start]] = [it["hooks"] for it in data["hooks"]["Stop"]]
+    line = start["command"].replace("hook stop", "hook prompt")
+    data["hooks"]["UserPromptSubmit"] = [{"hooks": [start | {"command": line}]}]
+    path.write_text(json.dumps(data, indent=2) + "\n")
+    assert bench.plan("claude-code").changes == ()
+    bench.do("claude-code", remove=True)
+    assert bench.files() == {}
 
 
 def test_vs_code_has_hooks_of_its_own_beside_those_of_claude_code(bench: Bench) -> None:
@@ -495,7 +479,7 @@ def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
     assert hooks
     [change] = [
         it
-        for it in bench.plan(client, installation=made, prompt=True, rules=False).changes
+        for it in bench.plan(client, installation=made, rules=False).changes
         if it.path == bench.root / hooks.file
     ]
     lines = {it for it in hook_strings(change.text, hooks) if " hook " in it}

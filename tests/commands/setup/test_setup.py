@@ -100,7 +100,7 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
     lines: set[str] = set()
     for client in (row.key for row in CLIENTS if row.hooks):
         asked = {"SENTINEL_MEMORY_LANG": "ko"}
-        assert desk.run("setup", client, "--yes", "--prompt-hook", **asked)[0] == 0
+        assert desk.run("setup", client, "--yes", **asked)[0] == 0
         for path in desk.root.rglob("*.json"):
             lines |= set(re.findall(r'"(?:command|bash)": "([^"]* hook [^"]*)"', path.read_text()))
     assert all(" --lang ko" in line for line in lines)
