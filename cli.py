@@ -56,7 +56,6 @@ COMMANDS = {
     "export": ("exchange.export", "team"),
     "door": ("door.door", "team"),
     "hook": ("hook.hook", "plumbing"),
-    "bundle": ("bundle.bundle", "plumbing"),
     "help": ("shell.help", "plumbing"),
 }
 

@@ -87,11 +87,10 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser, purpose: str, *, force: bool = True) -> None:
+def add_output(parser: argparse.ArgumentParser, purpose: str) -> None:
     """Add `-o` and `--force`; the command calls `check_output`."""
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=purpose)
-    if force:
-        parser.add_argument("--force", action="store_true", help=explain("force"))
+    parser.add_argument("--force", action="store_true", help=explain("force"))
     parser.set_defaults(refuse=parser.error)
 
 

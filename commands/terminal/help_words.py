@@ -12,7 +12,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "usage": ("usage: {cli} [--project DIR] COMMAND ...", "사용법: {cli} [--project DIR] COMMAND ..."),
     "of_command": ("{cli} help COMMAND shows the options of a command, and examples.",
         "{cli} help COMMAND로 각 명령의 옵션과 예를 볼 수 있습니다."),
-    "of_project": ("the project meant (not demo, fragments, bundle, help)", "대상 프로젝트(demo, fragments, bundle, help 제외)"),
+    "of_project": ("the project meant (not demo, fragments, help)", "대상 프로젝트(demo, fragments, help 제외)"),
     "options": ("Options", "옵션"),
     "examples": ("Examples", "예"),
     "start": ("Start", "시작"),
@@ -45,7 +45,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "cmd_scan": ("look for secrets in the log, in files or in git", "로그, 파일, git 이력에서 비밀 값을 찾습니다"),
     "cmd_export": ("write the memory as a document, data or rules", "기억을 문서, 데이터, 규칙 파일로 씁니다"),
     "cmd_hook": ("answer an event of a client", "클라이언트의 이벤트에 답합니다"),
-    "cmd_bundle": ("build the .mcpb file for Claude Desktop", "Claude Desktop용 .mcpb 파일을 만듭니다"),
     "cmd_help": ("show this page, or that of a command", "이 도움말이나 명령별 도움말을 보여 줍니다"),
     # options that several commands have
     "threshold": ("records above which to compact (default %(default)s)", "통합을 시작할 기록 수(기본값 %(default)s)"),
@@ -187,7 +186,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "hook_event": ("one of these: session-start, before-action, prompt, stop", "다음 중 하나: session-start, before-action, prompt, stop"),
     "hook_client": ("whose JSON it is", "JSON을 보낸 클라이언트"),
     "hook_lang": ("the language of what is said", "답할 언어"),
-    "bundle_output": ("the file to write (default: {default})", "쓸 파일(기본값: {default})"),
     "help_command": ("the command whose page is wanted", "도움말을 볼 명령"),
     "help_action": ("an action of it, such as rename of topics", "그 명령의 동작. topics의 rename 등"),
 }

@@ -58,7 +58,6 @@ ABOVE_ONE = {
     ("commands/view/words.py", ("seen",)),
     ("commands/view/fragments/words.py", ("used",)),
     ("commands/fragments/words.py", ("recalled_often",)),
-    ("commands/bundle/words.py", ("written",)),
 }
 SINGULAR = re.compile(
     r"(?<![\w.,-])1 (?:[a-z]+ )??(?!is |was |has |as )[a-z]+s\b|\b(?:All|the) 1\b"

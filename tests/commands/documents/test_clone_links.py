@@ -24,7 +24,6 @@ WRITERS = [
     "view -o {} --force",
     "report -o {} --force",
     "import {} --yes --topic x",
-    "bundle -o {}.mcpb",
 ]
 
 
@@ -36,7 +35,7 @@ def desk(desk: Desk) -> Desk:
     git(desk.root, "init", "-q")
     git(desk.root, "add", ".")
     git(desk.root, "commit", "-qm", "one")
-    for name in (".bashrc", ".bashrc.mcpb", ".ssh/authorized_keys"):
+    for name in (".bashrc", ".ssh/authorized_keys"):
         (desk.home / name).parent.mkdir(exist_ok=True)
         (desk.home / name).write_bytes(MINE)
     return desk
@@ -54,9 +53,8 @@ def desk(desk: Desk) -> Desk:
 )
 def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: str) -> None:
     name = "out.md" if target in (".bashrc", "gone") else "docs"
-    suffix = ".mcpb" if words.startswith("bundle") and name == "out.md" else ""
-    link = desk.root / f"{name}{suffix}"
-    link.symlink_to(desk.home / f"{target}{suffix}")
+    link = desk.root / name
+    link.symlink_to(desk.home / target)
     path = "out.md" if name == "out.md" else "docs/.bashrc"
     before = tree(desk.root.parent)
     done = desk.run(*words.format(path).split())
@@ -69,7 +67,7 @@ def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: 
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:6])
+@pytest.mark.parametrize("words", WRITERS[:-1])
 def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: str) -> None:
     (desk.root / "docs").symlink_to(desk.home)
     done = desk.run(*words.format(desk.home / ".bashrc").split())
@@ -79,7 +77,7 @@ def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: st
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:6])
+@pytest.mark.parametrize("words", WRITERS[:-1])
 def test_a_link_to_another_place_in_the_repository_is_followed(desk: Desk, words: str) -> None:
     (desk.root / "docs").mkdir()
     (desk.root / "docs" / "page.md").write_bytes(b"")

@@ -32,7 +32,7 @@ scan | scan --history | scan --redact | report | report --json | export | export
 show ID --versions | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
 restore ID --dry-run | uncompact ID --dry-run | topics rename payment pay --dry-run | edit ID
 view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE
-list --topic NONE | report NONE | bundle -o NONE | import LOG --dry-run | forget NONE --yes
+list --topic NONE | report NONE | import LOG --dry-run | forget NONE --yes
 """
 
 

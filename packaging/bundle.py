@@ -1,40 +1,36 @@
-"""Packs the server into one `.mcpb` file, which Claude Desktop installs from its settings.
+"""Packs the server into one `.mcpb` file for Claude Desktop: `python packaging/bundle.py`.
 
 The format is that of MCPB manifests, version 0.4: the first with the server type `uv`, for which
-the client brings Python and installs the packages that pyproject.toml names.
+the client brings Python and installs the packages that pyproject.toml names. What a client shows of
+the bundle is in bundle.json, in both languages. The script needs no package.
 """
 
 import argparse
 import io
 import json
-import os
 import re
 import stat
+import sys
 import tomllib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.bundle.words import WORDS, word
-from commands.clients.table import TOOLS
-from commands.documents.text_file import check_stays
-from commands.terminal.console import add_examples, add_output, explain, settings_here
-from commands.terminal.safe_text import plain, warn
-from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
-from core.errors import SentinelError
-from core.messages import Language
-from core.project import find_project
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
+
+ROOT = Path(__file__).resolve().parent.parent
 NAME = "sentinel-memory"
 SUFFIX = ".mcpb"
 MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
 PACKAGES = ("core", "protocol", "rooms", "door")
 DOCUMENTS = ("README.md", "LICENSE")
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
+TOOLS = ("search_memory", "log_memory", "compact_memory")
+TEXTS = json.loads(Path(__file__).with_name("bundle.json").read_text("utf-8"))
 
 # Claude Desktop, as its users report, runs a uv of its own in place of `command`, with these
 # arguments. Behind the word `python` uv takes the environment of the installed bundle; for the
@@ -50,47 +46,56 @@ _VERSION = re.compile(r'^VERSION = "([^"]+)"$', re.M)
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the first moment that an archive can name
 
 
-class BundleError(SentinelError):
-    """No bundle was written; what was there is as it was. Facts: path, perhaps reason."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Build the bundle of this checkout and write it whole or not at all; 1 if nothing is written.
 
-    words = WORDS
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py bundle`."""
-    default = f"{NAME}-VERSION{SUFFIX}"
-    add_output(parser, explain("bundle_output", default=default), force=False)
-    add_examples(parser, "bundle", f"bundle -o dist/{NAME}{SUFFIX}")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Build the bundle of this checkout and write it whole or not at all.
-
-    Raises BundleError, and ExportError for a path that a link leads elsewhere.
+    Wrong arguments: SystemExit(2).
     """
-    settings = settings_here()
-    for warning in settings.warnings:
-        warn(warning)
-    lang = settings.lang
+    parser = argparse.ArgumentParser(description="Build the .mcpb file for Claude Desktop.")
+    default = f"{NAME}-VERSION{SUFFIX}"
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help=f"the file to write (default: {default})"
+    )
+    output = parser.parse_args(argv).output
+    if output == "":
+        parser.error("-o/--output: a file name is missing")
     try:
-        bundle = bundle_of(CHECKOUT)
+        bundle = bundle_of(ROOT)
     except OSError as error:
-        path = str(error.filename)
-        raise BundleError("incomplete", path=path, reason=reason_of(error)) from error
-    target = Path(arguments.output or bundle.name)
-    check_stays(target, find_project(None, os.environ, Path.cwd()).root, named=True)
-    data = bundle.archive()
+        return _refused(
+            f"{error.filename}: it belongs in the bundle but cannot be read ({reason_of(error)})."
+            " Nothing was written. Restore it in the clone, for instance with git, then repeat"
+            " the command."
+        )
+    target, data = Path(output or bundle.name), bundle.archive()
+    if target.suffix.lower() != SUFFIX:
+        return _refused(
+            f"{target}: a client knows a bundle by its name, which must end in {SUFFIX}. Nothing"
+            " was written. Repeat the command with such a name."
+        )
     try:
-        if target.suffix.lower() != SUFFIX:
-            raise BundleError("other_name", path=str(target))
         if is_there(target) and not is_bundle(target):
-            raise BundleError("other_file", path=str(target))
+            return _refused(
+                f"{target}: it already exists and is not a bundle of Sentinel-Memory. Nothing was"
+                " written. Move it away, or give another name with -o."
+            )
         replace_whole(target, data)
     except OSError as error:
-        raise BundleError("not_written", path=str(target), reason=reason_of(error)) from error
-    print(word(lang, "written", path=plain(str(target)), files=len(bundle.files), size=len(data)))
-    print(word(lang, "next"))
+        return _refused(
+            f"{target}: the bundle could not be written ({reason_of(error)}). What was there is"
+            " unchanged. Name a writable place with -o."
+        )
+    print(f"{target}: {len(bundle.files)} files, {len(data):,} bytes.")
+    print(
+        "In Claude Desktop: Settings -> Extensions -> Advanced settings -> Install Extension."
+        " Choose this file, then the directory of your project."
+    )
     return 0
+
+
+def _refused(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,23 +206,27 @@ def _manifest(version: str, python: str) -> dict[str, Any]:
     }
 
 
-def _texts(lang: Language) -> dict[str, Any]:
+def _texts(lang: str) -> dict[str, Any]:
     """Return what a client translates: the texts that it shows of the bundle and its tools."""
-    tools = [{"name": tool, "description": word(lang, tool)} for tool in TOOLS["lessons"]]
+    texts = TEXTS[lang]
     return {
-        "description": word(lang, "description"),
-        "long_description": word(lang, "long_description"),
-        "tools": tools,
+        "description": texts["description"],
+        "long_description": texts["long_description"],
+        "tools": [{"name": tool, "description": texts[tool]} for tool in TOOLS],
     }
 
 
 def _labels(setting: str) -> dict[str, str]:
     """Return the texts of a setting in both languages at once, as no client translates them."""
     return {
-        part: " / ".join(word(lang, f"{setting}_{part}") for lang in LANGUAGES)
+        part: " / ".join(texts[f"{setting}_{part}"] for texts in TEXTS.values())
         for part in ("title", "description")
     }
 
 
 def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

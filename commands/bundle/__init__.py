@@ -1,1 +1,0 @@
-"""`cli.py bundle`: the server as one file for Claude Desktop."""
