@@ -50,7 +50,6 @@ COMMANDS = {
     "forget": ("records.forget", "change"),
     "import": ("exchange.importing", "change"),
     "restore": ("records.restore", "history"),
-    "uncompact": ("records.uncompact", "history"),
     "report": ("report.report", "team"),
     "scan": ("scan.scan", "team"),
     "export": ("exchange.export", "team"),

@@ -172,8 +172,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}의 다음 줄이 다른 규칙에 밀려 효과가 없습니다: {rule}. 그 규칙을 지우거나 이 줄을 맨 끝으로 옮기세요."),
     "lock_tracked": ("git tracks the lock file, which is useless on another machine. Run git rm --cached .context/{path}, then commit.",
         "git이 잠금 파일을 추적합니다. 다른 컴퓨터에서는 쓸모없는 파일입니다. git rm --cached .context/{path} 후 커밋하세요."),
-    "side_tracked": ("git tracks .context/{path}, so somebody else's commit can change what restore and uncompact bring back, and a pull overwrites what is kept there. Run git rm --cached .context/{path}, then commit.",
-        "git이 .context/{path} 파일을 추적합니다. 그래서 다른 사람의 커밋이 restore와 uncompact로 되살아날 내용을 바꿀 수 있고, pull이 여기 보관된 내용을 덮어씁니다. git rm --cached .context/{path} 후 커밋하세요."),
+    "side_tracked": ("git tracks .context/{path}, so somebody else's commit can change what restore brings back, and a pull overwrites what is kept there. Run git rm --cached .context/{path}, then commit.",
+        "git이 .context/{path} 파일을 추적합니다. 그래서 다른 사람의 커밋이 restore로 되살아날 내용을 바꿀 수 있고, pull이 여기 보관된 내용을 덮어씁니다. git rm --cached .context/{path} 후 커밋하세요."),
     # clients
     "client_here": ("{client} ({path}): this project, from {source}",
         "{client} ({path}): 이 프로젝트, 출처: {source}"),

@@ -1,7 +1,8 @@
-"""Brings back a record that left the log, or an older version of one that is in it."""
+"""Brings back a record that left the log, an older version of one, or a principle's originals."""
 
 import argparse
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from commands.records.lines import redacted_lines
 from commands.records.words import word
@@ -10,38 +11,62 @@ from commands.terminal.console import (
     add_confirmation,
     add_examples,
     add_id,
+    explain,
     is_confirmed,
     open_memory,
 )
 from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
-from commands.terminal.records import block, joined, replacing
-from commands.terminal.safe_text import plain
+from commands.terminal.records import block, joined, readable, replacing
+from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.words import word as common_word
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import Named, named
-from core.lessons.git.versions import History, Present, present
+from core.lessons.git.versions import History, Present, originals_of, present
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import BroughtBack
-from core.lessons.record import Record
+from core.lessons.record import Record, id_in, ids_in
 from core.messages import Language
 from core.parser import add_project
 
 Act = Callable[..., list[str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Originals:
+    """The records that a principle replaced, one generation back.
+
+    found: their versions, in the order in which they were replaced. missing: ids of versions that
+    neither the file nor git has. left_alone: records that are in the log again.
+    """
+
+    found: tuple[Record, ...]
+    missing: tuple[str, ...]
+    left_alone: tuple[Record, ...]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py restore`."""
     add_id(parser)
     add_project(parser)
+    parser.add_argument("--originals", action="store_true", help=explain("originals"))
     add_confirmation(parser)
-    add_examples(parser, "restore 3f2a --dry-run", "restore 3f2a")
+    add_examples(parser, "restore 3f2a --dry-run", "restore --originals 91bc")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write one former version into the log. Raises HistoryError."""
+    """Write a former version, or the originals of a principle, into the log.
+
+    Raises HistoryError.
+    """
     opened = open_memory(arguments, writes=not arguments.dry_run)
     history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
+    if arguments.originals:
+        return _restore_originals(arguments, opened, history)
+    return _restore_version(arguments, opened, history)
+
+
+def _restore_version(arguments: argparse.Namespace, opened: Opened, history: History) -> int:
     wanted = named(arguments.id, history)
     now = present(wanted.id, history.log)
     there = now.record if now.state == "present" else None
@@ -56,12 +81,30 @@ def run(arguments: argparse.Namespace) -> int:
     def act(*, dry_run: bool) -> list[str]:
         outcome = opened.store.bring_back([version], since=history.log, dry_run=dry_run)
         lines = _lines(opened, wanted, now, version, outcome, dry_run=dry_run)
-        return lines + closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+        return lines + _closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
 
-    return carried_out(arguments, opened.lang, act)
+    return _carried_out(arguments, opened.lang, act)
 
 
-def carried_out(arguments: argparse.Namespace, lang: Language, act: Act) -> int:
+def _restore_originals(arguments: argparse.Namespace, opened: Opened, history: History) -> int:
+    """Bring the originals of a principle back, and take it out, in one write."""
+    with progress(opened.lang):
+        principle = _principle(history, arguments.id)
+        originals = _originals(history, principle)
+    if originals.missing:
+        raise _missing(originals, history)
+
+    def act(*, dry_run: bool) -> list[str]:
+        outcome = opened.store.bring_back(
+            originals.found, since=history.log, instead_of=principle.token, dry_run=dry_run
+        )
+        lines = _original_lines(opened.lang, principle, originals, outcome, dry_run=dry_run)
+        return lines + _closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+
+    return _carried_out(arguments, opened.lang, act)
+
+
+def _carried_out(arguments: argparse.Namespace, lang: Language, act: Act) -> int:
     """Show what would be brought back, ask, and do it; 1 when nobody confirms.
 
     act: does it, or only says what it would do; what to print.
@@ -120,7 +163,7 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
     return lines
 
 
-def closing_lines(
+def _closing_lines(
     outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
 ) -> list[str]:
     """Say what else bringing records back has done, and what to do next."""
@@ -130,3 +173,82 @@ def closing_lines(
     if hidden:
         lines.append(word(lang, "hides", tokens=joined(hidden)))
     return lines if dry_run else [*lines, word(lang, "look_and_commit")]
+
+
+def _principle(history: History, name: str) -> Record:
+    """Return the principle meant, in the log and in the version named. Raises HistoryError."""
+    wanted = named(name, history)
+    now = present(wanted.id, history.log)
+    record = now.record
+    if not record or now.state != "present":
+        raise HistoryError("not_in_log", id=wanted.id)
+    if wanted.token and wanted.token != record.token:
+        raise HistoryError("other_version", id=wanted.id, token=record.token, named=wanted.token)
+    if record.type != "principle":
+        raise HistoryError("is_log", id=wanted.id)
+    if not originals_of(record):
+        raise HistoryError("no_originals", id=wanted.id)
+    return record
+
+
+def _originals(history: History, principle: Record) -> Originals:
+    """Return the originals that no other original had replaced, each in its newest version."""
+    tokens = originals_of(principle)
+    versions = history.find_versions(tokens)
+    older = {
+        token
+        for version in versions.values()
+        for token in (*version.source_ids, *version.tokens())
+        if token != version.token
+    }
+    there = {record.id: record for record in history.log.records if record.id != principle.id}
+    newest: dict[str, Record] = {}
+    missing: dict[str, str] = {}
+    left_alone: dict[str, Record] = {}
+    for token in dict.fromkeys(tokens):
+        name = id_in(token)
+        version = versions.get(token)
+        if token in older:
+            continue
+        if name in there:
+            left_alone[name] = there[name]
+        elif version is None:
+            missing.setdefault(name, token)
+        elif name not in newest or version.version() > newest[name].version():
+            newest[name] = version
+    return Originals(
+        found=tuple(newest.values()),
+        missing=tuple(missing.values()),
+        left_alone=tuple(left_alone.values()),
+    )
+
+
+def _missing(originals: Originals, history: History) -> HistoryError:
+    facts: dict[str, str | int] = {"tokens": ", ".join(originals.missing)}
+    had = {record.id for record in originals.found}
+    facts["count"] = len(had | ids_in(originals.missing))
+    facts["missing"] = len(originals.missing)
+    if originals.found:
+        facts["found"] = ", ".join(record.token for record in originals.found)
+        facts["first"] = originals.found[0].token
+    key = "some_missing" if originals.found else "all_missing"
+    return HistoryError(key, *history.notes(), **facts)
+
+
+def _original_lines(
+    lang: Language,
+    principle: Record,
+    originals: Originals,
+    outcome: BroughtBack,
+    *,
+    dry_run: bool,
+) -> list[str]:
+    lines = [word(lang, "would_bring" if dry_run else "brought", count=len(outcome.records))]
+    for record in outcome.records:
+        lines += block(record, lang, token=not dry_run)
+    if originals.left_alone:
+        tokens = joined(record.token for record in originals.left_alone)
+        lines.append(word(lang, "left_alone", tokens=tokens))
+    key = "principle_would_go" if dry_run else "principle_went"
+    line = plain_json(readable(principle).as_json(), indent=None)
+    return [*lines, word(lang, key), *block(principle, lang), line]

@@ -139,20 +139,16 @@ WORDS: dict[str, tuple[str, str]] = {
     "look_and_commit": ("Review git diff .context/, then commit.",
         "git diff .context/로 확인한 뒤 커밋하세요."),
     "ask_restore": ("Restore? [y/N] ", "되살릴까요? [y/N] "),
-    # uncompact
+    # restore --originals
     "brought": ("Originals brought back: {count}.", "되살린 원본 {count}건."),
     "would_bring": ("Originals to bring back: {count} (they get new tokens when they are written).",
         "되살릴 원본 {count}건(새 토큰은 쓰는 시각에 정해짐)."),
     "left_alone": ("Left unchanged in the log, because they came back after the compaction: {tokens}",
         "통합한 뒤 다시 나타나 로그에 있는 그대로 둔 것: {tokens}"),
-    "still_missing": ("Not to be found, so only in the principle: {tokens}",
-        "되찾을 수 없어 principle에만 남은 것: {tokens}"),
     "principle_went": ("The principle that was removed for them, in full, then its line from the file:",
         "원본을 되살리며 뺀 principle 전체와, 파일에 있던 그 줄:"),
     "principle_would_go": ("The principle that would be removed for them, in full, then its line from the file:",
         "원본을 되살리며 빠질 principle 전체와, 파일에 있는 그 줄:"),
-    "principle_kept": ("The principle stays (--keep-principle):",
-        "principle은 그대로 둠(--keep-principle):"),
 }
 # fmt: on
 

@@ -61,9 +61,9 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", action="append", metavar="TOPIC", help=explain("topic"))
 
 
-def add_id(parser: argparse.ArgumentParser, key: str = "id") -> None:
+def add_id(parser: argparse.ArgumentParser) -> None:
     """Add the one record that a command is about."""
-    parser.add_argument("id", metavar="ID", help=explain(key))
+    parser.add_argument("id", metavar="ID", help=explain("id"))
 
 
 def add_ids(parser: argparse.ArgumentParser) -> None:

@@ -142,8 +142,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "되찾을 수 있는 원본 {count:,}건 중 {found:,}건"),
     "original_missing": ("{token}: not in the log, not beside it and not in git",
         "{token}: 로그에도, 로그 옆 보관 파일에도, git에도 없는 버전입니다"),
-    "deeper": ("What this one replaced ({count:,}) is not shown here; run {cli} uncompact {token} --dry-run to list it",
-        "이 기록이 대체한 {count:,}건은 여기에 표시되지 않습니다. {cli} uncompact {token} --dry-run으로 볼 수 있습니다"),
+    "deeper": ("What this one replaced ({count:,}) is not shown here; run {cli} restore --originals {token} --dry-run to list it",
+        "이 기록이 대체한 {count:,}건은 여기에 표시되지 않습니다. {cli} restore --originals {token} --dry-run으로 볼 수 있습니다"),
     # what the command says
     "opened": ("The page opens in your browser: {path}. If it stays empty, the browser cannot read that directory; write the page elsewhere with -o FILE --open.",
         "브라우저에서 페이지를 엽니다: {path}. 비어 있으면 브라우저가 그 디렉터리를 읽지 못하는 것일 수 있습니다. -o FILE --open으로 다른 곳에 저장하세요."),

@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "scan history": ("scan", "--history"),
     "doctor": ("doctor",),
     "restore": ("restore", TWO, "--dry-run"),
-    "uncompact": ("uncompact", RULE, "--dry-run"),
+    "originals": ("restore", "--originals", RULE, "--dry-run"),
     "stats": ("stats",),
     "replay": ("stats", "--replay", "--json"),
     "list": ("list",),
@@ -57,7 +57,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 # fmt: on
 FAILED = {"scan history": 2, "report range": 2}
-NEED_HISTORY = ("view", "report range", "versions", "scan history", "restore", "uncompact")
+NEED_HISTORY = ("view", "report range", "versions", "scan history", "restore", "originals")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ COMMANDS = [
     "forget 0123456789abcdef --yes",
     "show 0123456789abcdef --versions",
     "restore 0123456789abcdef",
-    "uncompact 0123456789abcdef",
+    "restore --originals 0123456789abcdef",
     "stats",
     "view -o -",
     "report",

@@ -64,8 +64,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{id} 기록은 log이며 다른 기록을 대체하지 않았습니다. 바뀐 것은 없습니다. principle을 지정하세요."),
     "no_originals": ("Principle {id} names no originals, so there is nothing to bring back. Nothing was changed. git log -p .context/ shows what was removed when.",
         "principle {id}에 원본 목록이 없어 되살릴 것이 없습니다. 바뀐 것은 없습니다. 무엇이 언제 지워졌는지는 git log -p .context/로 볼 수 있습니다."),
-    "some_missing": ("Originals that are not beside the log and not in git: {missing} of {count} ({tokens}). Nothing was changed. Use --keep-principle to restore the others ({found}) and keep the principle, so that nothing is lost.",
-        "원본 {count}건 중 {missing}건을 되찾을 수 없습니다. 로그 옆에도 git에도 없습니다: {tokens}. 바뀐 것은 없습니다. --keep-principle을 쓰면 되찾을 수 있는 {found}건을 되살리고 principle은 남겨, 잃는 것이 없습니다."),
+    "some_missing": ("Originals that are not beside the log and not in git: {missing} of {count} ({tokens}). Nothing was changed. The principle stays, for it alone has what they said. Each of the others ({found}) can come back beside it: {cli} restore {first}",
+        "원본 {count}건 중 {missing}건을 되찾을 수 없습니다. 로그 옆에도 git에도 없습니다: {tokens}. 바뀐 것은 없습니다. 그 내용은 principle에만 있으므로 principle은 그대로 둡니다. 나머지({found})는 하나씩 principle 옆에 되살릴 수 있습니다: {cli} restore {first}"),
     "all_missing": ("None of the originals is beside the log or in git: {count} ({tokens}). Nothing was changed. Only the principle is left.",
         "원본 {count}건을 하나도 되찾을 수 없습니다. 로그 옆에도 git에도 없습니다: {tokens}. 바뀐 것은 없습니다. 남은 것은 principle뿐입니다."),
 }

@@ -96,7 +96,7 @@ def test_two_memories_become_one_by_the_commands_of_the_sentence(
     assert [it.record for it in MemoryStore(root.log).read_replaced()] == [it.record for it in kept]
     assert not any("Another memory" in line for line in root.doctor().found)
     [rule] = (it for it in MemoryStore(root.log).read_all() if it.type == "principle")
-    assert root.run("uncompact", rule.id, "--yes").code == 0
+    assert root.run("restore", "--originals", rule.id, "--yes").code == 0
 
 
 @pytest.mark.long  # it costs much

@@ -559,7 +559,7 @@ def test_versions_that_are_not_settled_come_both(take: Command, project: Path) -
     assert saved(project) == both
 
 
-def test_what_another_memory_has_kept_comes_along_so_that_it_can_be_uncompacted(
+def test_what_another_memory_has_kept_comes_along_so_that_its_originals_can_be_restored(
     command: Command, project: Path
 ) -> None:
     other = MemoryStore(path_of(project.parent / "other"))
@@ -567,10 +567,10 @@ def test_what_another_memory_has_kept_comes_along_so_that_it_can_be_uncompacted(
     rule = other.upsert_log(a_principle(), [record.token for record in originals]).record
     done = command("import", str(other.path), "--yes")
     assert (done.code, done.errors) == (0, "")
-    said = "Records kept beside that log come along, so restore and uncompact still find them: 2."
+    said = "Records kept beside that log come along, so restore still finds them: 2."
     assert done.lines[-3] == said
     assert command("import", str(other.path), "--yes").lines[-1] == "Nothing to save."
-    assert command("uncompact", rule.id, "--yes").code == 0
+    assert command("restore", "--originals", rule.id, "--yes").code == 0
     assert [it.lesson for it in saved(project)] == [it.lesson for it in originals]
 
 

@@ -1,4 +1,4 @@
-"""Tests `cli.py show --versions`, `restore` and `uncompact` in real repositories."""
+"""Tests `cli.py show --versions` and `restore` in real repositories."""
 
 import os
 import re
@@ -38,6 +38,7 @@ LATEST = "2026-03-03T09:00:00+00:00"
 ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
 RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
+ORIGINALS = ("restore", "--originals")
 NEXT = "Review git diff .context/, then commit."
 DRY = "Nothing was changed (--dry-run)."
 
@@ -236,7 +237,7 @@ NOBODY_HAS_IT = "no record in the log, beside it or in git has an id that begins
 def test_a_name_of_no_record_is_refused(
     project: Path, command: Command, name: str, said: str
 ) -> None:
-    for asked in (("show", "--versions"), ("restore",), ("uncompact",)):
+    for asked in (("show", "--versions"), ("restore",), ORIGINALS):
         refusal = command(project, *asked, name).refusal
         assert refusal.startswith(f"{name}: {said} Nothing was changed.")
 
@@ -280,7 +281,7 @@ def test_in_korean_the_sentences_are_korean(
         "id가 이렇게 시작하는 기록이 없습니다"
         in command(project, "restore", "-y", "ffffff").refusal
     )
-    assert "통합이 없습니다" in command(project, "uncompact", "--yes", ONE.id).refusal
+    assert "통합이 없습니다" in command(project, *ORIGINALS, "--yes", ONE.id).refusal
 
 
 @pytest.mark.long  # it costs much
@@ -336,7 +337,7 @@ def test_versions_from_before_the_project_was_moved_are_found(
     commit(project, "move")
     moved = without_side_file(project / "packages")
     assert len(versions(command, moved, TWO.id)) == 2
-    assert len(command(moved, "uncompact", "--yes", RULE).lines) == 12
+    assert len(command(moved, *ORIGINALS, "--yes", RULE).lines) == 12
 
 
 @pytest.mark.long
@@ -387,7 +388,7 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
     assert command(shallow, "show", THREE.id, "--versions").lines[2] == cut
     assert command(shallow, "show", THREE.id, "--versions", "--json").told["notes"] == [cut]
     assert command(shallow, "restore", "--yes", TWO.token).refusal.endswith(cut)
-    assert command(shallow, "uncompact", "--yes", RULE).refusal.endswith(cut)
+    assert command(shallow, *ORIGINALS, "--yes", RULE).refusal.endswith(cut)
 
 
 @pytest.mark.long
@@ -490,7 +491,11 @@ def test_without_git_a_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setenv("PATH", str(project))
     before = path_of(without_side_file(project)).read_bytes()
-    for asked in (("show", "--versions", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
+    for asked in (
+        ("show", "--versions", TWO.id),
+        ("restore", TWO.id),
+        (*ORIGINALS, RULE),
+    ):
         assert command(project, *asked).refusal == (
             "git was not found, and earlier versions are read through it. The log itself is"
             " unchanged. Install git, or put it on the PATH, then repeat the command."
@@ -690,7 +695,7 @@ def test_secrets_of_an_old_version_are_redacted_and_counted(
 
 def test_the_originals_come_back_and_the_principle_goes(project: Path, command: Command) -> None:
     rule = now_of(project, RULE)
-    lines = command(project, "uncompact", "--yes", RULE).lines
+    lines = command(project, *ORIGINALS, "--yes", RULE).lines
     one, two = now_of(project, ONE.id), now_of(project, TWO.id)
     assert lines == [
         "Originals brought back: 2.",
@@ -712,7 +717,7 @@ def test_a_merge_with_the_compacted_branch_does_not_undo_it(
     other = copied(project, project.parent / "other")
     save("four")(other)
     commit(other)
-    command(project, "uncompact", "--yes", RULE)
+    command(project, *ORIGINALS, "--yes", RULE)
     commit(project)
     git(project, "fetch", "--quiet", str(other), "main")
     git(project, "merge", "--quiet", "FETCH_HEAD")
@@ -726,9 +731,9 @@ def test_a_principle_of_a_principle_gives_one_generation_back(
     compact("newer rule", now=LATEST)(project)
     commit(project)
     assert gaps(project) == ["newer rule"]
-    assert command(project, "uncompact", "-y", NEWER_RULE).lines[0] == "Originals brought back: 2."
+    assert command(project, *ORIGINALS, "-y", NEWER_RULE).lines[0] == "Originals brought back: 2."
     assert gaps(project) == ["rule", "three"]
-    command(project, "uncompact", "--yes", RULE)
+    command(project, *ORIGINALS, "--yes", RULE)
     assert gaps(project) == ["one", "three", "two"]
 
 
@@ -736,7 +741,7 @@ def test_a_principle_of_a_principle_gives_one_generation_back(
 def test_an_original_that_changed_since_is_left_alone(project: Path, command: Command) -> None:
     save("two", "once more", LATEST)(project)
     again = now_of(project, TWO.id)
-    lines = command(project, "uncompact", "--yes", RULE).lines
+    lines = command(project, *ORIGINALS, "--yes", RULE).lines
     assert lines[0] == "Originals brought back: 1."
     assert lines[4] == (
         f"Left unchanged in the log, because they came back after the compaction: {again.token}"
@@ -757,30 +762,13 @@ def partly_lost(project: Path) -> Path:
 @pytest.mark.long  # it costs much
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
-    assert command(partly_lost, "uncompact", "-y", NEWER_RULE).refusal == (
+    assert command(partly_lost, *ORIGINALS, "-y", NEWER_RULE).refusal == (
         "Originals that are not beside the log and not in git: 1 of 2"
-        f" ({a_record('four').token}). Nothing was changed. Use --keep-principle to restore the"
-        " others (1) and keep the principle, so that nothing is lost."
+        f" ({a_record('four').token}). Nothing was changed. The principle stays, for it alone has"
+        f" what they said. Each of the others ({THREE.token}) can come back beside it:"
+        f" python cli.py restore {THREE.token}"
     )
     assert path_of(partly_lost).read_bytes() == before
-
-
-@pytest.mark.long
-def test_what_can_be_had_comes_back_beside_the_principle(
-    partly_lost: Path, command: Command
-) -> None:
-    rule = now_of(partly_lost, NEWER_RULE)
-    lines = command(partly_lost, "uncompact", "--yes", NEWER_RULE, "--keep-principle").lines
-    assert lines == [
-        "Originals brought back: 1.",
-        *block(now_of(partly_lost, THREE.id).token, "three"),
-        f"Not to be found, so only in the principle: {a_record('four').token}",
-        "The principle stays (--keep-principle):",
-        f"  {rule.token}  principle [payment]",
-        "  lesson: newer rule",
-        NEXT,
-    ]
-    assert gaps(partly_lost) == ["newer rule", "rule", "three"]
 
 
 @pytest.mark.long
@@ -788,11 +776,10 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
     save("four")(project)
     compact("newer rule", "four")(project)
     without_side_file(project)
-    for options in ((), ("--keep-principle",)):
-        assert command(project, "uncompact", "-y", NEWER_RULE, *options).refusal == (
-            f"None of the originals is beside the log or in git: 1 ({a_record('four').token})."
-            " Nothing was changed. Only the principle is left."
-        )
+    assert command(project, *ORIGINALS, "-y", NEWER_RULE).refusal == (
+        f"None of the originals is beside the log or in git: 1 ({a_record('four').token})."
+        " Nothing was changed. Only the principle is left."
+    )
 
 
 @pytest.mark.long
@@ -803,9 +790,7 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert (
-        f"not in git: 1 of 1 ({lost})." in command(project, "uncompact", "-y", NEWER_RULE).refusal
-    )
+    assert f"not in git: 1 of 1 ({lost})." in command(project, *ORIGINALS, "-y", NEWER_RULE).refusal
 
 
 @pytest.mark.parametrize(
@@ -817,12 +802,12 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
         (NEWER_RULE, f"Principle {NEWER_RULE} names no originals, so there is nothing to bring"),
     ],
 )
-def test_only_a_principle_with_originals_is_uncompacted(
+def test_only_a_principle_with_originals_gives_originals_back(
     project: Path, command: Command, name: str, said: str
 ) -> None:
     store_of(project).upsert_log(a_principle("newer rule"))
     before = path_of(project).read_bytes()
-    assert command(project, "uncompact", "--yes", name).refusal.startswith(said)
+    assert command(project, *ORIGINALS, "--yes", name).refusal.startswith(said)
     assert path_of(project).read_bytes() == before
 
 
@@ -838,18 +823,20 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
         "",
         DRY,
     ]
-    lines = command(project, "uncompact", RULE, "--dry-run").lines
+    lines = command(project, *ORIGINALS, RULE, "--dry-run").lines
     assert lines[0] == ("Originals to bring back: 2 (they get new tokens when they are written).")
     assert (lines[1:4], lines[-1]) == (block(ONE.id, "one"), DRY)
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.long
-def test_as_a_process_uncompact_undoes_what_the_versions_show(project: Path) -> None:
+def test_as_a_process_the_originals_come_back_that_the_versions_show(project: Path) -> None:
     (project / "sub").mkdir()
     shown = ("show", ONE.id, "--versions", "--json")
     [found] = Run.started(*shown, cwd=project / "sub").told["versions"]
-    done = Run.started("uncompact", "--yes", found["places"]["replaced_by"], cwd=project / "sub")
+    done = Run.started(
+        "restore", "--originals", "--yes", found["places"]["replaced_by"], cwd=project / "sub"
+    )
     assert (done.code, done.errors) == (0, "")
     assert gaps(project) == ["one", "three", "two"]
 
@@ -882,7 +869,7 @@ def test_a_compaction_that_was_never_committed_is_undone(project: Path, command:
     save("four")(project)
     before = {it.lesson for it in store_of(project).read_all()}
     compact("newer rule", "three", "four")(project)
-    assert "Originals brought back: 2." in command(project, "uncompact", "--yes", NEWER_RULE).lines
+    assert "Originals brought back: 2." in command(project, *ORIGINALS, "--yes", NEWER_RULE).lines
     assert {it.lesson for it in store_of(project).read_all()} == before
 
 

@@ -33,7 +33,7 @@ def deletion(desk: Desk) -> tuple[str, ...]:
 def compaction(desk: Desk) -> tuple[str, ...]:
     desk.write(ONE)
     rule = MemoryStore(desk.log).upsert_log(a_principle("rule"), [ONE.token]).record
-    return "uncompact", rule.id
+    return "restore", "--originals", rule.id
 
 
 Made = Callable[[Desk], tuple[str, ...]]

@@ -30,7 +30,8 @@ COMMANDS = """
 list | search VAT | show payment | topics | stats | doctor | doctor --fix --dry-run
 scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
 show ID --versions | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
-restore ID --dry-run | uncompact ID --dry-run | topics rename payment pay --dry-run | edit ID
+restore ID --dry-run | restore --originals ID --dry-run | edit ID
+topics rename payment pay --dry-run
 view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE
 list --topic NONE | report NONE | import LOG --dry-run | forget NONE --yes
 """

@@ -460,8 +460,8 @@ def test_originals_that_stand_too_deep_are_counted_and_can_be_asked_for() -> Non
     )
     [shown] = Document(html_of(versions[-1], lineage=lineage)).articles
     assert (
-        "What this one replaced (1) is not shown here; run sentinel-memory uncompact"
-        f" {versions[1].token} --dry-run to list it"
+        "What this one replaced (1) is not shown here; run sentinel-memory restore"
+        f" --originals {versions[1].token} --dry-run to list it"
     ) in shown
     assert shown.count("is not shown here") == 1
     assert versions[0].missing_context not in shown

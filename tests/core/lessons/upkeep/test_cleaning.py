@@ -414,7 +414,7 @@ def test_a_version_that_a_colleague_changed_meanwhile_comes_back_and_is_found(
 
 @pytest.mark.long  # it costs much
 @needs_git
-def test_a_cleaned_principle_can_still_be_uncompacted(
+def test_a_cleaned_principle_still_gives_its_originals_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project = new_project(tmp_path / "one", "one", "two")
@@ -429,7 +429,8 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     [new] = store_of(project).read_all()
     assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
     assert old.token in new.source_ids
-    assert Run.of(capsys, "uncompact", new.id, "--yes", "--project", str(project)).code == 0
+    asked = ("restore", "--originals", new.id, "--yes")
+    assert Run.of(capsys, *asked, "--project", str(project)).code == 0
     assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
 
