@@ -135,15 +135,6 @@ class Rules(NamedTuple):
     most_bytes: int = 0  # how much of a file it reads, 0 for all of it: KEY_cuts
 
 
-class Topics(NamedTuple):
-    """Rules about some files only: `cli.py export --rules` writes one for each topic."""
-
-    folder: str
-    suffix: str
-    head: Literal["globs", "paths", "applyTo"]  # how the front matter names the files
-    also: tuple[str, ...] = ()  # the clients whose rules it reads as well
-
-
 class OfUser(NamedTuple):
     """The files that hold for all projects of a user; the entry's is among the places."""
 
@@ -174,7 +165,6 @@ class Client(NamedTuple):
     approvals: Approvals | None = None
     hooks: Hooks | None = None
     rules: Rules | None = None
-    topics: Topics | None = None
     of_user: OfUser | None = None
 
 
@@ -212,7 +202,6 @@ CLIENTS: tuple[Client, ...] = (
             Event("postToolUseFailure", RECORDING, "Write|Delete|Shell"))),
         rules=Rules((AGENTS, ".cursorrules", CURSOR_RULE, CLAUDE[0]), CURSOR_RULE,
             own_file=True, unsure=CLAUDE[:1]),
-        topics=Topics(".cursor/rules", ".mdc", "globs"),
         of_user=OfUser(("home", ".cursor/hooks.json"))),  # its own rules are in no file
     # code.claude.com/docs/en: mcp, hooks, memory; that `cwd` is ignored: issue 17565 of claude-code
     Client("claude-code", "Claude Code",
@@ -249,7 +238,6 @@ CLIENTS: tuple[Client, ...] = (
             Event("PostToolUseFailure", RECORDING, "^(Edit|Write|NotebookEdit|Bash|PowerShell)$"))),
         # from 2.1.277 on it reads AGENTS.md where it has none of these
         rules=Rules((*CLAUDE, LOCAL), CLAUDE[0], imports=True, hides_agents=True),
-        topics=Topics(".claude/rules", ".md", "paths"),
         of_user=OfUser(("claude-home", "settings.json"), ("claude-home", "CLAUDE.md"))),
     # modelcontextprotocol.io, "Connect to local MCP servers" and "Debugging"
     Client("claude-desktop", "Claude Desktop",
@@ -269,8 +257,7 @@ CLIENTS: tuple[Client, ...] = (
         project="${workspaceFolder}", first=(("type", "stdio"),),
         remote=Remote({"type": "http", "url": URL}, _bearer(f"${{env:{VARIABLE}}}")),
         hooks=_COPILOT_HOOKS,  # its agent host reads them
-        rules=Rules((AGENTS, *CLAUDE, LOCAL, ".github/copilot-instructions.md"), AGENTS),
-        topics=Topics(".github/instructions", ".instructions.md", "applyTo", ("claude-code",))),
+        rules=Rules((AGENTS, *CLAUDE, LOCAL, ".github/copilot-instructions.md"), AGENTS)),
     # developers.openai.com/codex/mcp; the environment it passes on is a short list
     Client("codex", "Codex",
         places=(

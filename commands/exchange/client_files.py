@@ -1,21 +1,18 @@
-"""Writes lessons into files that clients read: a block in a file, or a file for each topic."""
+"""Writes principles into a file that clients read, as a block between two marks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import Topics
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile, check_stays, diff
 from commands.exchange.export_words import WORDS, word
 from commands.exchange.formats import lessons
-from commands.exchange.rule_files import ALSO_READ, CLIENTS, PREFIX, globs_of, is_ours, rule_files
 from commands.terminal.printing import painted_diff
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import screen_here
-from core.disk.atomic import is_there, reason_of
-from core.disk.links import way_out
+from core.disk.atomic import is_there
 from core.injection.marks import orders_in
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
@@ -68,42 +65,6 @@ def put_block(path: Path, root: Path, choice: Choice, lang: Language) -> int:
     return 0 if records or choice.remove else 1
 
 
-def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -> int:
-    """Make these rules the only ones of ours among a client's files; return the exit code.
-
-    The code is 1 when a file of the user is in the way. Raises ExportError: each file is replaced
-    whole, and files before the one that failed stay replaced.
-    """
-    client, other = CLIENTS[name_of_client], ALSO_READ.get(name_of_client)
-    folder = root / client.folder
-    check_stays(folder, root)
-    records = [] if choice.remove else _followed(filter(globs_of, choice.records), lang)
-    wanted = rule_files(records, client, lang)
-    names = dict.fromkeys([*wanted, *_names(folder, client)])
-    in_the_way = 0
-    for name in names:
-        file, shown = UserFile.read(folder / name, root), f"{client.folder}/{name}"
-        if not file.is_there or is_ours(file.text):
-            _carry_out(file, wanted.get(name), shown, choice, lang)
-        elif name in wanted:
-            in_the_way += 1
-            complain(word(lang, "foreign", path=shown))
-    if not wanted and not choice.remove:
-        complain(word(lang, "no_paths"))
-    if wanted and other and _is_read(root, other):
-        notice = word(lang, "read_twice", one=client.folder, other=other.folder)
-        warn(notice)
-    if choice.dry_run:
-        print(word(lang, "dry"))
-    return 1 if in_the_way or not (wanted or choice.remove) else 0
-
-
-def _is_read(root: Path, client: Topics) -> bool:
-    """Return whether there are files of ours in the folder of another client."""
-    folder = root / client.folder
-    return not way_out(folder, root) and bool(_names(folder, client))
-
-
 def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
     """Return the records without those that read like orders, since a client would obey."""
     kept = []
@@ -123,17 +84,6 @@ def _block(records: Sequence[Record], lang: Language) -> str:
     for group in group_by_topic(records):
         lines += ["", f"**{heading(group.topic)}**", "", *lessons(group.records, lang)]
     return "\n".join(lines)
-
-
-def _names(folder: Path, client: Topics) -> list[str]:
-    """Return the names of files in a folder that this command may have written."""
-    try:
-        found = sorted(path.name for path in folder.iterdir() if path.is_file())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise ExportError("file_read", path=str(folder), reason=reason_of(error)) from error
-    return [name for name in found if name.startswith(PREFIX) and name.endswith(client.suffix)]
 
 
 def _carry_out(

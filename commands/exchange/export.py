@@ -1,4 +1,4 @@
-"""Writes the memory as a document, as JSON, or into files that a client reads.
+"""Writes the memory as a document, as JSON, or into a file that a client reads.
 
 It writes what the log holds and nothing else, without secrets; a ZIP file takes all rooms.
 """
@@ -7,10 +7,9 @@ import argparse
 from pathlib import Path
 
 from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
-from commands.exchange.client_files import Choice, put_block, put_rules
+from commands.exchange.client_files import Choice, put_block
 from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
-from commands.exchange.rule_files import CLIENTS, client_named
 from commands.exchange.together import putting
 from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
 from commands.terminal.console import (
@@ -35,7 +34,6 @@ _TAKEN = {SESSIONS: ("format", "output"), FRAGMENTS: ("format", "output", "publi
 TYPES = ("log", "principle")
 APART = (
     *(("--block", other) for other in ("--format", "-o", "--type")),
-    *(("--rules", other) for other in ("--format", "-o")),
     *(("--remove", other) for other in ("--topic", "--type")),
 )
 
@@ -50,12 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_topics(parser)
     types = explain("export_type")
     parser.add_argument("--type", action="append", choices=TYPES, help=types)
-    into_files = parser.add_mutually_exclusive_group()
     parser.add_argument("--public", action="store_true", help=explain("export_public"))
     block = explain("export_block")
-    into_files.add_argument("--block", type=file_name, metavar="FILE", help=block)
-    rules = explain("export_rules")
-    into_files.add_argument("--rules", type=client_named, choices=CLIENTS, help=rules)
+    parser.add_argument("--block", type=file_name, metavar="FILE", help=block)
     parser.add_argument("--remove", action="store_true", help=explain("export_remove"))
     parser.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
     add_examples(parser, "export -o memory.zip", "export --block AGENTS.md --dry-run")
@@ -68,15 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
     if room := other_room(arguments):
         return hand_over(arguments, room, "export", takes=_TAKEN[room])
     _check(arguments)
-    opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
+    opened = open_memory(arguments)
     lang = opened.lang
     log = read_log(opened.store, lang)
     records = without_secrets(_chosen(log, arguments), lang)
-    if arguments.block or arguments.rules:
+    if arguments.block:
         choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)
-        if arguments.block:
-            return put_block(Path(arguments.block), opened.project.root, choice, lang)
-        return put_rules(opened.project.root, arguments.rules, choice, lang)
+        return put_block(Path(arguments.block), opened.project.root, choice, lang)
     if log.count and not records:
         warn(word(lang, "none_chosen"))
     _put_document(opened, records, arguments)
@@ -98,8 +91,8 @@ def _check(arguments: argparse.Namespace) -> None:
         if {one, other} <= given:
             arguments.refuse(common_word(lang, "together", one=one, other=other))
     for option in ("--remove", "--dry-run"):
-        if option in given and not {"--block", "--rules"} & given:
-            arguments.refuse(common_word(lang, "needs", one=option, other="--block / --rules"))
+        if option in given and "--block" not in given:
+            arguments.refuse(common_word(lang, "needs", one=option, other="--block"))
     check_output(arguments)
 
 
@@ -107,8 +100,7 @@ def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
     """Return the records to export. Raises ExportError for an unknown topic."""
     if arguments.remove:
         return []
-    into_files = arguments.block or arguments.rules
-    types = arguments.type or (["principle"] if into_files else TYPES)
+    types = arguments.type or (["principle"] if arguments.block else TYPES)
     found = of_topics(log, arguments.topic or ())
     return [record for record in found if record.type in types]
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from commands.exchange.blocks import Lines, Passed, indent_of
-from commands.exchange.rule_files import is_ours
 from commands.exchange.topics import about, has_words, heading_text
 
 NESTED_INDENT = 2
 
+# Former versions wrote files of this kind into the folders of clients.
+_RULES = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->\n"
+_FRONT_MATTER = re.compile(r"\ufeff?---\n.*?\n---\n\s*", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
 _BREAK = re.compile(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+")
@@ -52,7 +54,8 @@ class _Item:
 def read_markdown(text: str) -> tuple[list[Lesson], list[Passed]]:
     """Return the lessons of a document, and the lines without one."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if is_ours(text):
+    front = _FRONT_MATTER.match(text)
+    if text.startswith(_RULES, front.end() if front else 0):
         return [], [Passed(at, "ours") for at, line in enumerate(text.split("\n"), 1) if line]
     lines = Lines(text.split("\n"))
     reader = _Reader(lines)

@@ -7,10 +7,8 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from core.lessons.agent_rules import rules
-from core.lessons.record import new_record
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
-from tests.support.samples import NOW, a_principle
 from tests.support.stdio_client import ROOT
 
 WITH_A_ROW = """
@@ -25,7 +23,6 @@ table.CLIENTS += (
         places=(table.Place("root", ".acme/mcp.json"), table.Place("home", ".acme/mcp.json")),
         traces=(("root", ".acme"), ("home", ".acme")),
         rules=table.Rules(reads=("ACME.md",), home="ACME.md"),
-        topics=table.Topics(".acme/rules", ".md", "paths"),
     ),
 )
 import cli
@@ -58,16 +55,6 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     assert (code, errors, desk.files("shop")) == (0, "", {})
     code, out, errors = with_a_row(desk, "setup", "emacs")
     assert (code, errors.splitlines()[0].endswith(f", {CLIENTS[-1].key}, acme.")) == (2, True)
-
-
-@pytest.mark.long  # it costs much
-def test_a_new_row_is_listed_by_the_export_and_gets_its_rules(desk: Desk) -> None:
-    desk.write(new_record(a_principle(paths=["src/payment/**"]), now=NOW))
-    code, out, errors = with_a_row(desk, "export", "--rules", "acme")
-    assert (code, errors) == (0, "")
-    assert out.splitlines()[-1].startswith("Created: .acme/rules/sentinel-memory-")
-    listed = "".join(with_a_row(desk, "export", "--help")[1].split())
-    assert "--rules{cursor,claude-code,vscode,acme}" in listed
 
 
 def test_the_keys_and_names_of_clients_are_told_apart() -> None:

@@ -15,7 +15,6 @@ from tests.support.samples import NOW, a_principle, a_record
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 
 MINE = b"export PATH=/mine\n- a lesson of mine\n"
-RULE = ".cursor/rules/sentinel-memory-payment.mdc"
 WRITERS = [
     "export -o {} --force",
     "export --format json -o {} --force",
@@ -103,38 +102,3 @@ def test_a_home_under_git_is_no_project(desk: Desk) -> None:
     (project / "out.md").symlink_to(desk.home / ".bashrc")
     done = desk.run("export", "-o", "out.md", "--force", cwd=project)
     assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("link", [".cursor", ".cursor/rules", RULE])
-@pytest.mark.parametrize("more", [(), ("--remove",), ("--dry-run",)])
-def test_no_rule_is_written_or_removed_behind_a_link(
-    desk: Desk, link: str, more: tuple[str, ...]
-) -> None:
-    rules = desk.home / "rules"
-    rules.mkdir()
-    assert desk.run("export", "--rules", "cursor").code == 0
-    [rule] = [path for path in desk.root.rglob("*.mdc")]
-    data = rule.read_bytes()
-    rule.unlink()
-    (desk.root / ".cursor" / "rules").rmdir()
-    if link == ".cursor":
-        (desk.root / ".cursor").rmdir()
-        (rules / "rules").mkdir()
-    elif link.endswith(".mdc"):
-        (desk.root / ".cursor" / "rules").mkdir()
-    target = rules / rule.name if link.endswith(".mdc") else rules
-    for place in (rules, rules / "rules"):
-        if place.is_dir():
-            (place / rule.name).write_bytes(data.replace(b"Round", b"Old"))
-    (desk.root / link).symlink_to(target)
-    before = tree(desk.root.parent)
-    done = desk.run("export", "--rules", "cursor", *more)
-    assert (done.code, tree(desk.root.parent)) == (1, before)
-    assert f"(rm {desk.root / link})" in done.errors
-    assert "Old" not in done.out + done.errors
-
-
-def test_rules_of_another_client_behind_a_link_keep_no_rule_from_being_written(desk: Desk) -> None:
-    (desk.root / ".claude").symlink_to(desk.home)
-    assert desk.run("export", "--rules", "vscode").code == 0

@@ -16,9 +16,7 @@ from markdown_it import MarkdownIt
 from commands.documents.marked_block import markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile
 from commands.exchange.client_files import BLOCK
-from commands.exchange.export_words import word
 from commands.exchange.formats import MARKER, as_json, lessons, markdown
-from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files, slug
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
@@ -26,7 +24,7 @@ from core.text.markdown import heading
 from core.text.printable import one_line, printable
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.stdio_client import ROOT
 
 DATA = ROOT / "tests" / "data" / "bridges"
@@ -242,8 +240,8 @@ def test_no_document_holds_a_secret_of_the_memory(
     assert "Ask for" in done.out
 
 
-@pytest.mark.parametrize("way", [["--block", "AGENTS.md"], ["--rules", "claude-code"]])
-def test_no_file_of_a_client_gets_a_secret(export: Command, project: Path, way: list[str]) -> None:
+def test_no_file_of_a_client_gets_a_secret(export: Command, project: Path) -> None:
+    way = ["--block", "AGENTS.md"]
     path_of(project).write_bytes(secretive().to_line())
     done = export(*way)
     assert (done.code, done.errors) == (0, REDACTED)
@@ -289,26 +287,20 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["--block", "A.md", "--rules", "claude-code"],
-            "--rules and --block cannot be used together.",
-        ),
         (["--block", "A.md", "--format", "json"], "--block and --format cannot be used together"),
-        (["--rules", "claude-code", "-o", "x"], "--rules and -o cannot be used together"),
+        (["--block", "A.md", "-o", "x"], "--block and -o cannot be used together"),
         (["--block", "A.md", "--type", "log"], "--block and --type cannot be used together"),
         (
             ["--block", "A.md", "--remove", "--topic", "x"],
             "--remove and --topic cannot be used together",
         ),
-        (["--rules", "vscode", "--remove", "--type", "log"], "--remove and --type cannot"),
         (["--block", ""], "--block: a file name is missing"),
         (["-o", ""], "-o/--output: a file name is missing"),
-        (["--remove"], "--remove can only be used with --block / --rules"),
-        (["--dry-run"], "--dry-run can only be used with --block / --rules"),
+        (["--remove"], "--remove can only be used with --block."),
+        (["--dry-run"], "--dry-run can only be used with --block."),
         (["--force"], "--force can only be used with -o FILE"),
         (["--format", "pdf"], "--format: pdf is none of markdown, json, jsonl, html."),
         (["--format", "html"], "another command writes the page now: python cli.py view -o FILE"),
-        (["--rules", "emacs"], "--rules: emacs is none of cursor, claude-code, vscode."),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(
@@ -562,14 +554,6 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> No
     assert [it.name for it in tmp_path.iterdir()] == ["AGENTS.md"]
 
 
-def test_rules_cannot_go_where_a_file_stands(export: Command, project: Path) -> None:
-    (project / ".claude").write_bytes(b"mine\n")
-    done = export("--rules", "claude-code")
-    assert done.code == 1
-    assert done.errors.splitlines()[-1].startswith(str(project / ".claude/rules"))
-    assert (project / ".claude").read_bytes() == b"mine\n"
-
-
 def test_a_directory_is_no_file_for_a_block(export: Command, project: Path) -> None:
     (project / "AGENTS.md").mkdir()
     done = export("--block", "AGENTS.md")
@@ -583,202 +567,18 @@ def test_no_text_of_a_record_ends_the_block(found: list[Record]) -> None:
     assert without_block(with_block("# Ours\n", BLOCK, body), BLOCK) == "# Ours\n"
 
 
-# Rules.
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("client", ["cursor", "claude-code", "vscode"])
-def test_rules_are_the_golden_files(export: Command, project: Path, client: str) -> None:
-    done = export("--rules", client)
-    assert done.code == 0
-    folder = project / CLIENTS[client].folder
-    written = {path.name: path.read_bytes().decode() for path in folder.iterdir()}
-    expected = {path.name: path.read_bytes().decode() for path in (DATA / client).iterdir()}
-    assert written == expected
-    assert done.out.splitlines()[-1].startswith("Created: ")
-
-
-def test_a_second_run_changes_nothing_and_a_third_removes_only_our_own(
-    export: Command, project: Path
-) -> None:
-    folder = project / ".claude" / "rules"
-    folder.mkdir(parents=True)
-    (folder / "sentinel-memory-mine.md").write_bytes(b"mine\n")
-    export("--rules", "claude-code")
-    names = sorted(path.name for path in folder.iterdir())
-    assert len(names) == 3
-    again = export("--rules", "claude-code")
-    assert again.code == 0
-    assert [line.partition(":")[0] for line in again.out.splitlines()] == ["Nothing to change"] * 2
-    assert export("--rules", "claude-code", "--remove").code == 0
-    assert [path.name for path in folder.iterdir()] == ["sentinel-memory-mine.md"]
-
-
-def test_a_rule_whose_records_are_gone_goes_with_the_next_run(
-    export: Command, project: Path
-) -> None:
-    export("--rules", "cursor")
-    path_of(project).write_bytes(shop()[3].to_line())
-    done = export("--rules", "cursor")
-    assert done.out.endswith(f"Removed: .cursor/rules/sentinel-memory-{slug('결제')}.mdc\n")
-    kept = [path.name for path in (project / ".cursor/rules").iterdir()]
-    assert kept == ["sentinel-memory-payment.mdc"]
-
-
-def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
-    export: Command, project: Path
-) -> None:
-    path = project / ".claude/rules/sentinel-memory-payment.md"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"---\npaths:\n  - x\n---\nmine\n")
-    done = export("--rules", "claude-code")
-    assert done.code == 1
-    assert done.errors.splitlines()[-1] == (
-        ".claude/rules/sentinel-memory-payment.md was not written by this command and was left"
-        " unchanged. Rename it, then repeat the command."
-    )
-    assert path.read_bytes() == b"---\npaths:\n  - x\n---\nmine\n"
-    assert len(list(path.parent.iterdir())) == 2
-
-
-def test_rules_that_git_checked_out_with_other_line_ends_are_unchanged(
-    export: Command, project: Path
-) -> None:
-    export("--rules", "claude-code")
-    for path in (project / ".claude/rules").iterdir():
-        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert export("--rules", "claude-code").out.count("Nothing to change") == 2
-
-
-def test_logs_become_rules_when_asked_for(export: Command, project: Path) -> None:
-    export("--rules", "claude-code", "--type", "log", "--type", "principle", "--topic", "payment")
-    [path] = (project / ".claude/rules").iterdir()
-    text = path.read_text(encoding="utf-8")
-    assert "- Check `tax_table.py` first." in text
-    assert "- Round at the end; use minor units." in text
-
-
 @pytest.mark.parametrize("field", ["paths", "when"])
-def test_an_order_among_the_anchors_keeps_a_record_out_of_a_rule(
+def test_an_order_among_the_anchors_keeps_a_record_out_of_the_block(
     export: Command, project: Path, field: str
 ) -> None:
     rule = new_record(a_principle(paths=["src/**"]), now=NOW)
     path_of(project).write_bytes(replace(rule, **{field: ("src/**", ORDER)}).to_line())  # type: ignore[arg-type]
-    done = export("--rules", "claude-code")
+    done = export("--block", "AGENTS.md")
     assert done.code == 1
     assert "reads like instructions to a model (override)" in done.errors
-    assert not (project / ".claude").exists()
-
-
-def test_records_without_paths_give_no_rule(export: Command, project: Path) -> None:
-    path_of(project).write_bytes(new_record(a_principle(), now=NOW).to_line())
-    done = export("--rules", "claude-code")
-    assert (done.code, done.out, done.errors) == (
-        1,
-        "",
-        "None of the chosen records names files (paths), so there is no rule to write.\n",
-    )
-    assert [path.name for path in project.iterdir()] == [".context"]
-
-
-def test_a_trial_of_rules_writes_nothing(export: Command, project: Path) -> None:
-    done = export("--rules", "vscode", "--dry-run")
-    assert done.out.splitlines()[-1] == "Nothing was written (--dry-run)."
-    assert done.out.count("Would create: .github/instructions/sentinel-memory-") == 2
-    assert [path.name for path in project.iterdir()] == [".context"]
-
-
-def test_rules_that_one_client_reads_twice_are_pointed_at(export: Command) -> None:
-    export("--rules", "claude-code")
-    assert export("--rules", "vscode").errors.splitlines()[-1] == (
-        "Visual Studio Code reads .github/instructions and .claude/rules, so it sees these rules"
-        " twice. Remove one of the two with --remove."
-    )
-    assert "twice" not in export("--rules", "cursor").errors
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_the_former_name_of_claude_code_is_answered_with_the_one_of_now(
-    lang: Language, export: Command, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    done = export("--rules", "claude")
-    said = word(lang, "renamed", old="claude", new="claude-code")
-    assert done.refused == f"--rules: {said}"
-    assert not (project / ".claude").exists()
-
-
-@pytest.mark.parametrize(
-    ("path", "globs"),
-    [
-        ("src/payment/**", ["src/payment/**"]),
-        ("src/payment/", ["src/payment/**"]),
-        ("src/payment", ["src/payment", "src/payment/**"]),
-        ("src/tax.py", ["src/tax.py"]),
-        ("*.sql", ["**/*.sql"]),
-        ("migrations", ["**/migrations", "**/migrations/**"]),
-        (".github", ["**/.github", "**/.github/**"]),
-        ("**/test_*.py", ["**/test_*.py"]),
-        ("app/{a,b}/x.py", ["app/a/x.py", "app/b/x.py"]),
-        ("app/{a}/x.py", ["app/?a?/x.py"]),
-        ('a"b\n/c.py', ["a?b?/c.py"]),
-        ("src/결제/**", ["src/결제/**"]),
-        ("[!a]bc.py", ["**/?bc.py"]),
-        ("src/[^a-z]/[]x]y[a,{b].py", ["src/?/?y?.py"]),
-        ("src/a[b/c].py", ["src/a?b/c?.py"]),
-        ("*", ["**"]),
-        ("**", ["**"]),
-        ("src/*", ["src/**"]),
-        ("*/", ["**/*/**"]),
-        ("../other", []),
-        ("/etc/passwd", []),
-    ],
-)
-def test_paths_become_globs_that_all_clients_read_alike(path: str, globs: list[str]) -> None:
-    assert globs_of(replace(a_record(), paths=(path,))) == globs
-
-
-def test_a_slug_is_the_topic_when_it_is_plain_and_safe_and_its_own_when_not() -> None:
-    assert slug("payment-api") == "payment-api"
-    assert slug("결제") == "topic-8d4f3299"
-    assert slug("Payment") == "payment-" + slug("Payment")[-8:] != slug("payment")
-    assert slug("a/../b") == "a-b-" + slug("a/../b")[-8:]
-    assert slug(slug("결제")) != slug("결제")
-
-
-@given(st.lists(TEXTS, unique=True, max_size=6))
-def test_slugs_are_safe_and_no_two_topics_share_one(topics: list[str]) -> None:
-    slugs = [slug(topic) for topic in topics]
-    assert len(set(slugs)) == len(topics)
-    assert [it for it in slugs if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", it)] == []
-
-
-@given(records(), st.sampled_from(sorted(CLIENTS)))
-def test_no_text_changes_the_head_of_a_rule(found: list[Record], client: str) -> None:
-    found = [replace(record, paths=(*record.paths, "src/x.py")) for record in found]
-    for text in rule_files(found, CLIENTS[client], "en").values():
-        assert is_ours(text)
-        head, _, _ = text.removeprefix("---\n").partition("\n---\n")
-        keys = [line.partition(":")[0] for line in head.split("\n") if not line.startswith("  - ")]
-        assert keys in (
-            ["description", "globs", "alwaysApply"],
-            ["paths"],
-            ["description", "applyTo"],
-        )
-        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", head)
+    assert not (project / "AGENTS.md").exists()
 
 
 def test_what_can_be_seen_of_a_topic_is_in_one_line() -> None:
     assert heading("a\n## b <b>") == r"a \#\# b &lt;b>"
     assert one_line("a\nb") == "a b"
-
-
-def test_a_first_line_of_a_user_is_no_marker_of_ours() -> None:
-    [text] = rule_files([shop()[3]], CLIENTS["claude-code"], "en").values()
-    assert is_ours(text)
-    assert not is_ours(f"mine\n{text}")
-    assert not is_ours("---\npaths:\n---\n\nmine\n")
-
-
-def test_a_draft_without_paths_has_no_globs() -> None:
-    assert globs_of(new_record(a_draft(), now=NOW)) == []

@@ -205,7 +205,10 @@ def test_every_line_that_is_not_blank_is_a_lesson_or_told_or_part_of_one(text: s
 
 
 def test_a_file_of_rules_that_we_wrote_is_no_source() -> None:
-    text = (DATA / "claude-code" / "sentinel-memory-payment.md").read_text(encoding="utf-8")
+    mark = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->"
+    text = (
+        f'---\npaths:\n  - "src/**"\n---\n\n{mark}\n\nLessons of the team.\n\n- Round at the end.\n'
+    )
     lessons, passed = read_markdown(text.replace("\n", "\r\n"))
     assert lessons == []
     assert {why for _, why in passed} == {"ours"}

@@ -29,7 +29,7 @@ FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
 COMMANDS = """
 list | search VAT | show payment | topics | stats | doctor | doctor --fix --dry-run
 scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
-show ID --versions | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
+show ID --versions | setup claude-code --dry-run | forget ID --yes
 restore ID --dry-run | restore --originals ID --dry-run | edit ID
 topics rename payment pay --dry-run
 view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE

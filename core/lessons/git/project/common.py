@@ -20,7 +20,7 @@ MOST_PERCENT = 3
 FEW_FILES = 3  # not too many in any project, however small
 WAIT_S = 1.5  # a save does not wait longer for git
 
-# Where lessons themselves stand: the log, what clients read as rules, what `export` writes there.
+# Where lessons themselves stand: the log, and what clients read as rules.
 RULES = (
     *(f"{CONTEXT_DIRECTORY}/**", ".cursor/**", ".claude/**", ".github/instructions/**"),
     *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),

@@ -95,7 +95,6 @@ def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
 def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
     rules = [it.rules for it in CLIENTS if it.rules]
     names = {name for it in rules for name in (*it.reads, it.home, it.instead) if name}
-    names |= {f"{it.topics.folder}/a{it.topics.suffix}" for it in CLIENTS if it.topics}
     assert [name for name in names if not any(matches(rule, name) for rule in RULES)] == []
 
 
