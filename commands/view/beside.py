@@ -9,7 +9,6 @@ from typing import NamedTuple
 from commands.terminal.console import Opened
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain, warn
-from commands.view.page import Page
 from commands.view.part import Part
 from core.errors import SentinelError
 
@@ -23,24 +22,23 @@ class Beside(NamedTuple):
     redacted: tuple[str, ...] = ()
 
 
-def beside(opened: Opened, page: Page, *, scope: str, is_own: bool) -> Beside:
+def beside(opened: Opened, *, scope: str, is_own: bool) -> Beside:
     """Return what stands on the page beside the lessons.
 
     scope: which fragments. is_own: whether the page is written where only the user may read it.
     """
-    sessions = _sessions(opened, page)
-    before = page.log.count + sum(part.shown for part in sessions.parts)
-    fragments = Beside() if scope == "none" else _fragments(opened, scope, before, is_own=is_own)
+    sessions = _sessions(opened)
+    fragments = Beside() if scope == "none" else _fragments(opened, scope, is_own=is_own)
     return Beside(sessions.parts + fragments.parts, sessions.redacted + fragments.redacted)
 
 
-def _sessions(opened: Opened, page: Page) -> Beside:
+def _sessions(opened: Opened) -> Beside:
     root = opened.project.root
     if not has_sessions(root):
         return Beside()
+    from commands.view.sessions.collection import collection_of
     from commands.view.sessions.reading import read_sessions
     from commands.view.sessions.section import part_of
-    from commands.view.sessions.timeline import timeline_of
     from commands.view.sessions.words import word
 
     try:
@@ -50,12 +48,11 @@ def _sessions(opened: Opened, page: Page) -> Beside:
         return Beside()
     if not found:
         return Beside()
-    timeline = timeline_of(found)
-    return Beside((part_of(timeline, page, opened.lang),), timeline.redacted)
+    collection = collection_of(found)
+    return Beside((part_of(collection, opened.lang),), collection.redacted)
 
 
-def _fragments(opened: Opened, scope: str, before: int, *, is_own: bool) -> Beside:
-    """Return the fragments. before: as of `part_of`."""
+def _fragments(opened: Opened, scope: str, *, is_own: bool) -> Beside:
     if not has_fragments(os.environ):
         return Beside()
     from commands.view.fragments.collection import collection_of
@@ -72,5 +69,5 @@ def _fragments(opened: Opened, scope: str, before: int, *, is_own: bool) -> Besi
         return Beside()
     about = "public" if scope == "public" else "own" if is_own else "all"
     collection = collection_of(found)
-    part = part_of(collection, opened.lang, about=f"about_{about}", before=before)
+    part = part_of(collection, opened.lang, about=f"about_{about}")
     return Beside((part,), collection.redacted)

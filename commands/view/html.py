@@ -5,7 +5,6 @@ their hashes, and nothing else.
 """
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,17 +16,15 @@ from commands.view.page import Page
 from commands.view.part import Figure, Part
 from commands.view.records import kinds_of
 from commands.view.sections import again, beginning, newest, records
-from commands.view.statistics import statistics
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
 from core.messages import Language
-from core.text import matching
 
 STYLES = ("view.css", "record.css", "print.css")
-SCRIPTS = ("matching.js", "address.js", "view.js", "keys.js", "plot.js")
+SCRIPT = "view.js"
 KINDS = ("principle", "log", "open", "again", "marked")
-ORDERS = ("best", "newest", "oldest", "seen")
+ORDERS = ("newest", "oldest", "seen")
 KEYS = {
     "/": "key_search",
     "j k": "key_next",
@@ -58,7 +55,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 def page_html(page: Page, lang: Language, version: str = "", parts: Sequence[Part] = ()) -> str:
     """Return the document: the newest records first, then all of them by topic, then the parts."""
     style = "\n".join([_assets(*STYLES), *(part.style for part in parts)])
-    script = "\n".join([_tables() + _assets(*SCRIPTS), *filter(None, (it.script for it in parts))])
+    script = _assets(SCRIPT)
     head = _HEAD.format(
         lang=lang,
         title=as_line(word(lang, "title", project=page.project)),
@@ -78,7 +75,6 @@ def page_html(page: Page, lang: Language, version: str = "", parts: Sequence[Par
         '<div id="overview">',
         *(overview if page.topics else beginning(lang)),
         *(line for part in parts for line in part.section),
-        *(statistics(page, lang) if page.topics else ()),
         "</div>",
         "</main>",
         *_keys(lang, parts),
@@ -96,13 +92,6 @@ def _assets(*names: str) -> str:
     """Return these files as one text."""
     folder = files("commands.view")
     return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
-
-
-@cache
-def _tables() -> str:
-    """Return the words and letters that the search of the terminal knows, for that of the page."""
-    tables = json.dumps(matching.tables(), ensure_ascii=False, separators=(",", ":"))
-    return '"use strict";\nconst TABLES = ' + tables.replace("<", "\\u003c") + ";\n"
 
 
 def _hash(text: str) -> str:
@@ -214,7 +203,7 @@ def _filters(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     names = sorted({it.added.author for it in page.entries if it.added}, key=str.casefold)
     authors = {name: name for name in names}
     everybody = {"": _word(lang, "author_all", parts)}
-    orders = {it if it != "best" else "": word(lang, f"sort_{it}") for it in ORDERS}
+    orders = {it if it != "newest" else "": word(lang, f"sort_{it}") for it in ORDERS}
     types: Groups = {"": every | kinds}
     makers: Groups = {"": everybody | authors}
     agents = sorted({it for part in parts for it in part.agents}, key=str.casefold)
@@ -256,14 +245,11 @@ def _choice(name: str, label: str, groups: Groups) -> list[str]:
 def _results(lang: Language, parts: Sequence[Part]) -> list[str]:
     """Return the place of what is found, which the script fills."""
     title, nothing = (as_line(_word(lang, key, parts)) for key in ("results", "nothing"))
-    loose = as_line(word(lang, "loose", count="{count}"))
     return [
         '<section id="results" aria-labelledby="results-title" hidden>',
         f'<h2 id="results-title">{title}</h2>',
         '<div id="found-records"></div>',
         f'<p class="nothing" id="nothing" hidden>{nothing}</p>',
-        f'<p id="near" hidden>{as_line(word(lang, "near"))} <span></span></p>',
-        f'<p id="loose" hidden><a href="#records" data-more="{loose}"></a></p>',
         f'<p><button type="button" id="next" hidden>{as_line(word(lang, "next"))}</button></p>',
         "</section>",
     ]

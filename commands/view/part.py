@@ -21,7 +21,7 @@ class Part(NamedTuple):
     title: what it is called, name: the same within a sentence. shown: how many of it stand there.
     section: lines of HTML, below the lessons. kinds: what can be chosen of it as type, by the
     value. agents: those that made it, who can be chosen as authors. keys: further keys of the
-    keyboard, with what each does. style, script: what follows those of the page.
+    keyboard, with what each does. style: what follows that of the page.
     """
 
     title: str
@@ -33,4 +33,3 @@ class Part(NamedTuple):
     agents: frozenset[str]
     style: str
     keys: Mapping[str, str] = {}
-    script: str = ""

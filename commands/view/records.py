@@ -1,14 +1,13 @@
-"""Writes the cards of the page: a record whole or in brief, and the originals of a principle."""
+"""Writes the cards of the page: a record whole or in brief."""
 
 import math
 import re
-from collections.abc import Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.words import word as document_word
 from commands.hook.journal import KEPT_DAYS
 from commands.view.escaping import as_line, as_name, as_text, spoken
-from commands.view.page import Entry, Original, topic_anchor
+from commands.view.page import Entry, topic_anchor
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.answers.words import say
@@ -33,10 +32,10 @@ def kinds_of(entry: Entry, lang: Language) -> list[str]:
     return [kind for kind, has in found.items() if has]
 
 
-def card(entry: Entry, lang: Language, commits: str, also: str = "") -> list[str]:
+def card(entry: Entry, lang: Language, also: str = "") -> list[str]:
     """Return the lines of a record with all that is known of it.
 
-    commits: as of `Page`. also: a further word by which a reader can filter every record.
+    also: a further word by which a reader can filter every record.
     """
     record = entry.record
     last = record.updated or record.created
@@ -47,7 +46,6 @@ def card(entry: Entry, lang: Language, commits: str, also: str = "") -> list[str
         "day": day_of(last),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": str(record.seen),
-        "place": str(entry.place),
         "names": " ".join((entry.token, record.created, record.updated, *record.source_ids)),
     }
     told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
@@ -55,8 +53,8 @@ def card(entry: Entry, lang: Language, commits: str, also: str = "") -> list[str
         f'<article id="{entry.anchor}" class="{record.type}" {told}'
         f' aria-labelledby="{entry.anchor}-lesson" tabindex="-1">',
         _about(entry, lang),
-        *_texts(entry, lang, name=f"{entry.anchor}-lesson"),
-        *_more(entry, lang, commits),
+        *_texts(entry, lang, f"{entry.anchor}-lesson"),
+        *_more(entry, lang),
         "</article>",
     ]
 
@@ -67,7 +65,7 @@ def brief(entry: Entry, lang: Language) -> list[str]:
         f'<article class="brief {entry.record.type}" aria-labelledby="new-{entry.anchor}"'
         ' tabindex="-1">',
         _about(entry, lang),
-        *_texts(entry, lang, name=f"new-{entry.anchor}"),
+        *_texts(entry, lang, f"new-{entry.anchor}"),
         "</article>",
     ]
 
@@ -99,14 +97,16 @@ def _about(entry: Entry, lang: Language) -> str:
     return f'<p class="about">{" ".join(parts)}</p>'
 
 
-def _texts(entry: Entry, lang: Language, *, name: str = "") -> list[str]:
-    """Return what a record says: its lesson, what was missing, and what to ask."""
+def _texts(entry: Entry, lang: Language, name: str) -> list[str]:
+    """Return what a record says: its lesson, what was missing, and what to ask.
+
+    name: the id of the lesson in the document.
+    """
     record, lines = entry.record, list[str]()
     if notice := warning(record, lang):
         lines.append(f'<p class="warning">{as_line(notice)}</p>')
-    attributes = f' id="{name}"' if name else ""
     lines.append(
-        f'<p class="lesson text"{attributes} {spoken(record.lesson, lang)}>'
+        f'<p class="lesson text" id="{name}" {spoken(record.lesson, lang)}>'
         f"{as_code(as_text(record.lesson))}</p>"
     )
     texts = [
@@ -117,8 +117,8 @@ def _texts(entry: Entry, lang: Language, *, name: str = "") -> list[str]:
     return [*lines, *(["<dl>", *texts, "</dl>"] if texts else ())]
 
 
-def _more(entry: Entry, lang: Language, commits: str) -> list[str]:
-    """Return what stands below the texts of a record: files, triggers, facts, and originals."""
+def _more(entry: Entry, lang: Language) -> list[str]:
+    """Return what stands below the texts of a record: files, triggers, and facts."""
     record, lines = entry.record, list[str]()
     places = [
         f"<div><dt>{as_line(document_word(lang, name))}</dt>"
@@ -128,25 +128,21 @@ def _more(entry: Entry, lang: Language, commits: str) -> list[str]:
     ]
     if places:
         lines += ['<dl class="places">', *places, "</dl>"]
-    lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang, commits))}</p>')
-    if entry.deeper:
-        note = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
-        lines.append(f'<p class="soft">{as_line(note)}</p>')
-    return lines + _originals(entry.originals, lang, commits)
+    return [*lines, f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>']
 
 
-def _facts(entry: Entry, lang: Language, commits: str) -> list[str]:
+def _facts(entry: Entry, lang: Language) -> list[str]:
     """Return when and by whom a record was saved, how often shown, and its id to copy."""
     record = entry.record
     key = "compacted" if record.source_count else "saved"
     parts = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
     if entry.added:
-        parts[0] += " " + _who(entry.added, commits)
+        parts[0] += " " + _who(entry.added)
     if record.updated or entry.saved:
         moment = record.updated or (entry.saved.date if entry.saved else "")
         last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
         if entry.saved:
-            last += " " + _who(entry.saved, commits)
+            last += " " + _who(entry.saved)
         parts.append(last)
     if entry.reach is not None:
         parts.append(as_line(word(lang, "reach", count=entry.reach, days=KEPT_DAYS)))
@@ -170,26 +166,6 @@ def _day(moment: str) -> str:
     return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
 
 
-def _who(commit: Commit, commits: str) -> str:
-    """Return author and commit, with a link where it is known where commits can be looked at."""
-    short = f"<code>{as_line(commit.short)}</code>"
-    if commits and commit.id.isalnum():
-        address = as_line(commits + commit.id)
-        short = f'<a href="{address}" rel="noreferrer">{short}</a>'
-    return f"{as_name(commit.author)} {short}"
-
-
-def _originals(originals: Sequence[Original], lang: Language, commits: str) -> list[str]:
-    if not originals:
-        return []
-    found = sum(original.entry is not None for original in originals)
-    title = word(lang, "originals", found=found, count=len(originals))
-    lines = [f'<details class="originals"><summary>{as_line(title)}</summary><ol>']
-    for original in originals:
-        if original.entry:
-            more = _more(original.entry, lang, commits)
-            lines += ["<li>", *_texts(original.entry, lang), *more, "</li>"]
-        else:
-            missing = word(lang, "original_missing", token=original.token)
-            lines.append(f'<li class="soft">{as_line(missing)}</li>')
-    return [*lines, "</ol></details>"]
+def _who(commit: Commit) -> str:
+    """Return the author and the commit."""
+    return f"{as_name(commit.author)} <code>{as_line(commit.short)}</code>"

@@ -59,13 +59,13 @@ def records(page: Page, lang: Language, also: str = "") -> list[str]:
         f'<input type="search" id="among-topics" class="live" aria-label="{label}"'
         f' placeholder="{label}" autocomplete="off" spellcheck="false" hidden>',
         "</div>",
-        *(line for topic in page.topics for line in _topic(topic, lang, page.commits, also)),
+        *(line for topic in page.topics for line in _topic(topic, lang, also)),
         "</section>",
     ]
 
 
-def _topic(topic: Topic, lang: Language, commits: str, also: str) -> list[str]:
-    cards = (line for entry in topic.entries for line in card(entry, lang, commits, also))
+def _topic(topic: Topic, lang: Language, also: str) -> list[str]:
+    cards = (line for entry in topic.entries for line in card(entry, lang, also))
     return [
         f'<details class="topic" id="{as_line(topic.anchor)}" open>',
         f"<summary><h3 {spoken(topic.name, lang)}>{as_name(topic.name)}</h3>"

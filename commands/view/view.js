@@ -1,20 +1,21 @@
-// Search and filters: one ranked list while somebody looks for something, else the whole page.
+// Search, filters, keys and the address: one list while somebody looks for something, else the
+// whole page.
 "use strict";
 
-// What people wrote, and how much it says of a record; not our labels, which are in every record.
-const { strong, weak } = TABLES.weights;
-const WEIGHTS = new Map([
-  [":scope > .lesson", strong],
-  [":scope > .about .of", strong],
-  [":scope > dl dd.text", weak],
-  [":scope > .places code", weak],
-]);
-const PARTS = [...WEIGHTS.keys()].join();
-const ENDS_IN_HANGUL = /[ㄱ-ㅣ가-힣]$/;
+// What people wrote; not our labels, which are in every record.
+const TEXTS = [":scope > .lesson", ":scope > .about .of", ":scope > dl dd.text", ":scope > .places code"].join();
+const CHOICES = ["q", "type", "author", "since", "sort", "topics", "theme"];
 const MOST_PAINTED = 1000;
 const AT_ONCE = 100;
-const FEW = 5; // of so many hits or fewer, what else could be found is said
 const TYPING_MS = 600;
+const TOLD_MS = 2500;
+
+const LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ";
+const VOWELS = "ㅏ ㅐ ㅑ ㅒ ㅓ ㅔ ㅕ ㅖ ㅗ ㅗㅏ ㅗㅐ ㅗㅣ ㅛ ㅜ ㅜㅓ ㅜㅔ ㅜㅣ ㅠ ㅡ ㅡㅣ ㅣ".split(" ");
+const TAILS = " ㄱ ㄲ ㄱㅅ ㄴ ㄴㅈ ㄴㅎ ㄷ ㄹ ㄹㄱ ㄹㅁ ㄹㅂ ㄹㅅ ㄹㅌ ㄹㅍ ㄹㅎ ㅁ ㅂ ㅂㅅ ㅅ ㅆ ㅇ ㅈ ㅊ ㅋ ㅌ ㅍ ㅎ".split(" ");
+const SYLLABLES = /[가-힣]/g;
+const HANGUL = /[ㄱ-ㅣ가-힣]/;
+const ONLY_LEADS = /^[ㄱ-ㅎ]+$/;
 
 const find = (selector) => document.querySelector(selector);
 const box = find("#query");
@@ -22,10 +23,14 @@ const said = find("#found");
 const list = find("#found-records");
 const theme = find("#theme");
 const among = find("#among-topics");
+const bar = find(".search");
+const help = find("#keys");
+const shortcuts = find("#shortcuts");
+const toast = find(".toast");
 const controls = { type: find("#type"), author: find("#author"), since: find("#since"), sort: find("#sort") };
 const topics = [...document.querySelectorAll(".topic")].map((element) => ({
   element,
-  name: folded(element.querySelector("h3").textContent).low,
+  name: folded(element.querySelector("h3").textContent),
   articles: [...element.querySelectorAll("article")],
 }));
 const folds = new Map([...document.querySelectorAll("details[id]")].map((it) => [decodeURIComponent(it.id), it]));
@@ -39,29 +44,49 @@ const records = topics.flatMap(({ element, articles }) =>
     day: article.dataset.day,
     at: Number(article.dataset.at),
     seen: Number(article.dataset.seen),
-    place: Number(article.dataset.place),
   })),
 );
 const orderAtHome = new Map(records.map((record, at) => [record, at]));
-const inLog = [...records].sort((one, other) => one.place - other.place);
-let entries = null;
 
-/** The records as the search takes them, made when first wanted: most visits only look. */
-function searched() {
-  entries ??= searchable(
-    inLog.map(({ element }) => ({
-      texts: [...WEIGHTS].flatMap(([part, weight]) =>
-        [...element.querySelectorAll(part)].map((it) => [weight, it.textContent]),
-      ),
-      names: element.dataset.names.split(" "),
-    })),
-  );
-  return entries;
+// Search: a record is found that has every word anywhere in its texts
+
+/** A text in the form in which texts are compared. */
+function folded(text) {
+  return text.normalize("NFC").toLowerCase();
 }
 
-const grouped = (count) => count.toLocaleString("en"); // as the rest of the page, in both languages
-const isNarrowed = () =>
-  box.value.trim() !== "" || Object.values(controls).some((control) => control?.value);
+/** Each syllable as the letters that are typed for it: what is half composed finds what it begins. */
+function inLetters(text) {
+  return text.replace(SYLLABLES, (syllable) => {
+    const at = syllable.charCodeAt(0) - 0xac00;
+    return LEADS[Math.floor(at / 588)] + VOWELS[Math.floor(at / 28) % 21] + TAILS[at % 28];
+  });
+}
+
+/** Each syllable as its first consonant. */
+function inLeads(text) {
+  return text.replace(SYLLABLES, (syllable) => LEADS[Math.floor((syllable.charCodeAt(0) - 0xac00) / 588)]);
+}
+
+const words = () => folded(box.value).split(/\s+/).filter(Boolean);
+
+/** What a record says, in each form; made when first wanted, as most visits only look. */
+function searched(record) {
+  if (!record.text) {
+    const texts = [...record.element.querySelectorAll(TEXTS)].map((it) => it.textContent);
+    record.text = folded([...texts, record.element.dataset.names].join("\n"));
+    record.letters = inLetters(record.text);
+    record.leads = inLeads(record.text);
+  }
+  return record;
+}
+
+function has(record, word) {
+  const { text, letters, leads } = searched(record);
+  if (text.includes(word)) return true;
+  if (ONLY_LEADS.test(word)) return leads.includes(word);
+  return HANGUL.test(word) && letters.includes(inLetters(word));
+}
 
 function passes(record) {
   const [type, author, since] = ["type", "author", "since"].map((name) => controls[name]?.value);
@@ -78,21 +103,12 @@ const ORDERS = {
   seen: (one, other) => other.seen - one.seen || other.at - one.at,
 };
 
-let isLoose = false; // parts of words are found as well
-let asked = null; // what the search said last
-
-const ask = (typing, loose) => (box.value.trim() ? search(box.value, searched(), { loose, typing }) : null);
-const fitting = (answer) => (answer ? answer.hits.map((at) => inLog[at]) : records).filter(passes);
-
-/** Sort as was chosen; without a choice, the best first, or the newest where nothing is searched. */
-function sorted(fit) {
-  const order = ORDERS[controls.sort.value] ?? (asked ? null : ORDERS.newest);
-  return order ? fit.sort(order) : fit;
-}
+const grouped = (count) => count.toLocaleString("en"); // as the rest of the page, in both languages
+const isNarrowed = () =>
+  box.value.trim() !== "" || Object.values(controls).some((control) => control?.value);
 
 let found = [];
 let moved = []; // those of them that are shown
-let isUnsure = false; // whether they are what an unfinished word finds
 
 /** Put the records that were found back to where they are at home. */
 function putBack() {
@@ -110,60 +126,87 @@ function showMore(count = AT_ONCE) {
   paint();
 }
 
-/** Show what the search and the filters say; typing: the last word may not be finished. */
-function show(typing) {
+/** Show what the search and the filters say. */
+function show() {
   const isSearch = isNarrowed() && records.length > 0;
-  isUnsure = typing;
+  const sought = words();
   putBack();
-  asked = isSearch ? ask(typing, isLoose) : null;
-  found = isSearch ? sorted(fitting(asked)) : [];
+  found = isSearch ? records.filter((it) => passes(it) && sought.every((word) => has(it, word))) : [];
+  found.sort(ORDERS[controls.sort.value] ?? ORDERS.newest);
   find("#results").hidden = find("#clear").hidden = !isSearch;
   find("#overview").hidden = isSearch;
   find("#nothing").hidden = found.length > 0;
   const counts = { shown: grouped(found.length), count: grouped(records.length) };
   said.textContent = isSearch ? said.dataset.some.replace(/\{(\w+)\}/g, (_, name) => counts[name]) : "";
-  advise(asked && !typing && !isLoose && found.length <= FEW ? fitting(ask(false, true)).length - found.length : 0);
   showMore();
-}
-
-/** Where little was found, say what else could be looked for. more: with parts of words. */
-function advise(more) {
-  const link = find("#loose a");
-  find("#loose").hidden = more < 1;
-  link.textContent = link.dataset.more.replace("{count}", grouped(more));
-  link.href = hashOf({ ...stateNow(), loose: "1" });
-  const lost = found.length || !asked ? [] : asked.counts.filter(([, count]) => !count);
-  const words = lost.flatMap(([word]) => near(word, searched()));
-  find("#near").hidden = !words.length;
-  find("#near span").replaceChildren(
-    ...words.map((word) => Object.assign(document.createElement("a"), { textContent: word, href: hashOf({ ...stateNow(), q: word }) })),
-  );
 }
 
 /** Colour what was found, where the browser can do that without changing the page. */
 function paint() {
   if (!CSS.highlights) return;
   CSS.highlights.delete("found");
-  if (!asked || !moved.length) return;
+  const sought = words();
   const ranges = [];
-  for (const part of moved.flatMap(({ element }) => [...element.querySelectorAll(PARTS)])) {
-    if (ranges.length >= MOST_PAINTED) break;
+  for (const part of moved.flatMap(({ element }) => [...element.querySelectorAll(TEXTS)])) {
+    if (ranges.length >= MOST_PAINTED || !sought.length) break;
     const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const node = walker.currentNode;
-      for (const [startOffset, endOffset] of places(asked.sought, node.data)) {
-        // Not a live range: every change of the page would have to look after all of them.
-        ranges.push(new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset }));
+      const text = folded(node.data);
+      if (text.length !== node.length) continue; // its places are not those of the text itself
+      for (const word of sought) {
+        const form = ONLY_LEADS.test(word) ? inLeads(text) : text;
+        for (let at = form.indexOf(word); at >= 0; at = form.indexOf(word, at + word.length)) {
+          // Not a live range: every change of the page would have to look after all of them.
+          const [startOffset, endOffset] = [at, at + word.length];
+          ranges.push(new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset }));
+        }
       }
     }
   }
-  CSS.highlights.set("found", new Highlight(...ranges));
+  if (ranges.length) CSS.highlights.set("found", new Highlight(...ranges));
 }
 
 /** Show only the topics whose name has these letters. */
 function showTopics() {
-  const wanted = folded(among?.value.trim() ?? "").low;
+  const wanted = folded(among?.value.trim() ?? "");
   for (const { element, name } of topics) element.hidden = !name.includes(wanted) && element.closest("#topics") !== null;
+}
+
+// The address: what can be seen can be linked, and gone back to
+
+/** What an address says; a link to a record or a section says nothing of it. */
+function stateIn(hash) {
+  const state = { open: new Set() };
+  for (const key of CHOICES) state[key] = "";
+  if (!hash.includes("=")) return state;
+  for (const [key, value] of new URLSearchParams(hash.slice(1))) {
+    if (CHOICES.includes(key)) state[key] = value;
+    else if (key === "topic" || key === "show") state.open.add(`${key}=${value}`);
+  }
+  return state;
+}
+
+/** The address of a state, "" for that of a page as it is first opened. */
+function hashOf(state) {
+  const chosen = CHOICES.filter((key) => state[key]).map((key) => [key, state[key]]);
+  const open = [...state.open].map((name) => name.split(/=(.*)/s));
+  // A topic is written as the page writes its links.
+  const parts = [...chosen, ...open].map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+  return parts.length ? `#${parts.join("&")}` : "";
+}
+
+/** Put a state into the address, as a new place to come back to or in the place of this one. */
+function keepAddress(state, isNew) {
+  try {
+    const hash = hashOf(state);
+    if (hash === location.hash) return;
+    const address = location.href.split("#")[0] + hash;
+    if (isNew) history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+  } catch {
+    // half of a character, or more than a browser takes at once: the next one will do
+  }
 }
 
 let opened = new Set(); // the names of what is unfolded, by the reader or by the address
@@ -175,7 +218,7 @@ function unfold(names) {
 
 /** What the page shows now. */
 function stateNow() {
-  const state = { q: box.value.trim(), loose: isLoose ? "1" : "", topics: among?.value.trim() ?? "", open: opened };
+  const state = { q: box.value.trim(), topics: among?.value.trim() ?? "", open: opened };
   for (const [name, control] of Object.entries(controls)) state[name] = control?.value ?? "";
   state.theme = stateIn(location.hash).theme;
   return state;
@@ -191,7 +234,6 @@ function apply() {
   typing = 0;
   isTyping = false;
   box.value = state.q;
-  isLoose = Boolean(state.loose);
   for (const [name, control] of Object.entries(controls)) {
     if (!control) continue;
     const isDate = control === controls.since;
@@ -203,18 +245,22 @@ function apply() {
   unfold(state.open);
   if (state.theme) setTheme(state.theme);
   showTopics();
-  show(false);
+  show();
   reveal();
 }
+
+/** What unfolds within a card. */
+const foldOf = (article) => article?.querySelector(".opens details");
 
 /** Go to the record or the topic that the address names, wherever it is. */
 function reveal() {
   const target = document.getElementById(location.hash.slice(1)); // anchors are plain
   if (!target || !records.length) return;
   if (target.matches("article")) {
-    const fold = target.closest("details");
-    unfold([decodeURIComponent(fold.id)]);
-    fold.open = true; // one that has no name is in no address
+    const outer = target.closest("details");
+    const inner = foldOf(target);
+    unfold([decodeURIComponent(outer.id), ...(inner ? [inner.id] : [])]);
+    outer.open = true; // one that has no name is in no address
   }
   target.scrollIntoView({ block: "start", behavior: "instant" });
   if (target.matches("article")) target.focus({ preventScroll: true });
@@ -222,9 +268,8 @@ function reveal() {
 
 function clear() {
   box.value = "";
-  isLoose = false;
   for (const control of Object.values(controls)) if (control) control.value = "";
-  show(false);
+  show();
   keepAddress(stateNow(), true);
 }
 
@@ -241,33 +286,20 @@ function keepTyped() {
 function finish() {
   clearTimeout(typing);
   typing = 0;
-  if (isUnsure) show(false);
   keepAddress(stateNow(), !isTyping);
   isTyping = false;
 }
 
 function choose() {
-  show(false);
+  show();
   isTyping = false;
   finish();
 }
 
-let isTold = false; // of compositions: on iOS Hangul is composed without a word about it
-
-/** Whether what was typed may still change. */
-const isUnfinished = (event) =>
-  event.isComposing ||
-  (!isTold && /^(insertText|deleteContentBackward)$/.test(event.inputType) && ENDS_IN_HANGUL.test(box.value));
-
-box.addEventListener("focus", () => setTimeout(searched)); // so that the first key need not wait
-box.addEventListener("compositionstart", () => {
-  isTold = true;
-});
-box.addEventListener("input", (event) => {
-  show(isUnfinished(event));
+box.addEventListener("input", () => {
+  show();
   keepTyped();
 });
-box.addEventListener("compositionend", () => show(false));
 box.addEventListener("change", () => {
   if (typing) finish();
 });
@@ -294,7 +326,90 @@ find("#more-filters").addEventListener("click", ({ currentTarget }) => {
   currentTarget.setAttribute("aria-expanded", isOpen);
 });
 
-/** Settings of the reader; a browser may refuse to keep them for a file. */
+// Keys: from record to record, to the search, and the list of them
+
+const isSeen = (element) => (element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null);
+const inSight = () => [...document.querySelectorAll("article")].filter(isSeen);
+const focused = () => document.activeElement?.closest("article");
+
+function go(element) {
+  element?.focus({ preventScroll: true });
+  element?.scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+/** How many records begin above what the window shows. */
+function past(shown) {
+  const top = Math.max(bar.getBoundingClientRect().bottom, 0);
+  return shown.filter((element) => element.getBoundingClientRect().top < top).length;
+}
+
+/** Go to the record after or before the one that has the focus, else from the top of the window. */
+function step(by) {
+  const here = inSight().indexOf(focused());
+  if (here >= 0 && here + by >= moved.length && moved.length < found.length) showMore();
+  const shown = inSight();
+  const next = here >= 0 ? here + by : past(shown) + Math.min(by, 0);
+  go(shown[Math.min(Math.max(next, 0), shown.length - 1)]);
+}
+
+/** From the search to what it found; what was typed is finished by that. */
+function leave() {
+  finish();
+  go(inSight()[0]);
+}
+
+/** Unfold the record with the focus, or fold it. */
+function turn() {
+  const fold = foldOf(focused());
+  if (fold) fold.open = !fold.open;
+}
+
+const KEYS = new Map([
+  ["/", () => box.focus()],
+  ["?", () => help.showModal()],
+  ["j", () => step(1)],
+  ["ㅓ", () => step(1)],
+  ["k", () => step(-1)],
+  ["ㅏ", () => step(-1)],
+  ["o", turn],
+  ["ㅐ", turn],
+]);
+
+document.addEventListener("keydown", (event) => {
+  // Safari ends a composition before it tells of the key that ended it: 229, as all others do.
+  if (event.isComposing || event.keyCode === 229) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (event.target === box) {
+    if (event.key === "Escape" && isNarrowed()) clear();
+    else if (event.key === "ArrowDown" || event.key === "Enter") leave();
+    else return;
+  } else if (shortcuts.checked && KEYS.has(event.key) && !event.target.matches("select, input")) {
+    KEYS.get(event.key)();
+  } else return;
+  event.preventDefault();
+});
+
+let telling = 0;
+
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-copy]");
+  if (!button) return;
+  const { copy } = button.dataset;
+  try {
+    await navigator.clipboard.writeText(copy);
+  } catch {
+    return; // a browser may refuse; the id can be read where the pointer is
+  }
+  toast.textContent = toast.dataset.copied.replace("{text}", () => copy);
+  clearTimeout(telling);
+  telling = setTimeout(() => {
+    toast.textContent = "";
+  }, TOLD_MS);
+});
+
+// Settings of the reader, paper, and the beginning
+
+/** A setting that the browser keeps; it may refuse that for a file. */
 function kept(key, value) {
   try {
     if (value === undefined) return localStorage.getItem(key);
@@ -316,6 +431,9 @@ theme.addEventListener("change", () => {
   kept("sentinel-memory-theme", theme.value);
   keepAddress({ ...stateNow(), theme: theme.value === "auto" ? "" : theme.value }, false);
 });
+find("#help").addEventListener("click", () => help.showModal());
+shortcuts.addEventListener("change", () => kept("sentinel-memory-shortcuts", shortcuts.checked ? "on" : "off"));
+shortcuts.checked = kept("sentinel-memory-shortcuts") !== "off";
 
 let before = opened;
 addEventListener("beforeprint", () => {
@@ -330,7 +448,6 @@ for (const link of document.querySelectorAll("[data-to]")) link.href = `#${link.
 setTheme(kept("sentinel-memory-theme"));
 addEventListener("popstate", apply); // a link within the page, back and forward
 // What is jumped to must not lie behind the search, which is as high as the window makes it.
-const bar = find(".search");
 function leaveRoom() {
   const isSticky = getComputedStyle(bar).position === "sticky";
   document.documentElement.style.scrollPaddingTop = `${(isSticky ? bar.offsetHeight : 0) + 8}px`;

@@ -32,8 +32,7 @@ from core.disk.atomic import reason_of
 from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.lineage import lineage_of, lineage_without_git
-from core.lessons.git.web import commit_address
+from core.lessons.git.lineage import Lineage, lineage_of
 from core.lessons.record import utc_now
 from core.parser import add_project
 from core.program import CLI, version
@@ -84,15 +83,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
     """Return the page and the number of its records; print why git tells nothing."""
     lang = opened.lang
-    log, kept = opened.store.read(), opened.store.read_replaced()
+    log = opened.store.read()
     root = str(opened.project.root)
     try:
         deadline_s = time.monotonic() + MOST_GIT_S
         with progress(lang):
-            lineage = lineage_of(opened.store.path, log, kept, deadline_s=deadline_s)
+            lineage = lineage_of(opened.store.path, log, deadline_s=deadline_s)
     except HistoryError as error:
         warn(word(lang, "no_git", reason=plain(error.text(lang))))
-        lineage = lineage_without_git(log, kept)
+        lineage = Lineage()
     page = page_of(
         log,
         lineage,
@@ -100,9 +99,8 @@ def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
         project=opened.project.root.name or root,
         now=utc_now(),
         times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
-        commits=commit_address(opened.project.root),
     )
-    found = beside(opened, page, scope=_scope(arguments), is_own=not arguments.output)
+    found = beside(opened, scope=_scope(arguments), is_own=not arguments.output)
     if kinds := (*page.redacted, *found.redacted):
         warn(word(lang, "redacted", cli=CLI, **counted_kinds(kinds)))
     return page_html(page, lang, version(), found.parts), log.count

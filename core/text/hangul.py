@@ -12,8 +12,7 @@ TAILS = (
     *"ㄱ ㄲ ㄱㅅ ㄴ ㄴㅈ ㄴㅎ ㄷ ㄹ ㄹㄱ ㄹㅁ ㄹㅂ ㄹㅅ".split(),
     *"ㄹㅌ ㄹㅍ ㄹㅎ ㅁ ㅂ ㅂㅅ ㅅ ㅆ ㅇ ㅈ ㅊ ㅋ ㅌ ㅍ ㅎ".split(),
 )
-# What stands behind a noun: one or two particles, or the verb that makes one of it. An expression
-# that Python and JavaScript read alike.
+# What stands behind a noun: one or two particles, or the verb that makes one of it.
 PARTICLES = (
     "(?:(?:[이가을를은는도만의와과들]|에서?|에게서?|한테|으?로[서써]?|까지|부터|마다|처럼|보다|이?나|이?랑|이?라도?){1,2}"
     "|이고|이다|입니다|[하되](?:다|고|며|면|는|지|기|여|게|도록|려고|거나|세요|십시오)|[한된할될함됨해돼](?:다|야|서|도)?"

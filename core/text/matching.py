@@ -1,9 +1,8 @@
 """Finds the texts that have every word of a query, the best first, and the places of the words.
 
-People search with this, at a terminal and on the page of `view`, which has the same in JavaScript
-(`commands/view/matching.js`): a test holds the two to the same hits in the same order. A word is
-found in all its forms, in every spelling of an identifier, and Korean with any particle; a word
-that no text has is taken as the beginning of one. Models get `core.text.ranking` instead.
+People search with this at a terminal. A word is found in all its forms, in every spelling of an
+identifier, and Korean with any particle; a word that no text has is taken as the beginning of one.
+Models get `core.text.ranking` instead.
 """
 
 from collections import Counter
@@ -12,8 +11,7 @@ from copy import copy
 from functools import cached_property
 from math import sqrt
 
-from core.text.english import FUNCTION_WORDS, OTHER_FORMS
-from core.text.hangul import LEADS, PARTICLES, TAILS, VOWELS, in_leads, in_letters, without_particle
+from core.text.hangul import in_leads, in_letters, without_particle
 from core.text.places import (
     ANYWHERE,
     BEGUN,
@@ -31,19 +29,6 @@ from core.text.places import (
 STRONG, WEAK = 3.0, 1.0  # what the weights of a lesson and a topic are, and of any other text
 _NAME_WEIGHT, _LEAST_NAME_CHARS = 4.0, 4
 _NEAR_WORDS = 3
-
-
-def tables() -> dict[str, object]:
-    """Return the words and letters that the script of the page needs as well."""
-    return {
-        "functionWords": sorted(FUNCTION_WORDS),
-        "otherForms": OTHER_FORMS,
-        "leads": LEADS,
-        "vowels": VOWELS,
-        "tails": TAILS,
-        "particles": PARTICLES,
-        "weights": {"strong": STRONG, "weak": WEAK},
-    }
 
 
 class Entry:
@@ -80,16 +65,13 @@ class Entry:
 class Search:
     """A query, asked of some entries.
 
-    loose: a word is found in the middle of other words, too. typing: the last letters of a Korean
-    word may be those of a syllable that is not finished yet.
+    loose: a word is found in the middle of other words, too.
     """
 
-    def __init__(
-        self, query: str, entries: Sequence[Entry], *, loose: bool = False, typing: bool = False
-    ) -> None:
+    def __init__(self, query: str, entries: Sequence[Entry], *, loose: bool = False) -> None:
         self._entries = entries
         self.chunks = chunks_of(query)
-        self._levels = dict.fromkeys(self.chunks, ANYWHERE if loose else BEGUN if typing else WHOLE)
+        self._levels = dict.fromkeys(self.chunks, ANYWHERE if loose else WHOLE)
         self._found = {chunk: self._look(chunk) for chunk in self.chunks}
 
     def _look(self, chunk: Chunk) -> dict[int, float]:

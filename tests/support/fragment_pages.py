@@ -66,5 +66,5 @@ def page_with_fragments(
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(lang=lang))
     page = page_of(log, Lineage(), frame, project="shop", now=LATER)
-    part = part_of(collection_of(found), lang, about=about, before=len(records))
+    part = part_of(collection_of(found), lang, about=about)
     return page_html(page, lang, "", [*parts, part])

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from commands.view.html import page_html
 from commands.view.page import page_of
+from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
-from commands.view.sessions.timeline import Found, timeline_of
 from core.lessons.answers.frame import Frame
 from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
@@ -37,4 +37,4 @@ def page_with(
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(lang=lang))
     page = page_of(log, Lineage(), frame, project="shop", now=LATER)
-    return page_html(page, lang, "", [part_of(timeline_of(found_of(sessions, total)), page, lang)])
+    return page_html(page, lang, "", [part_of(collection_of(found_of(sessions, total)), lang)])

@@ -37,8 +37,8 @@ def kinds_of(item: Item) -> list[str]:
     return [kind for kind, has in found.items() if has]
 
 
-def card(item: Item, lang: Language, place: int) -> list[str]:
-    """Return the lines of a fragment. place: how much is before it in the order of the search."""
+def card(item: Item, lang: Language) -> list[str]:
+    """Return the lines of a fragment."""
     fragment, anchor = item.fragment, item.anchor
     moment = fragment.updated_at or fragment.created_at
     moment_s = seconds_of(moment)
@@ -48,7 +48,6 @@ def card(item: Item, lang: Language, place: int) -> list[str]:
         "day": day_of(moment),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": "0",
-        "place": str(place),
         "names": item.name,
     }
     told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
@@ -69,19 +68,19 @@ def card(item: Item, lang: Language, place: int) -> list[str]:
     ]
 
 
-def brief_link(item: Item, lang: Language) -> str:
+def _brief_link(item: Item, lang: Language) -> str:
     """Return a link to a fragment, with the beginning of what it says."""
     text = one_line(item.fragment.content)
     short = text if len(text) <= BRIEF_CHARS else text[: BRIEF_CHARS - 1].rstrip() + "…"
     return f'<a href="#{item.anchor}" {spoken(text, lang)}>{as_code(as_line(short))}</a>'
 
 
-def kind_text(kind: str, lang: Language) -> str:
+def _kind_text(kind: str, lang: Language) -> str:
     """Return a kind in the words of the page; one of another program as it is."""
     return word(lang, kind) if kind in KINDS else kind
 
 
-def relation_text(relation: str, lang: Language, *, is_from: bool = True) -> str:
+def _relation_text(relation: str, lang: Language, *, is_from: bool) -> str:
     """Return a relation as one end says it; one of another program as it is."""
     key = f"{'to' if is_from else 'from'}_{relation}"
     return word(lang, key) if key in WORDS else relation
@@ -93,7 +92,7 @@ def _about(item: Item, lang: Language) -> str:
     parts = [
         _sought(fragment.topic),
         f'<span class="kind"><span class="what">{as_line(word(lang, "fragment"))} · </span>'
-        f"{as_line(kind_text(fragment.kind, lang))}</span>",
+        f"{as_line(_kind_text(fragment.kind, lang))}</span>",
     ]
     if fragment.is_anchor:
         parts.append(f'<span class="pin">{as_line(word(lang, "pinned"))}</span>')
@@ -115,7 +114,7 @@ def _notices(item: Item, lang: Language) -> list[str]:
         lines.append(f'<p class="warning">{as_line(told)}</p>')
     if fragment.superseded_at:
         date = day_of(fragment.superseded_at)
-        links = ", ".join(brief_link(it, lang) for it in item.successors[:MOST_TIES])
+        links = ", ".join(_brief_link(it, lang) for it in item.successors[:MOST_TIES])
         key = "superseded_by_these" if links else "superseded"
         key = "promoted" if fragment.promoted else key
         told = word(lang, key, date=date, record=fragment.record_id)
@@ -148,8 +147,8 @@ def _ties(ties: Iterable[Tie], lang: Language) -> list[str]:
         return []
     lines = [
         f'<div class="{relation if relation in RELATIONS else "related"}"><dt>'
-        f"{as_line(relation_text(relation, lang, is_from=is_from))}</dt>"
-        + "".join(f"<dd>{brief_link(it, lang)}</dd>" for it in items)
+        f"{as_line(_relation_text(relation, lang, is_from=is_from))}</dt>"
+        + "".join(f"<dd>{_brief_link(it, lang)}</dd>" for it in items)
         + "</div>"
         for (relation, is_from), items in groups.items()
     ]
@@ -199,7 +198,7 @@ def _versions(item: Item, lang: Language) -> list[str]:
     if not item.version_count:
         return []
     title = as_line(word(lang, "versions", count=item.version_count))
-    lines = [f'<details class="originals"><summary>{title}</summary><ol>']
+    lines = [f'<details class="versions"><summary>{title}</summary><ol>']
     lines += [_version(it, lang) for it in item.versions]
     if more := item.version_count - len(item.versions):
         note = as_line(word(lang, "earlier_versions", count=more))
@@ -209,7 +208,7 @@ def _versions(item: Item, lang: Language) -> list[str]:
 
 def _version(version: Version, lang: Language) -> str:
     facts = [as_line(word(lang, "version", date=day_of(version.amended_at)))]
-    facts.append(as_line(kind_text(version.kind, lang)))
+    facts.append(as_line(_kind_text(version.kind, lang)))
     if version.topic.strip():
         facts.append(as_name(version.topic))
     if version.amended_by:

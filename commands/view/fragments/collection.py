@@ -34,14 +34,13 @@ class Item:
     """A fragment on the page, and the links to others that are there.
 
     anchor: its unique id in the document. name: its id, "" for one that could pass for something
-    else. place: how many of those shown are older. versions: the last ones, the newest first;
-    version_count: how many it has. marks: what in it reads like orders, or is hidden.
+    else. versions: the last ones, the newest first; version_count: how many it has. marks: what in
+    it reads like orders, or is hidden.
     """
 
     fragment: Fragment
     anchor: str
     name: str
-    place: int = 0
     versions: tuple[Version, ...] = ()
     version_count: int = 0
     marks: tuple[str, ...] = ()
@@ -85,8 +84,6 @@ class Collection:
 def collection_of(found: Found) -> Collection:
     """Return what the page shows of what was read."""
     kinds, by_id = list[str](), dict[str, Item]()
-    by_age = sorted(found.fragments, key=lambda it: (it.created_at, it.number))
-    places = {it.number: place for place, it in enumerate(by_age)}
     for fragment in found.fragments:
         clean, versions, found_kinds = _clean(fragment, found.versions.get(fragment.id, ()))
         kinds += found_kinds
@@ -95,7 +92,6 @@ def collection_of(found: Found) -> Collection:
             fragment=clean,
             anchor=f"f-{clean.id}" if is_plain else f"fragment-{clean.number}",
             name=clean.id if is_plain else "",
-            place=places[fragment.number],
             versions=versions,
             version_count=found.counts.get(fragment.id, 0),
             marks=shown_marks((), (clean.content, clean.topic, *clean.keywords)),

@@ -1,4 +1,4 @@
-"""Writes the fragments' part of the page: groups by kind, what can be filtered, the graph."""
+"""Writes the fragments' part of the page: groups by kind, and what can be filtered by."""
 
 from functools import cache
 from importlib.resources import files
@@ -6,8 +6,6 @@ from importlib.resources import files
 from commands.view.escaping import as_line
 from commands.view.fragments.cards import card, kinds_of
 from commands.view.fragments.collection import GROUPS, PINNED, SUPERSEDED, Collection
-from commands.view.fragments.graph import graph_of
-from commands.view.fragments.graph_lines import graph_lines
 from commands.view.fragments.words import word
 from commands.view.part import Figure, Part
 from commands.view.records import as_code
@@ -23,11 +21,10 @@ KINDS = {
 }
 
 
-def part_of(collection: Collection, lang: Language, *, about: str, before: int = 0) -> Part:
+def part_of(collection: Collection, lang: Language, *, about: str) -> Part:
     """Return what fragments add to the page.
 
-    about: the key of the sentence that says whose they are. before: how many records and sessions
-    come before them in the order of the search.
+    about: the key of the sentence that says whose they are.
     """
     items = collection.items
     there = {kind for item in items for kind in kinds_of(item)}
@@ -40,7 +37,7 @@ def part_of(collection: Collection, lang: Language, *, about: str, before: int =
             Figure(word(lang, "fragments"), collection.total, "fragments"),
             Figure(word(lang, "group_pinned"), pinned, "fragments", "type=pinned"),
         ),
-        section=tuple(_section(collection, lang, about, before)),
+        section=tuple(_section(collection, lang, about)),
         kinds={kind: word(lang, key) for kind, key in KINDS.items() if kind in there},
         agents=frozenset(it.fragment.agent for it in items) - {""},
         style=_asset("fragments.css"),
@@ -52,7 +49,7 @@ def _asset(name: str) -> str:
     return files("commands.view.fragments").joinpath(name).read_text(encoding="utf-8")
 
 
-def _section(collection: Collection, lang: Language, about: str, before: int) -> list[str]:
+def _section(collection: Collection, lang: Language, about: str) -> list[str]:
     tone = "note" if about == "about_all" else "soft"
     lines = [
         '<section id="fragments" aria-labelledby="fragments-title">',
@@ -70,7 +67,7 @@ def _section(collection: Collection, lang: Language, about: str, before: int) ->
             f'<details class="topic group"{anchor} open>',
             f"<summary><h3>{as_line(word(lang, f'group_{name}'))}</h3>"
             f' <span class="count">{len(items):,}</span></summary>',
-            *(line for item in items for line in card(item, lang, before + item.place)),
+            *(line for item in items for line in card(item, lang)),
             "</details>",
         ]
-    return [*lines, *graph_lines(graph_of(collection.items), lang), "</section>"]
+    return [*lines, "</section>"]

@@ -56,7 +56,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "expires": ("until {date}", "{date}까지"),
     "source": ("source", "출처"),
     "keywords": ("Keywords", "키워드"),
-    "links": ("Links", "연결"),
     "more_links": ("and {count:,} more", "외 {count:,}개"),
     "versions": ("Earlier versions: {count:,}", "이전 버전 {count:,}개"),
     "version": ("until {date}", "{date}까지"),
@@ -75,14 +74,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "from_part_of": ("contains", "하위"),
     "from_contradicts": ("contradicts", "모순"),
     "from_superseded_by": ("supersedes", "대체된 조각"),
-    # the graph
-    "graph": ("How they are linked", "조각의 연결"),
-    "graph_about": ("Each line runs from a fragment to the one that it is linked to.",
-        "선은 한 조각에서 연결된 다른 조각으로 이어집니다."),
-    "graph_stubs": ("A stub is a link whose line would be too long to follow.",
-        "짧은 선은 너무 멀리 이어져 줄여 그린 연결입니다."),
-    "graph_part": ("Shown here: {nodes:,} of {of_nodes:,} linked fragments, {edges:,} of {of_edges:,} links. Each card names its own.",
-        "연결된 조각 {of_nodes:,}개 가운데 {nodes:,}개, 연결 {of_edges:,}개 가운데 {edges:,}개를 보여 줍니다. 나머지는 각 조각에 적혀 있습니다."),
     # what the command says
     "unread": ("Without fragments: {reason}", "조각 없이 만듭니다. {reason}"),
 }

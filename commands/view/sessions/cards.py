@@ -1,4 +1,4 @@
-"""Writes the rows of the timeline: a session in one line, and what it opens to."""
+"""Writes the cards of sessions: what each was for, and what it opens to."""
 
 import math
 from collections.abc import Iterator
@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.records import as_code
-from commands.view.sessions.rails import Rail
-from commands.view.sessions.timeline import Item, Link
+from commands.view.sessions.collection import Item, Link
 from commands.view.sessions.words import WORDS, word
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
@@ -28,12 +27,8 @@ def kinds_of(session: Session) -> list[str]:
     return [*kinds, *([session.status] if session.status in STATUSES else [])]
 
 
-def row(item: Item, lang: Language, place: int, *, day: str = "") -> list[str]:
-    """Return the lines of a session.
-
-    place: how many records and sessions are before it in the order of the search. day: what stands
-    beside the first session of a day.
-    """
+def card(item: Item, lang: Language) -> list[str]:
+    """Return the lines of a session."""
     session, anchor = item.session, anchor_of(item.session.number)
     moment_s = seconds_of(session.updated_at)
     data = {
@@ -42,32 +37,19 @@ def row(item: Item, lang: Language, place: int, *, day: str = "") -> list[str]:
         "day": day_of(session.updated_at),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": "0",
-        "place": str(place),
         "names": item.name,
     }
     told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
     goal = as_code(as_text(session.goal))
-    looks = ["session", *(["warned"] if session.has_warnings else []), *(["dated"] if day else [])]
     return [
-        f'<article id="{anchor}" class="{" ".join(looks)}" {told}'
+        f'<article id="{anchor}" class="session" {told}'
         f' aria-labelledby="{anchor}-goal" tabindex="-1">',
-        f'<p class="when" aria-hidden="true">{as_line(day)}</p>',
-        _rail(item.rail),
         _about(session, lang),
         f'<p class="lesson text" id="{anchor}-goal" {spoken(session.goal, lang)}>{goal}</p>',
         *_before_and_after(item, lang),
         *_details(item, lang),
         "</article>",
     ]
-
-
-def _rail(rail: Rail) -> str:
-    """Return the dot of a session and the lines of chains beside it."""
-    lines = "".join(
-        f'<i class="lane{lane} {"through" if down and up else "down" if down else "up"}"></i>'
-        for lane, up, down in rail.lines
-    )
-    return f'<p class="rail" aria-hidden="true">{lines}<b class="lane{rail.lane}"></b></p>'
 
 
 def anchor_of(number: int) -> str:
@@ -147,7 +129,6 @@ def _details(item: Item, lang: Language) -> list[str]:
         "<dl>",
         *(_term(key, text, why, lang) for key, text, why in _texts(session)),
         *_files(session, lang),
-        *_chain(item, lang),
         "</dl>",
         _facts(session, lang),
         *_actions(item, lang),
@@ -183,24 +164,6 @@ def _files(session: Session, lang: Language) -> list[str]:
     files = ", ".join(f"<code>{as_line(it)}</code>" for it in session.changes.modified_files)
     label = as_line(word(lang, "files"))
     return [f'<div><dt>{label}</dt><dd class="text">{files}</dd></div>'] if files else []
-
-
-def _chain(item: Item, lang: Language) -> list[str]:
-    """Return the sessions of the same chain, the first one first."""
-    if not item.chain:
-        return []
-    links = "".join(f"<li>{_goal(link, lang)}</li>" for link in item.chain)
-    cut = word(lang, "cut", number=item.session.number) if item.is_cut else ""
-    more = f'<li class="soft">{as_line(cut)}</li>' if cut else ""
-    label = as_line(word(lang, "chain"))
-    return [f'<div class="chain"><dt>{label}</dt><dd><ol>{links}{more}</ol></dd></div>']
-
-
-def _goal(link: Link, lang: Language) -> str:
-    number, goal = f"#{link.number}", f"<bdi>{as_line(link.goal)}</bdi>"
-    if link.is_own:
-        return f"{number} {link.day} <b>{as_line(word(lang, 'this'))}</b>"
-    return f'<a href="#{anchor_of(link.number)}">{number} {link.day} {goal}</a>'
 
 
 def _facts(session: Session, lang: Language) -> str:

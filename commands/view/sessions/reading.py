@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from commands.view.sessions.timeline import Found
+from commands.view.sessions.collection import Found
 from core.lessons.answers.rendering import day_of
 from core.settings import Settings
 from rooms.sessions.rows import ACTION_COLUMNS, action_of, sessions_where

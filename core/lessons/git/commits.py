@@ -70,22 +70,6 @@ class Commits:
         starts = (f"{base}..{head}",)
         return self._log("-c", "--date-order", _FORMAT, everywhere=True, starts=starts)
 
-    def standings(self) -> list[tuple[str, str]]:
-        """Return how the file changed in the first-parent history of HEAD, the oldest first.
-
-        Each time the date at which the commit was made there (its author may have written it long
-        before), and the object name of the file after it, "" for none.
-        """
-        commits = self._log("-m", "--first-parent", _FORMAT.replace("%aI", "%cI"), everywhere=False)
-        names = self._names(everywhere=False)
-        files: dict[str, str] = {}
-        found = []
-        for commit in reversed(commits):
-            files |= {change.path: change.after for change in commit.changes}
-            blobs = (files.get(name, "") for name in names)
-            found.append((commit.date, next(filter(None, blobs), "")))
-        return found
-
     def _log(self, *options: str, everywhere: bool, starts: tuple[str, ...] = ()) -> list[Commit]:
         starts = starts or self._starts(everywhere)
         if not starts:

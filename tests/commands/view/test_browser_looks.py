@@ -106,25 +106,6 @@ def test_the_filters_of_a_phone_unfold(browser: Shown, gaps: Path) -> None:
     assert browser.js(state) == "true"
 
 
-def test_the_plot_tells_the_figures_of_a_moment(browser: Shown, team: dict[Language, Path]) -> None:
-    browser.open(team["en"], "#show=statistics")
-    browser.js("document.querySelector('.plot svg').focus()")
-    browser.type(Keys.HOME)
-    assert browser.texts("#told") == ["2026-01-05: Records 3, Principles 0"]
-    browser.type(Keys.ARROW_RIGHT)
-    assert browser.texts("#told")[0].endswith(": Records 6, Principles 0")
-    browser.js("document.activeElement.blur()")
-    assert browser.texts("#told") == [""]
-    browser.js(
-        """
-        const it = document.querySelector(".plot svg");
-        const { left } = it.getBoundingClientRect();
-        it.dispatchEvent(new PointerEvent("pointermove", { clientX: left + 1, bubbles: true }));
-        """
-    )
-    assert browser.texts("#told") == ["2026-01-05: Records 3, Principles 0"]
-
-
 # Colours and paper
 
 CHOOSE = """
@@ -162,7 +143,7 @@ def test_paper_is_white_and_holds_all_records_without_controls(
     assert browser.ground() == PAPER
     assert browser.js("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     browser.js("dispatchEvent(new Event('beforeprint'))")
-    controls = ".live, .skip, #nothing, .brief, .statistics, .toast"
+    controls = ".live, .skip, #nothing, .brief, .toast"
     assert browser.texts(controls) == []
     assert len(browser.texts("#topics article")) == 9
     browser.js("dispatchEvent(new Event('afterprint'))")
@@ -267,11 +248,6 @@ def test_without_scripts_everything_can_be_read(browser: Shown, team: dict[Langu
     assert browser.texts("#topics article > .lesson") == lessons
     assert browser.topics() == topics
     assert browser.texts(".live, #results") == []
-    [*_, summary] = browser.texts(".originals > summary")
-    assert summary == "Originals that can be restored: 6 of 6"
-    assert browser.texts(".originals li .lesson") == []
-    browser.unfold()
-    assert len(browser.texts(".originals li .lesson")) == 12
 
 
 # Texts of strangers
@@ -284,20 +260,14 @@ def hostile(folder: Path) -> Path:
     own = replace(own, seen=3, updated=LATER, paths=(HOSTILE, "src/*.py"), when=(HOSTILE, "call("))
     merged = new_record(a_principle(HOSTILE, topic=HOSTILE), now=LATER)
     merged = replace(merged, source_count=2, source_ids=(own.token,), compacted_at=HOSTILE)
-    ids = (HOSTILE, "query", "clear", "nothing", "topic-1", "plot-records", "%41", "a b")
+    ids = (HOSTILE, "query", "clear", "nothing", "topic-1", "%41", "a b")
     lines = [_written(own, id=id) for id in ids]
     lines += [
         _written(own, id=f"{at:016x}", lesson=text, topic=f"t {at}")
         for at, text in enumerate(DISGUISED)
     ]
     commit = Commit(id='"><b>0123', author=HOSTILE, date=LATER, subject=HOSTILE)
-    lineage = Lineage(
-        added={own.id: commit, merged.id: commit},
-        saved={},
-        versions={own.token: own},
-        growth=(),
-        notes=(),
-    )
+    lineage = Lineage(added={own.id: commit, merged.id: commit})
     page = folder / "hostile.html"
     text = html_of(*lines, own, merged, lineage=lineage, project=HOSTILE)
     page.write_text(text, encoding="utf-8")
@@ -373,7 +343,7 @@ def test_every_link_leads_to_its_own_record(browser: Shown, hostile: Path) -> No
           const href = it.getAttribute("href").slice(1);
           const target = document.getElementById(href);
           const wanted = it.matches(".of") ? ".topic" : "article, #records, #topics, #again";
-          return !target?.matches(wanted) && !href.startsWith("type=") && !it.dataset.more;
+          return !target?.matches(wanted) && !href.startsWith("type=");
         });
         return [...twice, ...lost.map((it) => it.outerHTML)];
         """
@@ -393,7 +363,7 @@ def test_texts_of_strangers_never_make_a_narrow_window_scroll_sideways(
     record = replace(a_record(long, topic=long, lesson=long, ask_next_time=long), seen=9)
     record = replace(record, paths=(f"src/{long}",))
     commit = Commit(id="0123456789", author=long, date=NOW, subject=long)
-    lineage = Lineage(added={record.id: commit}, saved={}, versions={}, growth=(), notes=())
+    lineage = Lineage(added={record.id: commit})
     page = folder / "long.html"
     page.write_text(html_of(record, lineage=lineage, project=long), encoding="utf-8")
     browser.open(page, size=NARROW)
@@ -453,9 +423,7 @@ def everything(lang: Language) -> str:
     merged = new_record(a_principle("Refund by hand"), now=LATER)
     merged = replace(merged, source_count=2, source_ids=(own.token, "0123@45"), compacted_at=LATER)
     commit = Commit(id="0123456789", author="결제팀", date=NOW, subject="Log what was missing")
-    lineage = Lineage(
-        added={merged.id: commit}, saved={}, versions={own.token: own}, growth=(), notes=("cut",)
-    )
+    lineage = Lineage(added={merged.id: commit}, notes=("cut",))
     return html_of(own, marked, merged, b"no record\n", lang=lang, lineage=lineage)
 
 

@@ -1,12 +1,10 @@
-"""Tests the fragments on the page in a real browser: search, filters, links, graph, paper, aids."""
+"""Tests the fragments on the page in a real browser: search, filters, links, paper, aids."""
 
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Keys
 
 from core.messages import Language
-from core.text.matching import STRONG, Entry, Search
 from rooms.fragments.fragment import Version
 from tests.commands.view.test_browser_looks import HOSTILE, LINES, violations
 from tests.commands.view.test_fragment_page import a_fragment, a_full_fragment
@@ -54,7 +52,6 @@ def test_what_is_pinned_is_open_and_the_kinds_below_are_folded(
     [group] = browser.texts(".group[open] > summary h3")
     assert group == ("Pinned" if lang == "en" else "고정된 조각")
     assert len(browser.texts(".group > summary")) == 8
-    assert browser.texts(".graph .row a") == []
     assert browser.messages() == []
 
 
@@ -67,21 +64,6 @@ def test_one_search_finds_lessons_and_fragments_in_one_list(
     assert len(found(browser)) == 3  # one of them by its keyword alone
     assert browser.said() == f"Found: 4 of {COUNT + RECORDS}"
     assert len(browser.texts("#found-records .what")) == 3
-
-
-def test_the_page_finds_what_the_terminal_finds(browser: Shown, mine: dict[Language, Path]) -> None:
-    fragments = sample_fragments(COUNT)
-    entries = [
-        Entry(texts=((STRONG, it.content), (STRONG, it.topic), (STRONG, " ".join(it.keywords))))
-        for it in fragments
-    ]
-    for query in ("pool", "콜백", "release", "errors api"):
-        browser.open(mine["en"])
-        browser.choose("type", "fragment")
-        browser.seek(query)
-        wanted = {f"f-{fragments[hit].id}" for hit in Search(query, entries).hits()}
-        ids = "return [...document.querySelectorAll('#found-records article')].map((it) => it.id)"
-        assert set(browser.js(ids)) == wanted, query
 
 
 def test_kinds_states_and_agents_can_be_chosen(browser: Shown, mine: dict[Language, Path]) -> None:
@@ -150,7 +132,7 @@ def test_no_line_of_a_text_is_too_long_to_read(
     page.write_text(page_with_fragments(found, lang=lang), encoding="utf-8")
     browser.open(page)
     browser.unfold()
-    lines = LINES.replace(".lesson,", ".lesson, .originals .text,")
+    lines = LINES.replace(".lesson,", ".lesson, .versions .text,")
     assert 40 < browser.js(lines) <= 72
 
 
@@ -163,49 +145,11 @@ def test_where_many_are_pinned_they_are_folded(browser: Shown, folder: Path) -> 
     assert browser.texts(".group[open]") == []
 
 
-def test_the_graph_is_reached_and_used_by_keys(browser: Shown, mine: dict[Language, Path]) -> None:
-    browser.open(mine["en"], "#show=links")
-    assert len(browser.texts(".graph .row a")) == 15 + 12
-    browser.js("document.querySelector('.graph .row a').focus()")
-    target = browser.js("return document.activeElement.hash")
-    browser.type(Keys.TAB)
-    assert browser.has_focus(".graph li.row a")
-    browser.js("document.querySelector('.graph .row a').focus()")
-    browser.type(Keys.ENTER)
-    browser.frames()
-    assert browser.js("return '#' + document.activeElement.id") == target
-
-
-ALIGNED = """
-return [...document.querySelectorAll(".cluster")].map((it) => {
-  const box = (element) => element.getBoundingClientRect();
-  const rows = [...it.querySelectorAll(".row")], svg = box(it.querySelector("svg"));
-  const first = box(rows[0]);
-  return Math.abs(svg.height - rows.length * first.height) + Math.abs(svg.top - first.top);
-});
-"""
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, NARROW])
-def test_the_lines_of_the_graph_stand_beside_their_rows(
-    browser: Shown, mine: dict[Language, Path], size: tuple[int, int]
-) -> None:
-    browser.open(mine["en"], "#show=links", size=size)
-    assert max(browser.js(ALIGNED)) < 1
-    browser.cdp("Emulation.setTouchEmulationEnabled", enabled=True)
-    try:
-        browser.open(mine["en"], "#show=links", size=size)
-        assert max(browser.js(ALIGNED)) < 1
-    finally:
-        browser.cdp("Emulation.setTouchEmulationEnabled", enabled=False)
-
-
-def test_without_scripts_every_fragment_and_the_graph_can_be_read(
+def test_without_scripts_every_fragment_can_be_read(
     browser: Shown, mine: dict[Language, Path]
 ) -> None:
     browser.open(mine["en"], scripts=False)
     assert len(browser.texts(".group .fragment > .lesson")) == COUNT
-    assert len(browser.texts(".graph .row a")) == 27
 
 
 def test_fragments_are_printed_whatever_is_folded(

@@ -1,20 +1,17 @@
-"""Tests what the page of a memory shows: order, authors, originals, growth, and no secret."""
+"""Tests what the page of a memory shows: order, authors, and no secret."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from commands.view.page import GENERATIONS, Entry, Original, Page, page_of
+from commands.view.page import Page, page_of
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.rendering import record_block
 from core.lessons.git.commits import Commit
-from core.lessons.git.lineage import Lineage, Point, lineage_of
+from core.lessons.git.lineage import Lineage, lineage_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, path_of, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
@@ -35,34 +32,8 @@ def page(
 def a_lineage(
     added: dict[str, Commit] | None = None,
     saved: dict[str, Commit] | None = None,
-    versions: Sequence[Record] = (),
-    growth: tuple[Point, ...] = (),
 ) -> Lineage:
-    return Lineage(
-        added=added or {},
-        saved=saved or {},
-        versions={record.token: record for record in versions},
-        growth=growth,
-        notes=(),
-    )
-
-
-def principle_of(*originals: Record, lesson: str = "check tax, refunds and timeouts") -> Record:
-    record = new_record(a_principle(lesson), now=LATER)
-    tokens = tuple(original.token for original in originals)
-    return replace(record, source_count=len(originals), source_ids=tokens)
-
-
-def texts(entry: Entry) -> list[str]:
-    """The lessons below a principle, each deeper one behind an arrow."""
-    lines: list[str] = []
-    for original in entry.originals:
-        if original.entry is None:
-            lines.append(f"? {original.token}")
-            continue
-        lines.append(original.entry.record.lesson)
-        lines += [f"> {text}" for text in texts(original.entry)]
-    return lines
+    return Lineage(added=added or {}, saved=saved or {})
 
 
 def test_topics_with_the_most_records_come_first_and_then_their_names_decide() -> None:
@@ -112,66 +83,17 @@ def test_a_record_knows_who_brought_it_and_who_saved_it_last() -> None:
 
 def test_without_git_nobody_is_named() -> None:
     [entry] = page(a_record()).entries
-    assert (entry.added, entry.saved, entry.originals) == (None, None, ())
+    assert (entry.added, entry.saved) == (None, None)
 
 
-def test_originals_stand_below_the_principle_that_replaced_them() -> None:
-    one, two = a_record("1", lesson="one"), a_record("2", lesson="two")
-    inner = principle_of(one, two, lesson="inner")
-    three = a_record("3", lesson="three")
-    outer = replace(principle_of(inner, three), source_count=3)
-    lineage = a_lineage(versions=[one, two, three, inner])
-    [entry] = page(outer, lineage=lineage).entries
-    assert texts(entry) == ["inner", "> one", "> two", "three"]
-
-
-def test_an_original_that_cannot_be_had_is_named() -> None:
-    one = a_record("1", lesson="one")
-    lost = "0123456789abcdef@abcdef"
-    outer = replace(principle_of(one), source_ids=(one.token, lost))
-    [entry] = page(outer, lineage=a_lineage(versions=[one])).entries
-    assert texts(entry) == ["one", f"? {lost}"]
-    assert entry.originals[1] == Original(token=lost, entry=None)
-
-
-def test_what_two_principles_list_stands_once_below_the_one_above_them() -> None:
-    shared = a_record("1", lesson="shared")
-    left, right = principle_of(shared, lesson="left"), principle_of(shared, lesson="right")
-    outer = principle_of(left, right, shared)
-    [entry] = page(outer, lineage=a_lineage(versions=[shared, left, right])).entries
-    assert texts(entry) == ["left", "> shared", "right"]
-
-
-@pytest.mark.long  # it costs much
-def test_principles_that_list_each_other_unfold_to_an_end() -> None:
-    """A line may have been written by hand, and layers that list all below would explode."""
-    layers: list[list[Record]] = [[]]
-    for depth in range(20):
-        layers.append([principle_of(*layers[-1], lesson=f"{depth} {at}") for at in range(8)])
-    versions = [record for layer in layers for record in layer]
-    [entry] = page(principle_of(*layers[-1]), lineage=a_lineage(versions=versions)).entries
-
-    def depth_of(entry: Entry) -> int:
-        inner = [it.entry for it in entry.originals if it.entry]
-        return 1 + max(map(depth_of, inner), default=0)
-
-    assert depth_of(entry) == 1 + GENERATIONS
-    assert len(texts(entry)) == 8 * GENERATIONS
-
-
-def test_no_secret_is_left_in_records_originals_authors_and_names() -> None:
-    original = a_record("1", lesson=f"use {TOKEN} here")
-    kept = replace(principle_of(original), topic=f"topic {TOKEN}", ask_next_time=TOKEN)
+def test_no_secret_is_left_in_records_authors_and_names() -> None:
+    kept = replace(a_record("1"), topic=f"topic {TOKEN}", ask_next_time=TOKEN)
     who = replace(FIRST, author=f"bot {TOKEN}", subject=f"token {TOKEN}")
-    lineage = a_lineage(added={kept.id: who, original.id: who}, versions=[original])
-    shown = page(kept, lineage=lineage, project=f"shop-{TOKEN}")
-    assert TOKEN[4:] not in repr((shown.topics, shown.questions, shown.last_compacted))
+    shown = page(kept, lineage=a_lineage(added={kept.id: who}), project=f"shop-{TOKEN}")
+    assert TOKEN[4:] not in repr((shown.topics, shown.questions))
     assert TOKEN[4:] not in shown.project
     [entry] = shown.entries
     assert entry.record.topic == "topic [REDACTED]"
-    assert [it.record.lesson for (it,) in [[o.entry] for o in entry.originals] if it] == [
-        "use [REDACTED] here"
-    ]
     assert entry.added == replace(FIRST, author="bot [REDACTED]", subject="token [REDACTED]")
     assert len(shown.redacted) == 2
 
@@ -197,45 +119,12 @@ def test_two_records_of_one_id_have_two_anchors() -> None:
     assert sorted(anchors) == ["r-same", "record-2"]
 
 
-def test_growth_ends_with_the_log_as_it_stands() -> None:
-    first = Point(date=NOW, records=9, principles=1, tokens=99, size=999)
-    record = a_record()
-    shown = page(record, lineage=a_lineage(growth=(first,)))
-    tokens = estimate_tokens(record_block(record, "en"))
-    today = Point(date=LAST, records=1, principles=0, tokens=tokens, size=len(record.to_line()))
-    assert (shown.growth, shown.is_from_git) == ((first, today), True)
-
-
-def test_without_git_growth_counts_the_records_that_are_there_by_their_days() -> None:
-    records = [
-        a_record("later", now=LATER),
-        a_record("1"),
-        new_record(a_principle("2"), now=NOW),
-        replace(a_record("undated"), created="someday"),
-    ]
-    shown = page(*records)
-    told = [(it.date, it.records, it.principles) for it in shown.growth]
-    assert told == [(NOW[:10], 2, 1), (LATER[:10], 3, 1), (LAST, 4, 1)]
-    assert not shown.is_from_git
-
-
-def test_an_empty_memory_has_one_point_and_no_topics() -> None:
-    shown = page()
-    assert shown.topics == ()
-    assert [(it.records, it.tokens, it.size) for it in shown.growth] == [(0, 0, 0)]
-
-
-def test_the_last_compaction_is_all_principles_of_its_day() -> None:
-    one, other = principle_of(a_record("1")), principle_of(a_record("2"), lesson="other")
-    old = replace(principle_of(a_record("3"), lesson="old"), compacted_at=NOW)
-    rule = new_record(a_principle("written, not compacted"), now=LATER)
-    shown = page(one, other, old, rule)
-    assert {entry.record.lesson for entry in shown.last_compacted} == {one.lesson, "other"}
-    assert shown.compactions == (NOW[:10], one.compacted_at[:10])
+def test_an_empty_memory_has_no_topics() -> None:
+    assert page().topics == ()
 
 
 @pytest.mark.long  # it costs much
-def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
+def test_a_real_repository_names_authors(tmp_path: Path) -> None:
     clone = new_project(tmp_path / "shop", "1", "2")
     tokens = [record.token for record in store_of(clone).read().records]
     store_of(clone, LATER).upsert_log(a_principle("both"), tokens)
@@ -247,7 +136,4 @@ def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
     shown = page_of(log, lineage_of(path_of(clone), log), frame, project="shop", now=LAST)
     new, rule = shown.entries
     assert rule.added and (rule.added.author, rule.added.subject) == ("결제팀", "Compact")
-    assert [it.entry.record.missing_context for it in rule.originals if it.entry] == ["1", "2"]
-    assert all(it.entry and it.entry.added for it in rule.originals)
     assert (new.added, new.saved) == (None, None)
-    assert [point.records for point in shown.growth] == [2, 1, 2]

@@ -10,30 +10,22 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.lessons import changes
-from core.lessons.answers.rendering import record_block
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import (
-    MOST_POINTS,
     Lineage,
-    Point,
     authors_of,
     lineage_of,
-    point_of,
 )
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.versions import History
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, new_record
-from core.lessons.upkeep.replaced import Replaced
-from core.text.tokens import estimate_tokens
+from core.lessons.record import Record
 from tests.support.git_clones import (
     WITHOUT_UNION,
     commit,
@@ -48,14 +40,12 @@ from tests.support.git_clones import (
     pull,
     save,
     store_of,
-    without_side_file,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 LATEST = "2026-03-03T09:00:00+00:00"
-DAY_S = 86_400
 START_S = 1_772_355_600
 ONE, TWO, THREE, FOUR = (a_record(gap) for gap in ("one", "two", "three", "four"))
 
@@ -130,8 +120,7 @@ def log_of(project: Path) -> MemoryLog:
 
 
 def lineage(project: Path) -> Lineage:
-    kept = store_of(project).read_replaced()
-    return lineage_of(path_of(project), log_of(project), kept)
+    return lineage_of(path_of(project), log_of(project))
 
 
 def added(project: Path) -> dict[str, str]:
@@ -142,11 +131,6 @@ def added(project: Path) -> dict[str, str]:
 def saved(project: Path) -> dict[str, str]:
     """By token, the subject of the commit that first brought a version."""
     return {token: commit.subject for token, commit in lineage(project).saved.items()}
-
-
-def texts(project: Path) -> dict[str, str]:
-    """By token, the key text of the replaced versions that can be had."""
-    return {token: record.key_text for token, record in lineage(project).versions.items()}
 
 
 def test_each_version_names_the_commit_that_brought_it(project: Path) -> None:
@@ -322,7 +306,7 @@ def test_what_only_a_merge_by_hand_brought_names_the_merge(tmp_path: Path) -> No
 
 
 @pytest.mark.long  # it costs much
-def test_a_version_that_a_reader_put_together_has_no_commit_but_can_be_listed(
+def test_a_version_that_a_reader_put_together_has_no_commit(
     project: Path, tmp_path: Path
 ) -> None:
     other = copied(project, tmp_path / "other")
@@ -336,8 +320,6 @@ def test_a_version_that_a_reader_put_together_has_no_commit_but_can_be_listed(
     told = lineage(project)
     assert together.token not in told.saved
     assert told.added[TWO.id].subject == "memory"
-    compact("rule", "two")(project)
-    assert lineage(project).versions[together.token] == together
 
 
 def log_tokens(project: Path) -> set[str]:
@@ -353,7 +335,6 @@ def test_conflict_markers_in_a_commit_hide_no_record(project: Path) -> None:
     assert [told.added[it.id].subject for it in (TWO, THREE, FOUR)] == [
         *("memory", "conflict", "conflict")
     ]
-    assert told.growth[-1].records == 3
 
 
 def test_the_lineage_goes_on_before_the_log_was_moved(project: Path) -> None:
@@ -367,17 +348,6 @@ def test_the_lineage_goes_on_before_the_log_was_moved(project: Path) -> None:
     assert {name: commit.subject for name, commit in told.added.items()} == {
         **{ONE.id: "memory", TWO.id: "memory", THREE.id: "after"}
     }
-    assert [point.records for point in told.growth] == [2, 2, 3]
-
-
-@pytest.mark.long  # it costs much
-def test_a_new_log_in_the_place_that_the_log_was_moved_from_is_no_growth(project: Path) -> None:
-    (project / "packages").mkdir()
-    git(project, "mv", ".context", "packages/.context")
-    commit_as(project, "move")
-    save("three")(project)
-    commit_as(project, "another log")
-    assert [point.records for point in lineage(project / "packages").growth] == [2, 2, 2]
 
 
 @pytest.mark.long  # it costs much
@@ -397,33 +367,13 @@ def test_a_log_that_git_does_not_have_has_an_empty_lineage(
     project = new_project(tmp_path / "shop")
     (project / ".gitignore").write_text(ignored, encoding="ascii")
     save("one")(project)
-    empty = Lineage(added={}, saved={}, versions={}, growth=(), notes=(note,))
-    assert lineage(project) == empty
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("branch", ["main", "other"])
-def test_a_version_that_git_has_in_any_branch_is_not_taken_from_beside_the_log(
-    project: Path, branch: str
-) -> None:
-    git(project, "checkout", "--quiet", "-B", branch)
-    save("three")(project)
-    commit(project)
-    git(project, "checkout", "--quiet", "main")
-    save("three")(project)
-    save("four")(project)
-    compact("rule", "three", "four")(project)
-    forged = replace(THREE, lesson="forged [REDACTED]")
-    side = {THREE.token: forged, FOUR.token: FOUR}
-    lines = (Replaced(record=it, token=token, at=NOW).to_line() for token, it in side.items())
-    store_of(project).replaced_path.write_bytes(b"".join(lines))
-    assert lineage(project).versions == {THREE.token: THREE, FOUR.token: FOUR}
+    assert lineage(project) == Lineage(notes=(note,))
 
 
 def test_a_branch_without_commits_has_no_lineage_of_its_own(project: Path) -> None:
     git(project, "switch", "--quiet", "--orphan", "new")
     told = lineage(project)
-    assert (told.added, told.growth, told.notes) == ({}, (), ())
+    assert (told.added, told.notes) == ({}, ())
 
 
 def test_a_log_that_is_not_there_has_its_past(project: Path) -> None:
@@ -455,73 +405,6 @@ def test_a_damaged_object_ends_in_a_sentence(project: Path) -> None:
     with pytest.raises(HistoryError) as refusal:
         lineage(project)
     assert refusal.value.facts == {"reason": f"cat-file {blob[:10]}"}
-
-
-@pytest.mark.long  # it costs much
-def test_the_originals_of_a_principle_are_had_in_each_version_that_it_lists(project: Path) -> None:
-    save("two", "changed", LATER)(project)
-    changed = now_of(project, TWO.id)
-    commit_as(project, "change")
-    compact("rule", "one", "two")(project)
-    commit_as(project, "compact")
-    assert texts(project) == {ONE.token: "one", changed.token: "two", TWO.token: "two"}
-    assert lineage(project).versions[changed.token] == changed
-
-
-def test_a_principle_of_principles_has_the_originals_of_its_originals(project: Path) -> None:
-    compact("rule", "one", "two")(project)
-    commit_as(project, "compact")
-    rule = now_of(project, new_record(a_principle("rule"), now=LATER).id)
-    newer = replace(
-        new_record(a_principle("newer rule"), now=LATEST), source_ids=(rule.token,), source_count=2
-    )
-    path_of(project).write_bytes(lines(newer))
-    assert texts(project) == {rule.token: "rule", ONE.token: "one", TWO.token: "two"}
-
-
-def test_principles_that_list_each_other_end(project: Path) -> None:
-    first = replace(new_record(a_principle("first"), now=NOW), source_ids=(ONE.token,))
-    second = replace(new_record(a_principle("second"), now=NOW), source_ids=(first.token,))
-    again = replace(first, source_ids=(second.token, first.token))
-    path_of(project).write_bytes(lines(first))
-    commit_as(project, "first")
-    path_of(project).write_bytes(lines(second))
-    commit_as(project, "second")
-    path_of(project).write_bytes(lines(again))
-    assert texts(project) == {second.token: "second", first.token: "first", ONE.token: "one"}
-
-
-@pytest.mark.long  # it costs much
-def test_an_original_that_no_commit_has_is_kept_beside_the_log_or_left_out(project: Path) -> None:
-    save("three")(project)
-    compact("rule", "one", "three")(project)
-    assert texts(project) == {ONE.token: "one", THREE.token: "three"}
-    without_side_file(project)
-    assert texts(project) == {ONE.token: "one"}
-
-
-def test_a_hidden_line_of_the_file_is_an_original_that_can_be_had(project: Path) -> None:
-    rule = replace(new_record(a_principle("rule"), now=LATER), source_ids=(THREE.token,))
-    path_of(project).write_bytes(lines(rule, THREE))
-    assert texts(project) == {THREE.token: "three"}
-
-
-@pytest.mark.long  # it costs much
-def test_an_original_that_only_another_branch_has_is_had(project: Path) -> None:
-    git(project, "switch", "--quiet", "--create", "side")
-    save("three")(project)
-    commit_as(project, "side")
-    git(project, "switch", "--quiet", "main")
-    rule = replace(new_record(a_principle("rule"), now=LATER), source_ids=(THREE.token, ONE.token))
-    path_of(project).write_bytes(lines(rule))
-    assert texts(project) == {THREE.token: "three", ONE.token: "one"}
-    assert added(project) == {ONE.id: "memory", TWO.id: "memory"}
-
-
-def test_a_record_that_lists_nothing_needs_no_versions(project: Path) -> None:
-    save("two", "changed", LATER)(project)
-    commit_as(project, "change")
-    assert lineage(project).versions == {}
 
 
 HOSTILE = {
@@ -590,115 +473,6 @@ def test_settings_of_a_user_change_nothing(project: Path, tmp_path: Path, settin
     assert lineage(project) == before
 
 
-def test_the_growth_tells_each_state_as_a_reader_saw_it(tmp_path: Path) -> None:
-    rule = replace(new_record(a_principle("규칙"), now=LATER), source_ids=(ONE.token, TWO.token))
-    commits = [
-        Made(data=lines(ONE)),
-        Made(data=lines(ONE, TWO), parents=(0,), at_s=START_S + DAY_S),
-        Made(data=lines(rule, TWO) + b"a note\n", parents=(1,), at_s=START_S + 2 * DAY_S),
-        Made(data=None, parents=(2,), at_s=START_S + 3 * DAY_S),
-    ]
-    cost = {it.id: estimate_tokens(record_block(it, "en")) for it in (ONE, TWO, rule)}
-    size = {it.id: len(it.to_line()) for it in (ONE, TWO, rule)}
-    both = {"tokens": cost[ONE.id] + cost[TWO.id], "size": size[ONE.id] + size[TWO.id]}
-    last = {"tokens": cost[rule.id], "size": size[rule.id] + size[TWO.id] + len(b"a note\n")}
-    days = [f"2026-03-{day:02}T09:00:00+00:00" for day in range(1, 5)]
-    told = lineage(imported(tmp_path / "shop", commits)).growth
-    assert [replace(it, date=iso(START_S + seconds(it))) for it in told] == [
-        Point(date=days[0], records=1, principles=0, tokens=cost[ONE.id], size=size[ONE.id]),
-        Point(date=days[1], records=2, principles=0, **both),
-        Point(date=days[2], records=1, principles=1, **last),
-        Point(date=days[3], records=0, principles=0, tokens=0, size=0),
-    ]
-
-
-def test_the_growth_leaves_out_the_work_tree(project: Path) -> None:
-    save("three")(project)
-    assert [point.records for point in lineage(project).growth] == [2]
-
-
-def test_a_merge_is_one_step_of_the_growth(tmp_path: Path) -> None:
-    commits = [
-        Made(data=lines(ONE)),
-        Made(data=lines(ONE, TWO), parents=(0,), at_s=START_S + 1),
-        Made(data=lines(ONE, TWO, THREE), parents=(1,), at_s=START_S + 2),
-        Made(data=lines(ONE), parents=(0,), at_s=START_S + 3),
-        Made(data=lines(ONE, TWO, THREE), parents=(3, 2), at_s=START_S + 4),
-    ]
-    told = lineage(imported(tmp_path / "shop", commits))
-    assert [point.records for point in told.growth] == [1, 3]
-    assert told.added[THREE.id].subject == "2"
-
-
-def test_the_growth_bears_the_dates_at_which_commits_came_to_the_branch(tmp_path: Path) -> None:
-    commits = [
-        Made(data=lines(ONE), made_s=START_S + DAY_S),
-        Made(data=lines(ONE, TWO), parents=(0,), made_s=START_S + 2 * DAY_S),
-    ]
-    told = lineage(imported(tmp_path / "shop", commits))
-    assert [point.date[:10] for point in told.growth] == ["2026-03-02", "2026-03-03"]
-    assert told.added[TWO.id].date[:10] == "2026-03-01"
-
-
-def growing(folder: Path, moments_s: Sequence[int]) -> list[Point]:
-    """The growth of a log that had one byte more after each of these moments."""
-    commits = [
-        Made(data=b"x" * (at + 1), parents=(at - 1,) if at else (), at_s=START_S + moment_s)
-        for at, moment_s in enumerate(moments_s)
-    ]
-    return list(lineage(imported(folder, commits)).growth)
-
-
-def seconds(point: Point) -> int:
-    return int(datetime.fromisoformat(point.date).astimezone(UTC).timestamp()) - START_S
-
-
-@pytest.mark.long  # it costs much
-def test_a_long_growth_is_thinned_out_evenly_over_time(tmp_path: Path) -> None:
-    told = growing(tmp_path / "shop", range(0, 600 * DAY_S, DAY_S))
-    days = [seconds(point) / DAY_S for point in told]
-    steps = {later - earlier for earlier, later in pairwise(days)}
-    assert (len(told), days[0], days[-1]) == (MOST_POINTS, 0, 599)
-    assert steps <= {5, 6}
-
-
-@pytest.mark.long  # it costs much
-def test_as_many_commits_as_there_may_be_points_are_all_kept(tmp_path: Path) -> None:
-    told = growing(tmp_path / "shop", [*range(MOST_POINTS - 1), 1000 * DAY_S])
-    assert [point.size for point in told] == list(range(1, MOST_POINTS + 1))
-
-
-@pytest.mark.long  # it costs much
-def test_a_quiet_time_is_bridged_by_the_last_state_before_it(tmp_path: Path) -> None:
-    busy = range(200)
-    told = growing(tmp_path / "shop", [*busy, 1000 * DAY_S, *(1000 * DAY_S + it for it in busy)])
-    assert [point.size for point in told] == [1, 200, 401]
-
-
-@pytest.mark.long  # it costs much
-def test_a_clock_that_went_wrong_loses_neither_the_first_point_nor_the_last(tmp_path: Path) -> None:
-    moments = [*range(100), 50 * 365 * DAY_S, *range(100, 200)]
-    told = growing(tmp_path / "shop", moments)
-    assert (told[0].size, told[-1].size) == (1, 201)
-    assert len(told) <= MOST_POINTS
-
-
-def test_a_point_of_the_work_tree_is_made_as_those_of_the_commits(project: Path) -> None:
-    last = lineage(project).growth[-1]
-    assert point_of(log_of(project), last.date) == last
-
-
-def test_a_record_put_together_costs_what_a_reader_sees(tmp_path: Path) -> None:
-    first = replace(new_record(a_principle("rule"), now=NOW), source_ids=("a@000000",))
-    other = replace(first, source_ids=("b@000000", "c@000000"), source_count=2, updated=LATER)
-    log = MemoryLog.parse(lines(replace(first, source_count=1), other))
-    assert log.records[0].source_count == 3
-    cost = estimate_tokens(record_block(log.records[0], "en"))
-    size = sum(map(len, log.lines))
-    point = Point(date=NOW, records=1, principles=1, tokens=cost, size=size)
-    assert point_of(log, NOW) == point
-
-
 def random_history(seed: int) -> list[Made]:
     """Branches in which gaps are saved, changed, deleted, compacted and joined in several ways."""
     chance = random.Random(seed)
@@ -751,14 +525,3 @@ def test_a_lineage_agrees_with_the_histories_of_its_records(tmp_path: Path, seed
     }
     oldest = {name: max(commits, key=order.index) for name, commits in brought.items()}
     assert {name: commit.id for name, commit in told.added.items()} == oldest
-    listed = [token for record in history.log.records for token in record.source_ids]
-    assert told.versions == history.find_versions(listed)
-    numbers = git(project, "log", "--first-parent", "--reverse", "--format=%s").split()
-    states = [commits[int(number)] for number in numbers]
-    changed = states[:1] + [it for before, it in pairwise(states) if it.data != before.data]
-    expected = [point_of(MemoryLog.parse(it.data or b""), iso(it.at_s)) for it in changed]
-    assert [replace(it, date=iso(START_S + seconds(it))) for it in told.growth] == expected
-
-
-def iso(moment_s: int) -> str:
-    return datetime.fromtimestamp(moment_s, UTC).isoformat()
