@@ -1,6 +1,6 @@
 """Writes the memory as a document, as JSON, or into a file that a client reads.
 
-It writes what the log holds and nothing else, without secrets; a ZIP file takes all rooms.
+It writes what the log holds and nothing else, without secrets.
 """
 
 import argparse
@@ -10,7 +10,6 @@ from commands.documents.outgoing import of_topics, put_text, read_log, without_s
 from commands.exchange.client_files import Choice, put_block
 from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
-from commands.exchange.together import putting
 from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
 from commands.terminal.console import (
     Opened,
@@ -53,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--block", type=file_name, metavar="FILE", help=block)
     parser.add_argument("--remove", action="store_true", help=explain("export_remove"))
     parser.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
-    add_examples(parser, "export -o memory.zip", "export --block AGENTS.md --dry-run")
+    add_examples(
+        parser, "export --format json -o lessons.json", "export --block AGENTS.md --dry-run"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write what the user asked for; return 1 when a file is in the way, or nothing to write."""
-    if putting.wants_all(arguments):
-        return putting.run(arguments)
     if room := other_room(arguments):
         return hand_over(arguments, room, "export", takes=_TAKEN[room])
     _check(arguments)

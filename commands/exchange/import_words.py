@@ -106,6 +106,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path} 파일이 {most:,}바이트보다 크고, 이 프로그램의 내보내기 파일도 기억 로그도 아닙니다. 아무것도 저장하지 않았습니다. 파일을 나누세요."),
     "utf_16": ("{path} is UTF-16. Nothing was saved. Save it as UTF-8, then repeat the command.",
         "{path} 파일이 UTF-16입니다. 아무것도 저장하지 않았습니다. UTF-8로 저장한 뒤 다시 실행하세요."),
+    "zip": ("{path} is a ZIP file. Nothing was saved. Unpack it, then import the files in it one by one; those of a former export are lessons.json, sessions.json and fragments.jsonl: {cli} import lessons.json",
+        "{path} 파일은 ZIP입니다. 아무것도 저장하지 않았습니다. 압축을 풀고 안의 파일을 하나씩 가져오세요. 이전에 내보낸 것이라면 lessons.json, sessions.json, fragments.jsonl입니다: {cli} import lessons.json"),
     "binary": ("{path} is a binary file. Nothing was saved.",
         "{path} 파일은 이진 파일입니다. 아무것도 저장하지 않았습니다."),
     "not_utf_8": ("{path} is not UTF-8 (line {line}). Nothing was saved. Save it as UTF-8, then repeat the command.",

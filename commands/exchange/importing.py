@@ -21,11 +21,11 @@ from commands.exchange.sources import (
     STDIN,
     Item,
     Source,
+    SourceError,
     into_known_topics,
     read_source,
     retopiced,
 )
-from commands.exchange.together import taking
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -52,6 +52,7 @@ from core.project import LOG_NAME, find_project
 from core.store import MemoryStore
 
 MOST_SIMILAR = 3
+_ZIP = b"PK\3\4"  # with which such a file begins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
-    if taking.holds_rooms(arguments.file):
-        return taking.run(arguments, lessons=_take)
+    if arguments.file != STDIN and sessions.head_of(arguments.file).startswith(_ZIP):
+        raise SourceError("zip", path=arguments.file)
     if fragments.holds_fragments(arguments.file, arguments.format):
         return fragments.run(arguments)
     if arguments.agent:

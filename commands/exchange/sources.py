@@ -72,16 +72,12 @@ class Source:
 
 
 def read_source(path: str, wanted: str | None, *, now: str) -> Source:
-    """Read a file, or standard input for `-`. Raises SourceError."""
-    shown = SHOWN_STDIN if path == STDIN else path
-    return read_text(_bytes_of(path, shown), shown, wanted, now=now)
-
-
-def read_text(data: bytes, shown: str, wanted: str | None, *, now: str) -> Source:
-    """Read what a file holds. shown: its name. wanted: the format it must have, None for any.
+    """Read a file, or standard input for `-`. wanted: the format it must have, None for any.
 
     Raises SourceError.
     """
+    shown = SHOWN_STDIN if path == STDIN else path
+    data = _bytes_of(path, shown)
     if len(data) > MOST_BYTES:
         raise SourceError("too_large", path=shown, most=MOST_BYTES)
     data = _checked(shown, data).removeprefix(BOM)

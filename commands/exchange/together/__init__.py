@@ -1,1 +1,0 @@
-"""Carries all rooms in one file, and takes them from there."""
