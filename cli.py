@@ -45,7 +45,6 @@ COMMANDS = {
     "view": ("view.view", "read"),
     "stats": ("stats.stats", "read"),
     "add": ("add.add", "change"),
-    "promote": ("promote.promote", "change"),
     "edit": ("records.edit", "change"),
     "forget": ("records.forget", "change"),
     "import": ("exchange.importing", "change"),

@@ -27,9 +27,7 @@ ROOMS = {
     "rooms.fragments": "core",
     "rooms": "core",
     "commands": "core rooms commands.terminal commands.documents commands.clients",
-    "commands.add": "core commands.terminal commands.records",
-    "commands.promote": "core rooms commands.terminal commands.add commands.records"
-    " commands.fragments",
+    "commands.add": "core rooms commands.terminal commands.records commands.fragments",
     "commands.rooms": "core rooms commands.terminal commands.sessions commands.fragments",
     "commands.records": "core commands.terminal commands.documents commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"

@@ -172,7 +172,7 @@ class Week:
             self.team.knows_it_too()
 
     def thursday(self) -> None:
-        """What earned it is promoted, and comes to the other person as a lesson, once."""
+        """What earned it becomes a lesson, and comes to the other person as one, once."""
         server = self.first.opens()
         told = server.call("recall", topic="session")
         assert told.count("without reflect. Calls: ") == 2, told  # Monday's and Wednesday's
@@ -180,15 +180,17 @@ class Week:
         self.uses(server, 3)
         listed = server.call("memory_consolidate").partition("Worth a lesson of the team")[2]
         assert self.ids["error"] in listed and self.ids["cure"] in listed
-        for words in ((), ("--undo",), ()):  # there, back, and there again
-            done = self.first.types("promote", *words, self.ids["error"], "--yes")
+        add = ("add", "--fragment", self.ids["error"], "--yes")
+        back = ("fragments", "restore", self.ids["error"])
+        for words in (add, back, add):  # there, back, and there again
+            done = self.first.types(*words)
             assert done.code == 0, done.errors
         assert sources(server.call("recall", query=STALE)) == ["lesson"]
         listed = server.call("memory_consolidate")
         assert self.ids["error"] not in listed and self.ids["cure"] not in listed
         self.compact(server)
         self.opened["first"] = server
-        self.first.push("Promote how a stale bundle is cured")
+        self.first.push("Log how a stale bundle is cured")
         self.second.pull()
         self.opened["second"] = server = self.second.opens()
         [line] = server.call("recall", query=STALE).splitlines()
@@ -258,16 +260,16 @@ class Team:
         """The pulled lesson stands in the place of what says the same."""
         assert sources(self.call("second", "recall", query=STALE)) == ["lesson"]
 
-    def is_promoted_and_back(self, types: Callable[..., Run], clone: Path) -> None:
-        """What the log has already is promoted as the record that is there, which stays."""
+    def is_a_lesson_and_back(self, types: Callable[..., Run], clone: Path) -> None:
+        """What the log has already joins the record that is there, which stays."""
         before, asked = saved(clone), {"topic": "deploy", "type": "error"}
         found = self.call("default", "recall", **asked)
         id_ = found.split()[1]
-        done = types("promote", id_, "--yes", "-p", str(clone))
+        done = types("add", "--fragment", id_, "--yes", "-p", str(clone))
         assert (done.code, f"{id_} is a lesson now" in done.out) == (0, True), done
         assert ERROR not in self.call("default", "recall", **asked)
-        undone = types("promote", "--undo", id_, "--yes", "-p", str(clone))
-        assert (undone.code, "stays in the log" in undone.out) == (0, True), undone
+        back = types("fragments", "restore", id_)
+        assert back.code == 0, back
         assert ERROR in self.call("default", "recall", **asked)
         assert saved(clone) == before
 
@@ -389,7 +391,7 @@ def test_a_week_with_fragments_of_a_team_over_http(
     team = shared_week.team
     assert team
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", team.dsn)
-    team.is_promoted_and_back(partial(Run.of, capsys), shared_week.second.clone)
+    team.is_a_lesson_and_back(partial(Run.of, capsys), shared_week.second.clone)
     dump = team_server.postgres.run("pg_dump", team.dsn)
     assert CURE in dump
     said = (team_server.postgres.directory / "log").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.printing import print_within
+from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.lessons.git.project.common import checked_triggers
@@ -27,21 +28,11 @@ from core.lessons.record import Draft
 from core.parser import add_project
 
 TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
+GIVEN = (*TEXTS, "ask", "path", "when", "source")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py add`."""
-    add_texts(parser)
-    parser.description = explain("add_about")
-    add_examples(
-        parser,
-        "add",
-        'add --topic ci --missing "Node version" --lesson "Use Node 22"',
-    )
-
-
-def add_texts(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what is saved, and how."""
     parser.add_argument("--topic", metavar="TOPIC", help=explain("add_topic"))
     for option in ("missing", "lesson", "ask"):
         help_text = explain(f"add_{option}")
@@ -50,18 +41,38 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", metavar="PATH", action="append", default=[], help=path)
     parser.add_argument("--when", metavar="TEXT", action="append", default=[], help=when)
     add_from(parser)
+    parser.add_argument("--fragment", metavar="FRAGMENT", help=explain("add_fragment"))
     parser.set_defaults(refuse=parser.error)
     add_project(parser)
     add_confirmation(parser)
+    parser.description = explain("add_about")
+    add_examples(
+        parser,
+        'add --topic ci --missing "Node version" --lesson "Use Node 22"',
+        "add --fragment k3fa9x2m",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Take the texts, from an editor where one is missing; show, ask, save; 1 when not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    return add_given(arguments, opened, again="add")
+    if arguments.fragment is None:
+        return _add(arguments, opened, again="add")
+    from commands.add.fragment import FragmentLesson  # a log alone loads nothing of fragments
+
+    lesson = FragmentLesson(opened, arguments.fragment)
+    if lesson.fragment.promoted:
+        lesson.print_as_known()
+        return 0
+    is_plain = not any(getattr(arguments, name) for name in GIVEN)
+    if is_plain and (known := lesson.known_record()):
+        return lesson.join(arguments, known)
+    lesson.fill(arguments)
+    again = f"add --fragment {plain(lesson.fragment.id)}"
+    return _add(arguments, opened, again=again, then=lesson.hand_over)
 
 
-def add_given(
+def _add(
     arguments: argparse.Namespace,
     opened: Opened,
     *,

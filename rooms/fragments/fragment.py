@@ -40,8 +40,8 @@ class Fragment:
     whose it is. session: that of a working memory, else "". importance: from 0 to 1. stale_days:
     see `TypeRow`. expires_at: when its lifetime ends, "" for never. deleted_at: since when it is in
     the bin, and why (`forgotten`, `expired`, `stale`, `merged`, `ended`). superseded_at: since when
-    another has its place. promoted: the record of a memory log that has it, `id`, or `id@fp` where
-    the promotion made the record; "" for none. access_count: how often it was recalled;
+    another has its place. promoted: the `id` of the record of a memory log that has it, `id@fp` as
+    an older version wrote it, "" for none. access_count: how often it was recalled;
     sessions_count: in how many sessions, the last of them is last_session. verified_at: when
     somebody last said that it holds; checked_at: when it was last compared with others, for
     contradictions. decayed_at: up to when its importance has decayed.

@@ -80,7 +80,7 @@ WORDS: Table = {
     "suspected": ("May contradict each other ({count}). Settle each pair: contradicts, superseded_by the later one, or related where both hold:", "서로 모순일 수 있는 쌍 {count}개. 쌍마다 정하세요. 모순이면 contradicts, 나중 것이 대신하면 superseded_by, 둘 다 맞으면 related:"),
     "stale": ("Not verified lately. Amend what changed, forget what is wrong:", "확인한 지 오래된 것. 달라졌으면 amend, 틀렸으면 forget:"),
     "promotable": ("Often of use; pin what must not be lost:", "자주 쓰인 것. 잃으면 안 되는 것은 pin:"),
-    "for_the_log": ("Worth a lesson of the team; the user promotes one with `{cli} promote ID`:", "팀의 교훈이 될 만한 것. 사용자가 `{cli} promote ID`로 옮깁니다:"),
+    "for_the_log": ("Worth a lesson of the team; the user makes one a lesson with `{cli} add --fragment ID`:", "팀의 교훈이 될 만한 것. 사용자가 `{cli} add --fragment ID`로 옮깁니다:"),
     "feedback_head": ("Feedback on tools:", "도구 평가:"),
     "feedback_of": ("{tool}: {count}, relevant {relevant}%, sufficient {sufficient}%", "{tool}: {count}회, 관련 있음 {relevant}%, 충분함 {sufficient}%"),
     "upkeep_left_out": ("Left out here: {count}. Settle these first, then call again.", "여기서 생략한 것 {count}개. 먼저 위의 것을 정리한 뒤 다시 호출하세요."),

@@ -1,4 +1,4 @@
-"""Hands a fragment over to the memory log of a project, and takes it back.
+"""Hands a fragment over to the memory log of a project.
 
 The log is written first, by whoever calls: then the fragment leaves recall and names its record. It
 stays in the database, so that nothing is lost and nothing is told twice.
@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.kinds import Tier
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.errors import SavingError
-from rooms.fragments.saving.finding import changeable, changing, kept, same_content
-from rooms.fragments.saving.making import recallable, renewed
+from rooms.fragments.saving.finding import changeable, changing, kept
 
 IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions
 KINDS = ("error", "procedure")
@@ -49,7 +47,7 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
 def promote(room: Room, id_: str, record: str) -> Fragment:
     """Take a fragment out of recall, for a log has it now. Raises FragmentsError, DatabaseError.
 
-    record: `id@fp` of the record where the promotion made it, else its id.
+    record: its id there.
     """
     now = room.clock()
     with changing(room, id_) as writing:
@@ -57,28 +55,6 @@ def promote(room: Room, id_: str, record: str) -> Fragment:
         done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
         writing.replace([done])
     return done
-
-
-def check_promoted(room: Room, id_: str) -> Fragment:
-    """Return a fragment that was promoted. Raises FragmentsError for another, DatabaseError."""
-    with room.engine.reading() as reading:
-        return _promoted(reading, room, id_)
-
-
-def take_back(room: Room, id_: str) -> Fragment:
-    """Put a fragment that was promoted back into recall; it begins to age again.
-
-    Raises FragmentsError, also for one that was not promoted, DatabaseError.
-    """
-    with changing(room, id_) as writing:
-        found = _promoted(writing, room, id_)
-        same = same_content(writing, found.agent, found.content_hash)
-        if same and same.id != found.id and same.is_live:
-            raise SavingError("same_content", other=same.id)
-        tier: Tier = "permanent" if found.is_anchor else "hot"
-        back = replace(recallable(renewed(found, room.clock())), tier=tier)
-        writing.replace([back])
-    return back
 
 
 def has_earned_it(fragment: Fragment) -> bool:
@@ -107,13 +83,6 @@ def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Frag
                 return found[:most]
             if at and page[-1].importance < IMPORTANCE:
                 break
-    return found
-
-
-def _promoted(reading: Reading, room: Room, id_: str) -> Fragment:
-    found = changeable(reading, room, id_, readers(room, ""))
-    if not found.promoted:
-        raise SavingError("not_promoted", id=found.id)
     return found
 
 

@@ -65,7 +65,7 @@ def forget(
 
 
 def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
-    """Take a fragment out of the bin, or back from the one that has its place, into recall.
+    """Put a fragment back into recall: out of the bin, or where a fragment or lesson has its place.
 
     It begins to age again. One that is live stays as it is; one whose content another fragment
     holds by now is refused. Raises FragmentsError, DatabaseError.
@@ -75,8 +75,6 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
         found = changeable(writing, room, id_, agents, in_bin=True)
         if found.is_live:
             return found
-        if found.promoted and not found.deleted_at:
-            raise SavingError("is_promoted", id=found.id, record=found.record_id)
         same = same_content(writing, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise SavingError("same_content", other=same.id)

@@ -13,12 +13,10 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.promotion.promoting import (
     Said,
-    check_promoted,
     for_the_log,
     has_earned_it,
     promote,
     said_by,
-    take_back,
 )
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
@@ -72,19 +70,17 @@ def test_it_comes_back_and_begins_to_age_again(room: Room, clock: Clock) -> None
     first = saved(room, "Purge the cache before a deploy", type="procedure")
     promote(room, first.id, RECORD)
     later = clock.wait(days=40)
-    back = take_back(room, first.id)
+    back = restore(room, first.id)
     assert (back.superseded_at, back.promoted, back.verified_at) == ("", "", later)
     assert stored(room, first.id) == [back]
     assert found(room, "cache deploy") == [first.id]
-    assert "it is no lesson of a memory log" in refused(take_back, room, first.id)
-    assert "it is no lesson of a memory log" in refused(check_promoted, room, first.id)
 
 
 def test_a_pinned_one_comes_back_pinned(room: Room) -> None:
     first = saved(room, "Purge the cache", type="procedure")
     pin(room, first.id, pinned=True)
     promote(room, first.id, RECORD)
-    back = take_back(room, first.id)
+    back = restore(room, first.id)
     assert (back.is_anchor, back.tier) == (True, "permanent")
 
 
@@ -98,14 +94,13 @@ def test_what_is_remembered_again_stays_a_lesson(room: Room) -> None:
     assert found(room, "cache deploy") == []
 
 
-def test_only_the_way_back_puts_it_back(room: Room) -> None:
+def test_neither_an_amendment_nor_a_link_puts_it_back(room: Room) -> None:
     first = saved(room, "Purge the cache", type="procedure")
     other = saved(room, "The deploy serves the old bundle", type="error")
     link(room, other.id, first.id, "resolved_by")
     done = promote(room, first.id, RECORD)
     sentence = f"{first.id}: it has become the lesson 0123456789abcdef"
     assert sentence in refused(amend, room, Amendment(id=first.id, content="Other"))
-    assert sentence in refused(restore, room, first.id)
     link(room, first.id, other.id, "related")
     assert stored(room, first.id) == [done]
 
@@ -126,7 +121,7 @@ def test_one_that_says_the_same_is_not_joined_by_it(room: Room) -> None:
     promote(room, first.id, RECORD)
     with room.engine.writing() as writing:
         writing.add([replace(first, number=0, id="twin2345", superseded_at="", promoted="")])
-    assert "twin2345" in refused(take_back, room, first.id)
+    assert "twin2345" in refused(restore, room, first.id)
 
 
 def test_an_error_says_what_was_missing_and_its_cure_the_lesson(room: Room) -> None:
@@ -183,7 +178,7 @@ def test_half_of_a_pair_that_is_a_lesson_is_not_listed(room: Room) -> None:
     for one in (error, cure):
         promote(room, one.id, RECORD)
         assert for_the_log_of(room) == []
-        take_back(room, one.id)
+        restore(room, one.id)
     promote(room, error.id, RECORD)
     forget(room, id=error.id)
     assert for_the_log_of(room) == [cure.id]

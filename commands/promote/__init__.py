@@ -1,1 +1,0 @@
-"""Takes a fragment into the memory log of a project, or back."""
