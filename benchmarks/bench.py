@@ -84,7 +84,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 def typical_drafts(count: int) -> Iterator[Draft]:
     """So many different records like the curated lessons, in no more than `TOPICS` topics."""
-    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "benchmarks/lessons.jsonl").read_text("utf-8").splitlines()
     lessons = [json.loads(line) for line in lines]
     for number in range(count):
         lesson, turn = lessons[number % len(lessons)], number // len(lessons)

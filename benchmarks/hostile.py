@@ -228,7 +228,7 @@ def honest(number: int) -> bytes:
 
 
 def _lessons() -> list[dict[str, Any]]:
-    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "benchmarks/lessons.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -25,7 +25,7 @@ from core.lessons.record import Draft
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = Path(__file__).resolve().parent / "peers" / "node_modules"
 MARK = re.compile(r"mark-\d{5}")
-LESSONS = ROOT / "commands/demo/lessons.jsonl"
+LESSONS = ROOT / "benchmarks/lessons.jsonl"
 
 Call = tuple[str, dict[str, Any]]
 

@@ -19,7 +19,7 @@ How to read the tables:
 - Compare the ratios, not the absolute figures, with those of another machine.
 - Every server ran as its own process over stdio, started directly with its interpreter (no `npx`,
   no `uv`), with a store of its own in the same temporary directory, filled through its own tools.
-- The records are the curated lessons of `commands/demo/lessons.jsonl`, half of them Korean,
+- The records are the curated lessons of `benchmarks/lessons.jsonl`, half of them Korean,
   repeated with a number where more were needed. The same texts went into each server.
 
 What is compared:

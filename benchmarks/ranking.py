@@ -95,7 +95,7 @@ def _dialogue() -> dict[str, Labelled]:
 
 
 def _other_lessons() -> Iterator[str]:
-    for line in (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines():
+    for line in (ROOT / "benchmarks/lessons.jsonl").read_text("utf-8").splitlines():
         yield _text(json.loads(line))
     for name in ("tuned", "unseen"):
         path = ROOT / "benchmarks" / f"actions_{name}.jsonl"

@@ -117,7 +117,7 @@ def start_cost(records: int, count: Count) -> int:
 
 def labelled_records() -> Iterator[Record]:
     """The records of the demonstration, of the ranking queries and of the labelled actions."""
-    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "benchmarks/lessons.jsonl").read_text("utf-8").splitlines()
     drafts = [Draft(**json.loads(line)) for line in lines]
     queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
     drafts += [Draft(**record) for record in queries["records"]]

@@ -1,4 +1,4 @@
-"""Sets up the demo's stage: the real server, a scratch project, a screen, checked claims."""
+"""Sets up the demo's stage: the real server, a scratch project, a screen."""
 
 import json
 import os
@@ -31,14 +31,6 @@ class DemoFailedError(SentinelError, RuntimeError):
     """A claim did not hold, or the server did not answer. Facts: reason."""
 
     words, key = WORDS, "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer of the server, and whether it is a refusal."""
-
-    text: str
-    refused: bool
 
 
 class Screen:
@@ -105,7 +97,8 @@ class ScratchProject:
         project = cls(root, _git_works(root))
         if project.has_git:
             project._git("init", "-q")
-            project.commit("Start")
+            project._git("add", "-A")
+            project._git("commit", "-q", "--no-verify", "-m", "Start")
         return project
 
     @property
@@ -121,22 +114,11 @@ class ScratchProject:
         """Return the lines of the memory log, read by a JSON parser and nothing else."""
         return [json.loads(line) for line in self.log_bytes().splitlines()]
 
-    def commit(self, message: str) -> None:
-        """Commit everything, if git is installed."""
-        if self.has_git:
-            self._git("add", "-A")
-            self._git("commit", "-q", "--no-verify", "-m", message)
-
-    def diff(self, before: bytes) -> tuple[str, str]:
-        """Return summary and text of the log's diff to the last commit, or to `before`."""
+    def diff(self) -> str:
+        """Return the log's diff to an empty file, as git would show it."""
         name = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
-        if self.has_git:
-            options = ("diff", "--no-color", "--no-ext-diff", "--no-textconv")
-            return self._git(*options, "--stat", "--", name), self._git(*options, "--", name)
-        old, new = (data.decode("utf-8").splitlines() for data in (before, self.log_bytes()))
-        lines = list(unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""))
-        signs = [line[:1] for line in lines[2:]]
-        return f"{name} | {signs.count('+')} +, {signs.count('-')} -", "\n".join(lines)
+        new = self.log_bytes().decode("utf-8").splitlines()
+        return "\n".join(unified_diff([], new, f"a/{name}", f"b/{name}", lineterm=""))
 
     def _git(self, *arguments: str) -> str:
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
@@ -178,21 +160,17 @@ class Stage:
         self._server = server
         self._environment = environment
 
-    async def call(self, tool: str, **arguments: Any) -> Answer:
-        """Call a tool as a client does. Raises DemoFailedError when no answer comes."""
+    async def done(self, tool: str, **arguments: Any) -> str:
+        """Return the answer of a tool. Raises DemoFailedError when none comes, or a refusal."""
         try:
             result = await self._client.call_tool(tool, arguments, raise_on_error=False)
-            return Answer(str(result.content[0].text), bool(result.is_error))
+            text = str(result.content[0].text)
         except Exception as error:
             reason = f"{self._server.name}: {tool}: {_first_line(error)}"
             raise DemoFailedError(reason=reason) from error
-
-    async def done(self, tool: str, **arguments: Any) -> str:
-        """Return the answer of a call. Raises DemoFailedError if the server refuses it."""
-        answer = await self.call(tool, **arguments)
-        if answer.refused:
-            raise DemoFailedError(reason=f"{self._server.name} refused {tool}: {answer.text}")
-        return answer.text
+        if result.is_error:
+            raise DemoFailedError(reason=f"{self._server.name} refused {tool}: {text}")
+        return text
 
     def command(self, *words: str, given: str = "") -> str:
         """Return what a command of this program prints. Raises DemoFailedError when it fails."""
@@ -209,18 +187,6 @@ class Stage:
         if done.returncode or done.stderr:
             raise DemoFailedError(reason=f"{words[0]}: {_text(done.stderr)}")
         return _text(done.stdout)
-
-    def open(self, key: str, **facts: str | int) -> None:
-        """Announce a scene."""
-        self.screen.say("")
-        self.screen.say(word(self.lang, key, **facts))
-
-    def claim(self, held: bool, key: str, **facts: str | int) -> None:
-        """Print a claim. Raises DemoFailedError if it does not hold."""
-        text = word(self.lang, key, **facts)
-        if not held:
-            raise DemoFailedError(reason=word(self.lang, "did_not_hold", claim=text))
-        self.screen.say(f"  ok: {text}")
 
 
 @asynccontextmanager

@@ -36,7 +36,6 @@ async def tell_story(
     _pull_request(stage)
     is_lent = is_passing(str(SERVER.parent))
     screen.head(word(lang, "story_next_uvx" if is_lent else "story_next"))
-    screen.say(word(lang, "story_more"))
 
 
 async def _monday(stage: Stage) -> None:
@@ -90,7 +89,7 @@ def _pull_request(stage: Stage) -> None:
         _check(lesson in " ".join(shown), answer)
         stage.screen.show("\n".join(shown), at_most=MOST_REPORT_LINES)
     else:
-        _, text = stage.project.diff(b"")
+        text = stage.project.diff()
         _check(lesson in text, text)
         stage.screen.show(text, at_most=MOST_REPORT_LINES)
 

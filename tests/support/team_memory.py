@@ -14,7 +14,7 @@ from core.store import MemoryStore
 from tests.support.git_clones import git, path_of
 from tests.support.stdio_client import ROOT
 
-LESSONS = ROOT / "commands/demo/lessons.jsonl"
+LESSONS = ROOT / "benchmarks/lessons.jsonl"
 AUTHORS = ("web", "payments", "결제팀", "platform")
 PRINCIPLES = {
     ("payment", "payments-api"): Draft(
