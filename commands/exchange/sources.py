@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from commands.exchange.blocks import Passed
 from commands.exchange.formats import FORMAT, MARKER, VERSION
 from commands.exchange.import_words import WORDS
-from commands.exchange.lists import read_markdown
+from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk.atomic import reason_of
 from core.errors import SentinelError

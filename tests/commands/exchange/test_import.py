@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.exchange.blocks import Passed
 from commands.exchange.formats import MARKER, as_json, markdown
 from commands.exchange.import_words import WORDS
-from commands.exchange.lists import Lesson, read_markdown
+from commands.exchange.lists import Lesson, Passed, read_markdown
 from commands.exchange.sources import MOST_BYTES, MOST_TEXT_BYTES
 from commands.exchange.topics import topic_of
 from core.errors import SentinelError
@@ -67,31 +66,27 @@ def test_a_claude_md_is_read_item_by_item() -> None:
     text = (DATA / "CLAUDE.md").read_text(encoding="utf-8")
     lessons, passed = read_markdown(text)
     assert lessons == [
-        Lesson(11, "code-style", "Use 2 spaces"),
-        Lesson(
-            12,
-            "code-style",
-            "함수는 40줄을 넘기지 않는다.\n- 테스트는 예외다.\n- Why: readability, and reviews.",
-        ),
-        Lesson(18, "code-style", "Python: Run `ruff check .` first:\nThen the tests."),
+        Lesson(11, "code-style", "Use 2 spaces <!-- not tabs -->"),
+        Lesson(12, "code-style", "함수는 40줄을 넘기지 않는다."),
+        Lesson(18, "code-style", "Python: Run `ruff check .` first:"),
         Lesson(23, "code-style", "Python: Type everything"),
         Lesson(27, "결제-모듈", "환불은 7일 안에만 가능하다."),
         Lesson(28, "결제-모듈", "Use `<!-- x -->` as it is"),
-        Lesson(51, "odd", "The end"),
+        Lesson(51, "odd", "The end <!-- of the"),
+        Lesson(52, "odd", "list --> of it"),
     ]
     assert passed == [
-        *(Passed(line, "front_matter") for line in (1, 2, 3)),
-        Passed(6, "prose"),
+        *(Passed(line, "prose") for line in (1, 2, 3, 6)),
         Passed(8, "reference"),
+        *(Passed(line, "nested") for line in (13, 14, 15)),
         *(Passed(line, "code") for line in (19, 20, 21)),
-        *(Passed(line, "table") for line in (30, 31, 32)),
+        *(Passed(line, "prose") for line in (22, 30, 32)),
         Passed(34, "heading"),
         *(Passed(line, "ours") for line in (36, 37, 39, 40)),
-        Passed(46, "code"),
+        Passed(46, "nested"),
         Passed(48, "no_words"),
         Passed(49, "contents"),
         Passed(50, "reference"),
-        Passed(52, "comment"),
     ]
 
 
@@ -111,8 +106,8 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference(ends: str) -> None:
         ("# One\n- a\n# Two", "one"),
         ("- a\n# Below", "general"),
         ("# Title\n## 1. Code *style*:\n- a", "code-style"),
-        ("## [Docs](http://x) & `API`\n- a", "docs-api"),
         ("Deploy\n===\n- a", "deploy"),
+        ("## [Docs](http://x) & `API`\n- a", "docs-api"),
         ("## 😀\n- a", "general"),
         ("##\n- a", "general"),
     ],
@@ -135,21 +130,19 @@ def test_two_titles_are_two_topics() -> None:
     [
         ("- one\n  two", "one two"),
         ("- one\ntwo", "one two"),
-        ("- one\n\n  two", "one\ntwo"),
-        ("- one\n  - a\n    - b", "one\n- a\n  - b"),
-        ("1) one\n   1. a", "one\n1. a"),
+        ("- one\n\n  two", "one"),
+        ("- one\n  - a\n    - b\n  c", "one"),
+        ("1) one\n   1. a", "one"),
         ("- [ ] one", "one"),
         ("- **Bold**: `x`", "**Bold**: `x`"),
-        ("- one <!-- a --> two", "one  two"),
         ("- `<!--` and `-->`", "`<!--` and `-->`"),
         ("- one\n<!-- a\nb -->", "one"),
         ("- one\n```\nx\n```\n  two", "one"),
-        ("- one\n\n| a |\n|---|\n\n  two", "one"),
+        ("- one\n\n| a |\n|---|\n", "one"),
         ("- one\n<!-- a -->\n  two", "one"),
-        ("- one\n  ```\n  x\n  ```\n  two", "one\ntwo"),
+        ("- one\n  ```\n  x\n  ```\n  two", "one"),
         ("- one\n***\ntwo", "one"),
         ("- one\n\ntwo", "one"),
-        ("   - one", "one"),
     ],
 )
 def test_what_belongs_to_an_item_is_its_lesson(text: str, lesson: str) -> None:
@@ -161,16 +154,16 @@ def test_what_belongs_to_an_item_is_its_lesson(text: str, lesson: str) -> None:
     [
         ("", []),
         ("words", [(1, "prose")]),
-        ("    - code", [(1, "code")]),
+        ("   - one\n- two\n  - a\n    b", [(1, "nested"), (3, "nested"), (4, "nested")]),
         ("```\n- a\n", [(1, "code"), (2, "code")]),
         ("~~~ x\n```\n~~~", [(1, "code"), (2, "code"), (3, "code")]),
         ("<!-- a\n\n- b\n--> c", [(1, "comment"), (3, "comment"), (4, "comment")]),
         ("<!-- never ends\n- b", [(1, "comment"), (2, "comment")]),
-        ("a | b\n--|--\n1 | 2", [(1, "table"), (2, "table"), (3, "table")]),
+        ("a | b\n--|--\n1 | 2", [(1, "prose"), (3, "prose")]),
         ("# A\n## B", [(1, "heading"), (2, "heading")]),
         ("> - quoted", [(1, "prose")]),
         ("- ...", [(1, "no_words")]),
-        ("<!-- sentinel-memory rules: begin -->\n- a", [(1, "comment")]),
+        ("<!-- sentinel-memory rules: begin -->\n- a", [(1, "ours"), (2, "ours")]),
         ("---\na: b", [(2, "prose")]),
     ],
 )
@@ -211,7 +204,7 @@ def test_a_file_of_rules_that_we_wrote_is_no_source() -> None:
     )
     lessons, passed = read_markdown(text.replace("\n", "\r\n"))
     assert lessons == []
-    assert {why for _, why in passed} == {"ours"}
+    assert {why for _, why in passed} == {"prose", "ours"}
 
 
 # Saving.
@@ -242,7 +235,7 @@ def test_a_second_import_adds_nothing_and_says_so(take: Command, project: Path) 
     done = take(text, "--yes")
     assert (done.code, done.errors) == (0, "")
     known = "already in the memory (as it is or in a later version), or earlier in this file"
-    assert f"  lines 11-12, 18, 23, 27-28, 51: {known}" in done.lines
+    assert f"  lines 11-12, 18, 23, 27-28, 51-52: {known}" in done.lines
     assert done.lines[-1] == "Nothing to save."
     assert path_of(project).read_bytes() == before
 
