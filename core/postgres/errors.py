@@ -116,12 +116,6 @@ class NoRightError(ServerError):
     key = "no_right"
 
 
-class NotOwnerError(NoRightError):
-    """The user of the address may not take another program's tables over. Facts: path, reason."""
-
-    key = "not_owner"
-
-
 _NO_PASSWORD = "no password supplied"  # libpq says so by itself, of a server that asked for one
 _REFUSALS = {  # the first that fits: a wrong password comes with a second try that has no TLS
     "login": re.compile(rf"authentication failed|role .{{0,200}} does not exist|{_NO_PASSWORD}"),

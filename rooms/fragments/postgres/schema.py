@@ -235,23 +235,18 @@ def _version(connection: "Connection[Any]") -> int:
 
 def make(connection: "Connection[Any]", found: Found) -> None:
     """Make what is missing, in a transaction of the address's own user."""
-    make_schema(connection, found)
-    now = look(connection)
-    connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-    connection.execute(f"SET LOCAL search_path = {now.path}")
-    for statement in inside(now):
-        connection.execute(statement)
-    connection.execute("RESET ROLE; RESET search_path")
-
-
-def make_schema(connection: "Connection[Any]", found: Found) -> None:
-    """Make what is missing around the tables: the roles, the extension, the empty schema."""
     for statement in before(found):
         connection.execute(statement)
     if found.vectors_in:
         _try_names(connection, found.vectors_in)
     elif found.has_vectors:
         _add_extension(connection)
+    now = look(connection)
+    connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
+    connection.execute(f"SET LOCAL search_path = {now.path}")
+    for statement in inside(now):
+        connection.execute(statement)
+    connection.execute("RESET ROLE; RESET search_path")
 
 
 def before(found: Found) -> list[str]:
@@ -273,11 +268,6 @@ def _quoted(user: str) -> str:
 
 def inside(found: Found) -> list[str]:
     """Return what the owner of the tables runs: the tables, and their rows' security."""
-    return table_statements(found) + security.statements()
-
-
-def table_statements(found: Found) -> list[str]:
-    """Return what makes the tables and the index of vectors."""
     embedding = tables.VECTOR if found.vectors_in else tables.NO_VECTOR
     made = tables.statements(found.version, embedding)
     if found.has_waiting_vectors:
@@ -287,7 +277,7 @@ def table_statements(found: Found) -> list[str]:
         )
     if found.vectors_in:
         made.append(tables.vector_index(tables.SPECIFIED_DIMENSIONS))
-    return made
+    return made + security.statements()
 
 
 def script(found: Found) -> list[str]:

@@ -1,23 +1,30 @@
-"""Tests how the tables on a server come about: anew, by several at once, from another program's."""
+"""Tests how the tables on a server come about: anew, by several at once, beside another's."""
 
 import multiprocessing
+import os
+import re
+import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from core.postgres.errors import NoRightError, NotOwnerError, SchemaForeignError, SchemaNewerError
+from core.postgres.errors import NoRightError, SchemaForeignError, SchemaNewerError
 from core.postgres.pool import Pool
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, hash_of
-from rooms.fragments.postgres import schema, tables, takeover
+from rooms.fragments.postgres import schema, tables
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from tests.support.cli_process import Run
 from tests.support.real_engines import postgres
+from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
+OPERATORS = ROOT / "docs" / "operators" / "README.md"
 COUNT = 300
 ALICES = COUNT // 3
 SHARED = COUNT - ALICES
@@ -173,113 +180,103 @@ def test_an_owner_who_may_make_roles_makes_the_tables() -> None:
         administrator.close()
 
 
-def test_another_programs_tables_are_refused_with_the_command(anothers: Pool) -> None:
-    for call in (Schema(anothers).is_ready, Schema(anothers).prepare):
-        with pytest.raises(SchemaForeignError, match="fragments migrate"):
+@pytest.mark.row("002 2.100")
+def test_another_programs_tables_are_refused_with_the_way_out_and_stay_as_they_are(
+    anothers: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(anothers)
+    for call in (Schema(anothers).is_ready, Schema(anothers).prepare, Schema(anothers).complete):
+        with pytest.raises(SchemaForeignError, match="import former"):
             call()
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", anothers.server.dsn)
+    for words in (("--yes",), ("--sql",), ("--dry-run",)):
+        refused = Run.of(capsys, "fragments", "migrate", *words)
+        assert (refused.code, refused.out) == (1, "")
+        assert "import former.jsonl" in " ".join(refused.errors.split())
+    assert contents(anothers) == before
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
-def test_another_programs_tables_are_taken_over_whole(
-    anothers: Pool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("user", ["owner", "one from whom rows are hidden"])
+def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_import(
+    anothers: Pool,
+    team_server: TeamServer,
+    user: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(takeover, "_AT_ONCE", COUNT // 3 + 1)
-    counted = takeover.former(anothers)
-    assert counted.rows == {
-        "fragments": COUNT,
-        "fragment_links": 2,
-        "fragment_versions": 50,
-        "tool_feedback": 20,
-        "task_feedback": 1,
-    }
-    assert (counted.linked, counted.vectors) == (10, COUNT // 10)
-    assert takeover.take_over(anothers) == counted
-    engine = PostgresEngine(anothers.server, timeout_s=10.0)
-    with engine.writing() as writing:
-        found = writing.find(Wanted(state="all"))
-        assert len(found) == COUNT
-        one = writing.by_ids(["f10"])[0]
-        assert (one.content, one.keywords, one.importance) == (
-            *("Text number 10", ("Key", "k10")),
-            0.3,
+    before, dsn = contents(anothers), anothers.server.dsn
+    if user != "owner":
+        with anothers.as_login() as connection:
+            connection.execute(
+                "CREATE ROLE former_reader LOGIN;"
+                " GRANT USAGE ON SCHEMA agent_memory TO former_reader;"
+                " GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"
+            )
+        dsn = dsn.replace("//owner@", "//former_reader@")
+    [command] = re.findall(r"^psql ADDRESS .*$", OPERATORS.read_text("utf-8"), re.MULTILINE)
+    with pytest.raises(SchemaForeignError) as caught:
+        Schema(anothers).is_ready()
+    assert command in str(caught.value)
+    psql = shlex.quote(str(team_server.postgres.binaries / "psql"))
+    line = command.replace("psql ADDRESS", f"{psql} {shlex.quote(dsn)}")
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, check=False)
+    lines = (tmp_path / "former.jsonl").read_text("utf-8").splitlines()
+    if user != "owner":
+        assert b"row-level security" in done.stderr and lines == []
+        return
+    assert len(lines) == COUNT + 2
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", team_server.empty_dsn())
+    brought = Run.of(capsys, "import", str(tmp_path / "former.jsonl"), "--yes")
+    assert brought.code == 0, brought.errors
+    engine = PostgresEngine(a_server(os.environ["SENTINEL_MEMORY_FRAGMENTS"]), timeout_s=10.0)
+    with engine.reading() as reading:
+        found = reading.find(Wanted(state="all"), limit=COUNT + 1)
+        one = next(it for it in found if it.content == "Text number 10")
+        assert (one.keywords, one.importance, one.lifetime) == (("Key", "k10"), 0.3, "procedural")
+        assert (one.tier, one.access_count, one.content_hash) == (
+            *("permanent", 2),
+            hash_of(one.content),
         )
-        assert (one.content_hash, one.lifetime) == (hash_of(one.content), "procedural")
-        assert (one.tier, one.access_count) == ("permanent", 2)
         assert sum(it.is_anchor for it in found) == COUNT // 7
         assert Counter(it.agent for it in found) == {"alice": ALICES, "default": SHARED}
-        links = writing.links([it.id for it in found])
+        texts = {it.id: it.content for it in found}
+        links = reading.links([*texts])
         assert len(links) == 2 + 9  # f2 is linked with f1 already
-        assert {it.from_id for it in links if it.relation == "caused_by"} == {"f1"}
-        assert len(writing.vectors(it.number for it in found)) == COUNT // 10
-        assert writing.find(Wanted(keywords=("K10",)))[0].id == "f10"
-        assert not writing.mend_index()
-    with anothers.transaction() as connection:
-        counts = "SELECT (SELECT count(*) FROM agent_memory.{}), (SELECT count(*) FROM {}.{})"
-        with anothers.as_login() as login:
-            for table, rows in counted.rows.items():
-                if table != "fragment_links":
-                    row = login.execute(counts.format(table, takeover.FORMER, table)).fetchone()
-                    assert row == (rows, rows)
-        policies = connection.execute(
-            "SELECT count(*) FROM pg_policies WHERE schemaname = 'agent_memory'"
-            " AND policyname = 'fragment_isolation_policy'"
-        ).fetchone()
-        assert policies == (0,)
-        connection.execute(
-            "INSERT INTO agent_memory.fragment_links (from_id, to_id) VALUES ('f5', 'f6')"
+        assert [
+            (texts[it.from_id], texts[it.to_id]) for it in links if it.relation == "caused_by"
+        ] == [("Text number 1", "Text number 2")]
+    engine.close()
+    assert contents(anothers) == before
+
+
+def contents(pool: Pool) -> list[tuple[object, ...]]:
+    """What another program's schema holds, and whose it is."""
+    with pool.as_login(changes=False) as connection:
+        owned = connection.execute(
+            "SELECT relname::text, relowner, relforcerowsecurity FROM pg_class"
+            " WHERE relnamespace = 'agent_memory'::regnamespace ORDER BY 1"
+        ).fetchall()
+        return (
+            owned
+            + connection.execute(
+                "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
+            ).fetchall()
         )
-    with engine.for_agent("bob").reading() as reading:
-        assert len(reading.find(Wanted())) == SHARED
-    engine.close()
-
-
-@pytest.mark.row("002 2.100")
-def test_a_takeover_that_fails_leaves_all_as_it_was(anothers: Pool) -> None:
-    with anothers.as_login() as connection:
-        connection.execute("ALTER TABLE agent_memory.fragments DROP COLUMN keywords CASCADE")
-    before = Schema(anothers).look()
-    with pytest.raises(Exception, match="keywords"):
-        takeover.take_over(anothers)
-    assert Schema(anothers).look() == before
 
 
 @pytest.mark.long  # it costs much
-def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_taken_over(
-    anothers: Pool, team_server: TeamServer
-) -> None:
-    with anothers.as_login() as connection:
-        connection.execute("CREATE ROLE stranger LOGIN; GRANT sentinel_room TO stranger")
-        connection.execute("GRANT sentinel_upkeep TO stranger")
-    dsn = anothers.server.dsn.replace("//owner@", "//stranger@")
-    stranger = Pool(a_server(dsn))
-    for call in (takeover.former, takeover.take_over):
-        with pytest.raises(NotOwnerError, match="--sql"):
-            call(stranger)
-    takeover.take_over(anothers)
-    engine = PostgresEngine(stranger.server, timeout_s=10.0)
-    with engine.for_agent("bob").reading() as reading:
-        assert len(reading.find(Wanted())) == SHARED
-    engine.close()
-    stranger.close()
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.100")
-@pytest.mark.parametrize("kind", ["empty", "another's"])
 def test_the_command_shows_then_does(
-    empty: Pool, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    empty: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if kind != "empty":
-        with empty.as_login() as connection:
-            connection.execute(ANOTHERS)
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", empty.server.dsn)
     shown = Run.of(capsys, "fragments", "migrate", "--dry-run")
     assert "Nothing was changed." in shown.out
     assert not Schema(empty).look().version
-    assert (f"fragments: {COUNT}" in shown.out) == (kind != "empty")
     statements = Run.of(capsys, "fragments", "migrate", "--sql").out
-    assert ("CREATE POLICY" in statements) == (kind == "empty")
+    assert "CREATE POLICY" in statements
     assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked
     done = Run.of(capsys, "fragments", "migrate", "--yes")
     assert done.code == 0, done.errors
