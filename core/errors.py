@@ -233,6 +233,12 @@ class LogWriteError(SentinelError, OSError):
     key = "log_write"
 
 
+class LogEncodingError(SentinelError, OSError):
+    """The memory log begins like UTF-16, so that nothing can be saved into it. Facts: path."""
+
+    key = "log_encoding"
+
+
 class LogUnsettledError(SentinelError, OSError):
     """Somebody who takes no lock replaces the memory log all the time. Facts: path."""
 

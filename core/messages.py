@@ -80,6 +80,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{link}은(는) 심볼릭 링크인데, 잠금 파일은 링크일 수 없습니다. 저장된 것은 없고, 링크가 가리키는 것도 건드리지 않았습니다. 링크를 지운 뒤({rm}) 다시 시도하세요."),
     "log_write": ("The memory log {path} could not be written ({reason}). The old file is intact and nothing was saved. Make room, or make the file and its directory writable, then try again.",
         "기억 로그 {path}에 쓸 수 없습니다({reason}). 이전 파일은 그대로이며 저장된 것은 없습니다. 공간을 확보하거나 파일과 디렉터리에 쓸 수 있게 한 뒤 다시 시도하세요."),
+    "log_encoding": ("The memory log {path} begins like UTF-16, and the memory is UTF-8. Nothing was changed. {cli} doctor says how to save the file as UTF-8; then repeat this.",
+        "기억 로그 {path}이(가) UTF-16처럼 시작합니다. 기억은 UTF-8로 저장합니다. 바뀐 것은 없습니다. {cli} doctor가 UTF-8로 저장하는 방법을 알려 줍니다. 그 뒤 다시 실행하세요."),
     "log_unsettled": ("Another program replaced the memory log {path} at every attempt to save. That program's version is in place; this call saved nothing. Wait until it is done (a merge, an editor), then try again.",
         "기억 로그 {path}에 저장하려 할 때마다 다른 프로그램이 파일을 바꾸었습니다. 그 프로그램이 쓴 내용이 남아 있고, 이번 호출에서 저장된 것은 없습니다. 그 작업(병합, 편집기)이 끝난 뒤 다시 시도하세요."),
     "log_busy": ("Another process has held {path} for more than {waited_s} s. Nothing was saved; the file is unchanged. Try again; if this persists, look for a hung process that uses this project.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import SourceIdsOfLogError
+from core.errors import LogEncodingError, SourceIdsOfLogError
 from core.lessons.changes import NOTHING, add, bring_back, delete, hidden_by, select, upsert
 from core.lessons.incoming import (
     given_draft,
@@ -17,6 +17,7 @@ from core.lessons.incoming import (
     redacted_record,
     redacted_renewals,
 )
+from core.lessons.lines import begins_like_utf_16
 from core.lessons.log import MemoryLog, log_of_passing
 from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long, place_of
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
@@ -79,6 +80,14 @@ class LogReader:
     def count(self) -> int:
         """Return how many records a reader sees."""
         return self.read_records().count
+
+    def check_encoding(self) -> None:
+        """Raise LogEncodingError where nothing can be saved into the file as it is."""
+        self._check_encoding(self._file.read())
+
+    def _check_encoding(self, data: bytes) -> None:
+        if begins_like_utf_16(data):
+            raise LogEncodingError(path=str(self.path))
 
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
@@ -154,6 +163,7 @@ class LogUpkeep(LogReader):
         from core.lessons.upkeep.replaced import cleaned
 
         def scrub(data: bytes) -> "Change[Cleaning]":
+            self._check_encoding(data)
             cleaning = clean(data, now=self._now())
             keep = self._keeping(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
             return Change(cleaning.data, cleaning, replaced=keep)
@@ -172,6 +182,7 @@ class LogUpkeep(LogReader):
         """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
 
         def rewrite(data: bytes) -> Change[_Result]:
+            self._check_encoding(data)
             before = self._parsed(data)
             after, outcome = change(before)
             keep = None if dry_run else self._keeping(before, after)

@@ -45,10 +45,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "lines": ("lines {numbers}", "{numbers}번째 줄"),
     "more_lines": ("{numbers} and {more} more", "{numbers} 외 {more}줄"),
     # what stands in the file
-    "utf_16": ("The file is UTF-16, as some editors save it, so no record can be read. Save it as UTF-8, or run --fix.",
-        "파일이 UTF-16으로 저장되어 기록을 하나도 읽을 수 없습니다. UTF-8로 다시 저장하거나 --fix를 쓰세요."),
-    "utf_16_torn": ("The file begins like UTF-16 but is damaged, so no record can be read, and --fix leaves it unchanged. Take the last good version from git, or save it as UTF-8 in an editor.",
-        "파일이 UTF-16으로 시작하지만 손상되어 기록을 읽을 수 없으며, --fix는 건드리지 않습니다. git에서 마지막 정상 버전을 되찾거나 편집기에서 UTF-8로 저장하세요."),
+    "utf_16": ("The file is UTF-16, as some editors save it, so no record can be read and nothing is saved into it. Save it as UTF-8 in an editor, or run this in the project: `{command}`",
+        "파일이 UTF-16으로 저장되어 기록을 하나도 읽을 수 없고, 아무것도 저장되지 않습니다. 편집기에서 UTF-8로 저장하거나, 프로젝트에서 다음을 실행하세요: `{command}`"),
+    "utf_16_torn": ("The file begins like UTF-16 but holds something else as well, so nothing is saved into it, and --fix leaves it unchanged. Save it as UTF-8 in an editor, or take the last good version from git.",
+        "파일이 UTF-16으로 시작하지만 다른 것이 섞여 있어 아무것도 저장되지 않으며, --fix는 건드리지 않습니다. 편집기에서 UTF-8로 저장하거나 git에서 마지막 정상 버전을 되찾으세요."),
     "same_gap": ("two records of one gap under different ids, as after an edit by hand. --fix gives both the matching id; if their words are equal, the older one moves beside the log.",
         "빠진 정보가 같은 기록 둘이 서로 다른 id를 쓰고 있습니다(직접 편집한 경우). --fix는 둘에 맞는 id를 주고, 내용이 같으면 이전 것을 로그 옆으로 옮깁니다."),
     "shared_id": ("two different records have the same id, because their texts read the same when joined. Both are shown. Reword one of them slightly by hand; --fix then gives it its own id.",
@@ -364,7 +364,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "ask_fix": ("Repair? [y/N] ", "고칠까요? [y/N] "),
     "fixed": ("Repaired ({count}):", "고친 것({count}건):"),
     # what a repair did
-    "done_utf_16": ("saved the file as UTF-8", "파일을 UTF-8로 저장했습니다."),
     "done_same_gap": ("gave two records of one gap the matching id in {where}, or moved the older one of equal words beside the log", "{where}: 빠진 정보가 같은 두 기록에 맞는 id를 주거나, 내용이 같은 이전 것을 로그 옆으로 옮겼습니다."),
     "done_unreadable": ("moved what was no record out of {where}, to a file beside the log", "{where}: 기록이 아닌 것을 로그 옆 파일로 옮겼습니다."),
     "done_mendable": ("wrote the whole records in {where} properly", "{where}: 온전한 기록을 바르게 고쳐 썼습니다."),

@@ -142,6 +142,7 @@ def _damage(revisions: Revisions) -> Iterator[Damage]:
         yield Damage(path=revisions.link, line=1, kind=LINK)
     if after.is_wide and not before.is_wide:
         yield Damage(path=revisions.path, line=1, kind=UTF_16)
+        return  # its lines are broken for that reason alone
     known = Counter(content for _, content, _ in _broken(before.log))
     for line, content, kind in _broken(after.log):
         if known[content]:

@@ -12,7 +12,7 @@ from core.errors import LogReadError
 from core.lessons.git.commits import Commits
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
-from core.lessons.lines import as_utf_8, is_utf_16
+from core.lessons.lines import begins_like_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
@@ -29,7 +29,7 @@ class Side:
     """One version of the log.
 
     name: the id of the commit, INDEX or WORK_TREE, "" before the first commit. is_wide: the file
-    is UTF-16, which no reader takes; the log is what it would be as UTF-8.
+    begins like UTF-16, so that no reader takes that.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Side:
             name=name,
             data=held,
             is_there=data is not None,
-            is_wide=is_utf_16(held),
-            log=MemoryLog.parse(as_utf_8(held)),
+            is_wide=begins_like_utf_16(held),
+            log=MemoryLog.parse(held),
         )
 
 

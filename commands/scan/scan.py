@@ -57,7 +57,6 @@ from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
-from core.lessons.lines import is_utf_16
 from core.lessons.upkeep.cleaning import Cleaning
 from core.messages import Language
 from core.parser import add_project, language_here
@@ -263,8 +262,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
 
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     lang = opened.lang
-    if is_utf_16(opened.store.read_bytes()):
-        raise RedactionError("utf_16")
+    opened.store.check_encoding()
     if not arguments.yes and not _is_wanted(opened, arguments):
         return FOUND
     try:

@@ -104,8 +104,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "2. git diff .context/를 확인한 뒤 커밋하세요."),
     "next_clones": ("3. Have every other clone pull before it saves again. A version changed there in the meantime comes back with a merge, so run {cli} scan after each merge until all have pulled.",
         "3. 다른 클론은 다시 저장하기 전에 먼저 pull해야 합니다. 그 사이 그쪽에서 바뀐 버전은 병합 때 되돌아올 수 있으니, 모두 pull할 때까지 병합할 때마다 {cli} scan을 실행하세요."),
-    "utf_16": ("The log is UTF-16. Nothing was changed. Run {cli} doctor --fix to convert it to UTF-8, then repeat the command.",
-        "로그가 UTF-16으로 저장되어 있어 아무것도 바꾸지 않았습니다. {cli} doctor --fix로 UTF-8로 바꾼 뒤 다시 실행하세요."),
     "no_filelock": ("The package filelock is not installed. Nothing was written. Run the command with the Python that runs the server.",
         "filelock 패키지가 설치되어 있지 않아 아무것도 쓰지 않았습니다. 서버를 실행하는 Python으로 명령을 실행하세요."),
 }

@@ -20,6 +20,7 @@ CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"\0{": "utf-16-be"}
 _WIDE = ("utf-16-le", "utf-16-be")
 _TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
+_INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 _IN_UTF_8, _IN_UTF_16 = re.compile(rb"[\t -~]{16}"), re.compile(r"[\t -~]{4}")
 
 
@@ -37,9 +38,19 @@ def is_utf_16(data: bytes) -> bool:
         return False
 
 
-def is_torn_utf_16(data: bytes) -> bool:
-    """Return whether a file begins as UTF-16 and holds something else as well."""
-    return data.startswith(UTF_16_MARKS) and b"\0" in data and not is_utf_16(data)
+def begins_like_utf_16(data: bytes) -> bool:
+    """Return whether a file begins as UTF-16 does, so that UTF-8 behind it would be a mix.
+
+    Its records may be readable all the same, where only the beginning is UTF-16.
+    """
+    first = data[: data.find(b"\n") + 2] if b"\n" in data else data
+    is_marked = data in UTF_16_MARKS or (data.startswith(UTF_16_MARKS) and b"\0" in first)
+    return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)
+
+
+def utf_16_name(data: bytes) -> str:
+    """Return what Python calls the encoding of a file that is UTF-16, "" for any other file."""
+    return _UTF_16[data[:2]] if is_utf_16(data) else ""
 
 
 def mark_of(line: bytes) -> bytes:
@@ -52,12 +63,6 @@ def mark_of(line: bytes) -> bytes:
     return line[:2] if line.startswith(UTF_16_MARKS) and b"\0" not in line[:4] else b""
 
 
-def as_utf_8(data: bytes) -> bytes:
-    """Return the file as UTF-8 without a byte order mark."""
-    read = data.decode(_UTF_16[data[:2]]).encode("utf-8") if is_utf_16(data) else data
-    return read.removeprefix(BOM)
-
-
 def readings(data: bytes) -> list[bytes]:
     """Return a file as UTF-8 in every encoding that it may be, one at least.
 
@@ -67,8 +72,8 @@ def readings(data: bytes) -> list[bytes]:
     if b"\0" not in data and not data.startswith(UTF_16_MARKS):
         return [data.removeprefix(BOM)]
     found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
-    if is_utf_16(data):
-        return [as_utf_8(data), *found]
+    if name := utf_16_name(data):
+        return [data.decode(name).encode("utf-8").removeprefix(BOM), *found]
     for name in _WIDE:
         for text in (data[at:].decode(name, "replace").removeprefix("\ufeff") for at in (0, 1)):
             if _IN_UTF_16.search(text):

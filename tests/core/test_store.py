@@ -12,6 +12,7 @@ from core.errors import (
     BlankFieldError,
     FieldTooLongError,
     IdCollisionError,
+    LogEncodingError,
     LogReadError,
     SecretRefusedError,
     SourceIdsOfLogError,
@@ -476,3 +477,47 @@ def test_added_records_keep_their_triggers_and_one_that_is_none_is_refused(
     added = store.add_all([many, short])
     assert [it.fate for it in added.offered] == ["added", "refused"]
     assert store.read_all() == [many]
+
+
+ONE = a_record("one")
+LINE = ONE.to_line().decode()
+LIKE_UTF_16 = {
+    "a mark": LINE.encode("utf-16"),
+    "the other mark": ("\ufeff" + LINE).encode("utf-16-be"),
+    "no mark": LINE.encode("utf-16-le"),
+    "no mark, the other order": LINE.encode("utf-16-be"),
+    "a mark alone": b"\xff\xfe",
+    "an empty line": "\r\n".encode("utf-16"),
+    "cut off": LINE.encode("utf-16")[:-1],
+    "then UTF-8": LINE.encode("utf-16") + a_record("two").to_line(),
+    "UTF-8 after a line of it": b'\xff\xfe{\0"\0\n' + ONE.to_line(),
+}
+
+
+@pytest.mark.row("P4", "P10")
+@pytest.mark.parametrize("data", LIKE_UTF_16.values(), ids=LIKE_UTF_16)
+def test_nothing_is_written_into_a_file_that_begins_like_utf_16(
+    store: MemoryStore, data: bytes
+) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(data)
+    assert store.read().count + store.read().skipped > 0 or data == b"\xff\xfe"
+    with pytest.raises(LogEncodingError) as refused:
+        store.upsert_log(a_draft("three"))
+    assert "begins like UTF-16" in refused.value.text("en")
+    for dry_run in (True, False):
+        with pytest.raises(LogEncodingError):
+            store.bring_back([ONE], dry_run=dry_run)
+        with pytest.raises(LogEncodingError):
+            store.add_all([a_record("four")], dry_run=dry_run)
+    assert not store.repair(aside_name="aside")
+    assert store.path.read_bytes() == data
+    assert not store.replaced_path.exists()
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe" + ONE.to_line(), b"\0\0\0\0\n", b"\0x\n"])
+def test_a_stray_mark_or_nul_hinders_no_save(store: MemoryStore, data: bytes) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(data)
+    store.upsert_log(a_draft("two"))
+    assert store.path.read_bytes().startswith(data)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from core.lessons.compaction import is_required
 from core.lessons.json_form import DECODER, too_deep, well_typed
-from core.lessons.lines import BOM, UTF_16_MARKS, is_torn_utf_16, is_utf_16, mark_of
+from core.lessons.lines import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -23,6 +23,7 @@ from core.lessons.record import (
     seconds_of,
 )
 from core.messages import Facts
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.settings import DEFAULT_THRESHOLD
 
 Severity = Literal["error", "warning", "note"]
@@ -57,12 +58,19 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
     """
     data = log.to_bytes()
-    if is_utf_16(data):
-        return [Finding("utf_16", "error", fixable=True)]
-    if is_torn_utf_16(data):
+    if encoding := utf_16_name(data):
+        return [Finding("utf_16", "error", facts={"command": _as_utf_8(encoding)})]
+    if begins_like_utf_16(data):
         return [Finding("utf_16_torn", "error")]
     findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
     return sorted(findings, key=lambda finding: finding.lines[:1])
+
+
+def _as_utf_8(encoding: str) -> str:
+    """Return the command that saves the log of the current directory as UTF-8."""
+    path = f"pathlib.Path('{CONTEXT_DIRECTORY}', '{LOG_NAME}')"
+    code = f"p.write_bytes(p.read_bytes().decode('{encoding}').encode())"
+    return f'python3 -c "import pathlib; p = {path}; {code}"'
 
 
 def _about_lines(log: MemoryLog) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ Pure: bytes in, bytes out. Of a record only the id, the encoding and the blanks 
 
 from dataclasses import dataclass
 
-from core.lessons.lines import as_utf_8, is_torn_utf_16, is_utf_16
+from core.lessons.lines import begins_like_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, reidentified
 from core.lessons.upkeep.health import as_written, id_fits, mended
@@ -35,10 +35,8 @@ class _Kept:
 def repair(data: bytes) -> Repair:
     """Return the log as `examine` would like it; repairing twice changes nothing more."""
     aside: list[bytes] = []
-    if is_torn_utf_16(data):  # what its lines are, nobody can say
+    if begins_like_utf_16(data):  # what its lines are, nobody can say
         return Repair(data=data, aside=b"")
-    if is_utf_16(data):
-        data = as_utf_8(data)
     log = MemoryLog.parse(data)
     kept = _without_leftovers(_readable(log, aside), aside)
     renamed = [_with_fitting_id(line) for line in kept]

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import stat
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -158,8 +159,10 @@ PRINCIPLE = replace(
 IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
     "utf_16": (
         [ONE.to_line().decode().encode("utf-16")],
-        "error  The file is UTF-16, as some editors save it, so no record can be read. Save it"
-        " as UTF-8, or run --fix.",
+        "error  The file is UTF-16, as some editors save it, so no record can be read and nothing"
+        " is saved into it. Save it as UTF-8 in an editor, or run this in the project:"
+        " `python3 -c \"import pathlib; p = pathlib.Path('.context', 'memory_log.jsonl');"
+        " p.write_bytes(p.read_bytes().decode('utf-16').encode())\"`",
     ),
     "unreadable, not UTF-8": (
         [ONE, b"\xff\n"],
@@ -1429,3 +1432,16 @@ def texts_of(path: Path) -> set[str]:
         for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_the_command_that_the_doctor_names_saves_a_utf_16_log_as_utf_8(
+    bare: Desk, encoding: str
+) -> None:
+    bare.write(ONE)
+    data = bare.log.read_bytes()
+    bare.log.write_bytes(data.decode().encode(encoding))
+    [command] = re.findall(r"`(python3? -c .*)`", "\n".join(bare.doctor().found))
+    program = shlex.split(command)[2]
+    subprocess.run([sys.executable, "-c", program], cwd=bare.root, check=True)
+    assert bare.log.read_bytes() == data

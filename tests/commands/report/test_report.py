@@ -542,15 +542,13 @@ def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Rep
 
 
 @pytest.mark.long  # it costs much
-def test_a_file_that_became_utf_16_is_damage_and_its_records_are_compared(
-    project: Path, report: Report
-) -> None:
+def test_a_file_that_became_utf_16_is_damage(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     lines = (PLAIN.to_line() + SECRET.to_line()).decode()
     written(project, ("\ufeff" + lines).encode("utf-16-le"))
     told = report(f"{base}..HEAD")
     assert told.code == 1
-    assert told.first == "**Memory:** 1 possible secret, 1 damaged line, 1 lesson added."
+    assert told.first == "**Memory:** 1 possible secret, 1 damaged line, 1 record removed."
     assert f"- `{LOG}:1`: the file is UTF-16 and cannot be read\n" in told.out
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.lessons.lines import as_utf_8, is_utf_16, readings
+from core.lessons.lines import begins_like_utf_16, readings
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep.health import examine
 from core.lessons.upkeep.repair import repair
@@ -128,7 +128,7 @@ def test_a_report_refuses_a_secret_in_every_encoding(
 @pytest.mark.parametrize("kind", ["FF FE before UTF-8", "FE FF before UTF-8", "an odd length"])
 def test_a_mark_before_utf_8_takes_no_record_from_readers(kind: str) -> None:
     data = FILES[kind]
-    assert not is_utf_16(data)
+    assert not begins_like_utf_16(data)
     log = MemoryLog.parse(data)
     assert (log.records, log.skipped) == ([FIRST, BAD], 0)
     assert ("bom", (1,)) in [(it.kind, it.lines) for it in examine(log, now=NOW) if it.fixable]
@@ -137,18 +137,27 @@ def test_a_mark_before_utf_8_takes_no_record_from_readers(kind: str) -> None:
     assert MemoryLog.parse(mended).records == [FIRST, BAD]
 
 
-@pytest.mark.parametrize("kind", ["UTF-16 LE", "UTF-16 BE", "UTF-16 LE with a mark"])
-def test_utf_16_is_named_and_mended_with_or_without_a_mark(kind: str) -> None:
-    assert [it.kind for it in examine(MemoryLog.parse(FILES[kind]), now=NOW)] == ["utf_16"]
-    assert repair(FILES[kind]).data == UTF_8
-    assert as_utf_8(FILES[kind]) == UTF_8
+@pytest.mark.parametrize(
+    ("kind", "finding"),
+    [
+        ("UTF-16 LE", "utf_16"),
+        ("UTF-16 BE", "utf_16"),
+        ("UTF-16 LE with a mark", "utf_16"),
+        ("UTF-16 BE with a mark", "utf_16"),
+        ("UTF-16 cut off", "utf_16_torn"),
+        ("UTF-16 before UTF-8", "utf_16_torn"),
+        ("FF FE, a NUL and UTF-8", "utf_16_torn"),
+    ],
+)
+def test_what_begins_like_utf_16_is_named_and_let_be(kind: str, finding: str) -> None:
+    data = FILES[kind]
+    found = examine(MemoryLog.parse(data), now=NOW)
+    assert [(it.kind, it.fixable) for it in found] == [(finding, False)]
+    assert repair(data).data == data
 
 
-def test_a_log_that_readers_see_is_never_taken_for_utf_16() -> None:
-    """Its first line begins as UTF-16 does, and a repair would make gibberish of the others."""
-    data = FILES["FF FE, a NUL and UTF-8"]
-    assert (is_utf_16(data), repair(data).data) == (False, data)
-    assert MemoryLog.parse(data).records == [FIRST, BAD]
+def test_records_behind_a_beginning_of_utf_16_are_read() -> None:
+    assert MemoryLog.parse(FILES["FF FE, a NUL and UTF-8"]).records == [FIRST, BAD]
 
 
 def test_one_encoding_is_read_once() -> None:

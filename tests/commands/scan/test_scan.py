@@ -215,8 +215,9 @@ def test_a_log_of_another_encoding_is_read(scan: Command, project: Path) -> None
     assert scan("--redact", "--yes") == Run(
         2,
         "",
-        "The log is UTF-16. Nothing was changed. Run python cli.py doctor --fix to convert it to"
-        " UTF-8, then repeat the command.\n",
+        f"The memory log {path_of(project)} begins like UTF-16, and the memory is UTF-8. Nothing"
+        " was changed. python cli.py doctor says how to save the file as UTF-8; then repeat"
+        " this.\n",
     )
 
 

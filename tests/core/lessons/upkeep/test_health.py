@@ -103,12 +103,6 @@ def test_what_editors_leave_is_noted_and_removed() -> None:
     assert (repair(data).data, repair(data).aside) == (file_of(ONE, TWO), b"")
 
 
-def test_a_file_in_utf_16_is_read_again_after_a_repair() -> None:
-    data = file_of(ONE, TWO).decode().encode("utf-16")
-    assert found(data) == [("utf_16", "error", ())]
-    assert (repair(data).data, repair(data).aside) == (file_of(ONE, TWO), b"")
-
-
 def test_the_markers_of_a_conflict_go_and_both_sides_stay() -> None:
     gone = a_record("gone")
     parts: list[bytes | Record] = [
@@ -276,12 +270,6 @@ def test_different_records_of_one_id_are_told_and_left() -> None:
     two = a_record(" missing", topic="auth-login")
     assert found(one, two) == [("shared_id", "warning", (1, 2))]
     assert repair(file_of(one, two)).data == file_of(one, two)
-
-
-def test_a_torn_file_in_utf_16_is_left_alone() -> None:
-    data = file_of(ONE).decode().encode("utf-16")[:-1]
-    assert found(data) == [("utf_16_torn", "error", ())]
-    assert (repair(data).data, repair(data).aside) == (data, b"")
 
 
 def test_a_file_that_is_only_a_byte_order_mark_is_an_empty_one() -> None:
