@@ -45,10 +45,10 @@ class Settings(NamedTuple):
 
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
     starts; lock_timeout_s bounds the wait for a writer; a compaction is required above `threshold`
-    records; strict refuses a record with a secret instead of storing it redacted; holdout has hooks
-    withhold one showing in eight. rooms: those that a server offers, as `read_rooms` returns them;
-    answers: the form in which the tools of other rooms than the log answer. errors: values with
-    which a server must not start; the defaults stand in their places.
+    records; strict refuses a record with a secret instead of storing it redacted. rooms: those that
+    a server offers, as `read_rooms` returns them; answers: the form in which the tools of other
+    rooms than the log answer. errors: values with which a server must not start; the defaults stand
+    in their places.
     """
 
     lang: Language = "en"
@@ -58,7 +58,6 @@ class Settings(NamedTuple):
     lock_timeout_s: int = DEFAULT_LOCK_TIMEOUT_S
     threshold: int = DEFAULT_THRESHOLD
     strict: bool = False
-    holdout: bool = False
     rooms: tuple[str, ...] = DEFAULT_ROOMS
     answers: Answers = "text"
     warnings: tuple[str, ...] = ()
@@ -103,7 +102,6 @@ def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -
         lock_timeout_s=reading.positive("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S),
         threshold=reading.positive("SENTINEL_MEMORY_THRESHOLD", DEFAULT_THRESHOLD),
         strict=reading.is_strict(),
-        holdout=reading.is_trial(),
         rooms=reading.rooms(),
         answers=reading.answers(),
         warnings=(*reading.warnings, *reading.former_names()),
@@ -175,12 +173,6 @@ class _Reading:
         if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
             self.warnings.append("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used")
         return strict not in _OFF
-
-    def is_trial(self) -> bool:
-        trial = self._value("SENTINEL_MEMORY_HOLDOUT").lower()
-        if trial not in _ON | _OFF:  # whoever misspells it must not lose showings unawares
-            self.warnings.append("SENTINEL_MEMORY_HOLDOUT is neither 1 nor 0; 0 is used")
-        return trial in _ON
 
     def rooms(self) -> tuple[str, ...]:
         try:

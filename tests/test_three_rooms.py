@@ -108,7 +108,7 @@ class Week:
         return bool(shown["fragments"][0]["sessions_count"] == sessions)
 
     def tuesday(self) -> None:
-        """A lesson is shown before an edit, followed, and noted; secrets are pasted everywhere."""
+        """A lesson is shown before an edit; secrets are pasted everywhere."""
         second = self.second
         second.pull()
         started = second.hook(
@@ -127,7 +127,6 @@ class Week:
         for text in (BAD, GOOD):
             (second.clone / FILE).write_text(text, encoding="utf-8")
             second.hook("after-action", edited("codex", second.clone, FILE))
-        assert f"[refunds] ({FILE})" in followed(server.call("context_get", id="#1"))
         self.paste(server)
         second.push("환불 승인을 두 사람이 한다")
         self.first.pull()
@@ -292,10 +291,6 @@ def injected(server: ServerProcess, question: str) -> str:
     given = {"query": question, "token_budget": "600"}
     found = server.request("prompts/get", {"name": "memory_injection", "arguments": given})
     return str(found["result"]["messages"][0]["content"]["text"])
-
-
-def followed(whole: str) -> str:
-    return next(line for line in whole.splitlines() if line.startswith("따른 교훈:"))
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from typing import Any
 from commands.clients.events import MOST_PATH_CHARS, Moment, event_of, paths_inside, read_moment
 from commands.clients.outcomes import Edit, Outcome, read_outcome
 from commands.clients.table import RECORDING
-from commands.hook.followed import lessons_at
 from commands.hook.given import is_of_another, project_of
-from core.project import CONTEXT_DIRECTORY, Project, safe_file_name, state_directory
+from core.project import CONTEXT_DIRECTORY, Project, safe_file_name
 from core.settings import read_settings
 from rooms.sessions.actions.recording import Caller, Deed, record, record_save
 
@@ -50,7 +49,7 @@ def record_action(
     if outcome.save:
         record_save(found.root, caller, outcome.save, environment)
         return
-    deeds = list(_deeds(outcome, moment, found, state_directory(found.folder, environment)))
+    deeds = list(_deeds(outcome, moment, found))
     if deeds:
         strict = read_settings(environment).strict
         record(found.root, deeds, caller, environment, strict=strict)
@@ -62,15 +61,13 @@ def _stay() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def _deeds(outcome: Outcome, moment: Moment, project: Project, state: str) -> Iterator[Deed]:
+def _deeds(outcome: Outcome, moment: Moment, project: Project) -> Iterator[Deed]:
     if outcome.command:
         yield Deed("command", outcome.command, outcome.failed, outcome.output)
     for edit in outcome.edits:
         path = next(paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
         if path and len(path) <= MOST_PATH_CHARS and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
             yield Deed("edit", _told(edit, path, outcome), outcome.failed, outcome.output, path)
-            if not outcome.failed:
-                yield from lessons_at(path, moment, project, state)
 
 
 def _told(edit: Edit, path: str, outcome: Outcome) -> str:

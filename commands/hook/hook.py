@@ -287,7 +287,6 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
     from commands.hook.surroundings import load, save
-    from commands.hook.trial import facts_of, is_withheld
     from core.lessons.recall.for_action import choose  # these compile what no other event needs
     from core.lessons.recall.reading import Action, log_at_hand
 
@@ -299,12 +298,9 @@ def _at_action(scene: Scene) -> Briefing:
     save(scene.directory, known.with_action(choice.words))
     seen = scene.session.shown(moment.agent)
     due = [record for record in choice.records if version_of(record) not in seen]
-    is_trial = scene.settings.holdout
-    withheld = [record for record in due if is_trial and is_withheld(scene.session, record)]
-    briefing = action_briefing([record for record in due if record not in withheld], lang)
-    facts = facts_of(action, briefing.records, withheld, is_trial=is_trial)
+    briefing = action_briefing(due, lang)
     changes = bool(moment.paths) and not scene.session.has("changed")
-    before = scene.note(briefing, changed=changes, **facts) if facts or changes else None
+    before = scene.note(briefing, changed=changes) if briefing.records or changes else None
     return _not_yet_shown(scene, before, briefing, action_briefing)
 
 

@@ -34,9 +34,7 @@ class Session(NamedTuple):
     noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
     `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records: their ids,
     each with a checksum of its texts), `tokens` (estimated, of the text that was shown), `changed`
-    and `reminded`; beside records that an action needs also `withheld` (versions of those that were
-    not shown), `holdout` (whether any could be withheld), `triggered` (versions of those whose
-    trigger stood there) and `files` (checksums of the names of the files that were to change).
+    and `reminded`. What else an older version noted there is passed over.
     """
 
     path: str
@@ -45,8 +43,7 @@ class Session(NamedTuple):
     def shown(self, agent: str) -> set[str]:
         """Return versions of the records put before this agent at an action, as far as it knows.
 
-        Those that were withheld are among them: they stay so. agent: the id of a sub-agent, which
-        has a context of its own; "" for the session itself.
+        agent: the id of a sub-agent, which has a context of its own; "" for the session itself.
         """
         versions: set[str] = set()
         for event in self.events:
@@ -56,25 +53,8 @@ class Session(NamedTuple):
                 if event.get("source") in _FORGETTING:
                     versions.clear()
                 continue
-            versions.update(versions_in(event, "shown"), versions_in(event, "withheld"))
+            versions.update(versions_in(event, "shown"))
         return versions
-
-    def shown_at_trigger(self, agent: str, path: str) -> list[str]:
-        """Return versions of the records put before this agent as it wrote their trigger here.
-
-        Only those that it has not forgotten since. Of an action on several files nothing tells in
-        which one the trigger stood: none of its records is among these.
-        """
-        found, file = dict[str, None](), [checksum_of(path)]
-        for event in self.events:
-            if event.get("agent", "") != agent:
-                continue
-            if event["event"] == "session-start" and event.get("source") in _FORGETTING:
-                found.clear()
-            if event.get("files") == file:
-                shown = versions_in(event, "shown")
-                found.update((it, None) for it in versions_in(event, "triggered") if it in shown)
-        return list(found)
 
     @property
     def log_at_start(self) -> str | None:
@@ -107,11 +87,6 @@ class Session(NamedTuple):
         finally:
             os.close(file)
         return Session(self.path, _current(self.path, _events(before)))
-
-
-def checksum_of(path: str) -> str:
-    """Return what stands for the name of a file in the notes."""
-    return f"{zlib.crc32(path.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def versions_in(event: Mapping[str, Any], name: str) -> list[str]:

@@ -6,10 +6,8 @@ Of a record's texts it holds only the topic; the token leads to the others.
 from datetime import UTC, datetime
 
 from commands.hook.journal import KEPT_DAYS
-from commands.stats.effect import WITHIN_DAYS, Arms, Effect
 from commands.stats.figures import Stats, safe
 from commands.stats.hook_use import Showings
-from commands.stats.intervals import LEAST, Share, difference
 from core.lessons.answers.counting import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 
@@ -46,7 +44,6 @@ def as_json(stats: Stats) -> dict[str, object]:
             "last": _date(state.last),
         },
         "hooks": _hooks(stats.showings),
-        "effect": _effect(stats.effect),
     }
 
 
@@ -104,28 +101,6 @@ def _hooks(showings: Showings) -> dict[str, object]:
     }
 
 
-def _effect(effect: Effect) -> dict[str, object]:
-    shown, withheld = effect.trial
-    return {
-        "days": WITHIN_DAYS,
-        "shown": shown,
-        "withheld": withheld,
-        "outcomes": {name: _arms(arms) for name, arms in effect.outcomes.items()},
-        "followed": share_data(effect.followed, least=LEAST),
-        "followed_unknown": effect.waiting,
-        "whole": effect.is_whole,
-    }
-
-
-def _arms(arms: Arms) -> dict[str, object]:
-    told = difference(arms.shown, arms.withheld) if arms.is_enough else None
-    return {
-        "shown": share_data(arms.shown, least=LEAST),
-        "withheld": share_data(arms.withheld, least=LEAST),
-        "difference": dict(zip(("share", "low", "high"), told, strict=True)) if told else None,
-    }
-
-
 def record_data(record: Record) -> dict[str, object]:
     """Return what names a record, without its texts."""
     return {
@@ -135,13 +110,6 @@ def record_data(record: Record) -> dict[str, object]:
         "seen": record.seen,
         "last": _date(record.updated or record.created),
     }
-
-
-def share_data(share: Share, *, least: int = 1) -> dict[str, object]:
-    """Return how many of how many; the share with its interval of 95 %, null below `least`."""
-    told = (share.value, *share.interval) if share.of >= least else (None, None, None)
-    names = ("share", "low", "high")
-    return {"count": share.count, "of": share.of, **dict(zip(names, told, strict=True))}
 
 
 def moment_data(at_s: int | None) -> str | None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from commands.hook.journal import Session
-from commands.stats.effect import Effect
 from commands.stats.hook_use import Showings, count_showings
 from core.lessons.answers.counting import (
     Compaction,
@@ -41,14 +40,12 @@ class Stats:
     questions: Sequence[Record]
     compaction: Compaction
     showings: Showings
-    effect: Effect
 
 
 def count(
     log: MemoryLog,
     size: int,
     sessions: Iterable[Session],
-    effect: Effect,
     frame: Frame,
     *,
     now_s: float,
@@ -66,7 +63,6 @@ def count(
         questions=open_questions(records),
         compaction=compaction(records, frame.threshold),
         showings=count_showings(records, sessions, now_s=now_s),
-        effect=effect,
     )
 
 

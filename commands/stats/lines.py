@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from commands.hook.journal import KEPT_DAYS
-from commands.stats.effect_lines import effect_sections
 from commands.stats.figures import Stats
 from commands.stats.hook_use import Showings, Unheeded
 from commands.stats.parts import Page, day_text, head_of, last_day, named, section, topic_of
-from commands.stats.reach import reach_sections
 from commands.stats.words import word
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
@@ -40,10 +38,8 @@ def lines_of(stats: Stats, screen: Screen, rooms: Sequence[str] = ()) -> list[st
         _search(stats, page),
         _came_back(stats.came_back, page),
         _questions(stats.questions, page),
-        *reach_sections(stats, page),
         _compaction(stats, page),
         *_hooks(stats.showings, page),
-        *effect_sections(stats.effect, page),
     ]
     return [*head, *(line for part in sections if part for line in ("", *page.titled(part)))]
 

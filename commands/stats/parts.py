@@ -1,11 +1,10 @@
-"""Lays out what the parts of the statistics have in common: rows of records, days and shares."""
+"""Lays out what the parts of the statistics have in common: rows of records, and days."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from commands.stats.figures import safe
-from commands.stats.intervals import Share
 from commands.stats.words import WORDS, word
 from commands.terminal.columns import INDENT, table, wrapped
 from commands.terminal.safe_text import plain
@@ -84,10 +83,3 @@ def last_day(record: Record) -> str:
 
 def day_text(moment_s: float) -> str:
     return str(day_of(moment_s) or UNKNOWN_DAY)
-
-
-def share_text(share: Share, page: Page) -> str:
-    """Return how many of how many, the share and its interval."""
-    low, high = (round(100 * it) for it in share.interval)
-    rate = round(100 * share.value)
-    return word(page.lang, "share", count=share.count, of=share.of, rate=rate, low=low, high=high)

@@ -47,7 +47,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "restore": ("restore", TWO, "--dry-run"),
     "originals": ("restore", "--originals", RULE, "--dry-run"),
     "stats": ("stats",),
-    "replay": ("stats", "--replay", "--json"),
     "list": ("list",),
     "topics": ("topics",),
     "session-start": ("hook", "session-start", "--client", "claude-code"),

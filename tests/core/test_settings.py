@@ -19,7 +19,6 @@ def test_every_variable_sets_its_value() -> None:
             "SENTINEL_MEMORY_HOOK_BUDGET": "200",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3",
             "SENTINEL_MEMORY_STRICT": "1",
-            "SENTINEL_MEMORY_HOLDOUT": "1",
         }
     ) == Settings(
         lang="ko",
@@ -28,7 +27,6 @@ def test_every_variable_sets_its_value() -> None:
         hook_tokens=200,
         lock_timeout_s=3,
         strict=True,
-        holdout=True,
     )
 
 
@@ -43,17 +41,6 @@ def test_an_unclear_wish_for_strictness_counts_as_one_and_is_warned_about() -> N
     settings = read_settings({"SENTINEL_MEMORY_STRICT": "always"})
     assert settings.strict
     assert settings.warnings == ("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used",)
-
-
-@pytest.mark.parametrize("value", ["on", "1", " Yes "])
-def test_the_hold_out_is_switched_on_by_the_usual_words(value: str) -> None:
-    assert read_settings({"SENTINEL_MEMORY_HOLDOUT": value}) == Settings(holdout=True)
-
-
-def test_an_unclear_wish_for_a_hold_out_withholds_nothing_and_is_warned_about() -> None:
-    settings = read_settings({"SENTINEL_MEMORY_HOLDOUT": "half"})
-    assert not settings.holdout
-    assert settings.warnings == ("SENTINEL_MEMORY_HOLDOUT is neither 1 nor 0; 0 is used",)
 
 
 def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat_it() -> None:

@@ -19,7 +19,6 @@ from typing import IO, Any
 import pytest
 
 from commands.hook import hook, surroundings, work_at_hand
-from commands.stats import stats
 from tests.support.stdio_client import WAIT_S, bound_by_permissions_here
 
 # What keeps open files, connections and models for the next call of the same process.
@@ -29,7 +28,6 @@ _LIMITS: dict[Any, tuple[str, ...]] = {
     hook: ("MOST_S", "MOST_WORK_S"),
     surroundings: ("MOST_S",),
     work_at_hand: ("WAIT_S",),
-    stats: ("MOST_S", "MOST_GIT_S"),
 }
 _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))

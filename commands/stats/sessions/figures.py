@@ -45,6 +45,4 @@ def sessions_data(stats: SessionStats) -> dict[str, object]:
         "with_warnings": effect.warned,
         "failed_approaches": counted.failed,
         "continued": effect.continued,
-        "lessons_shown": effect.shown,
-        "lessons_followed": effect.followed,
     }

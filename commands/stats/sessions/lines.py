@@ -16,9 +16,7 @@ def session_lines(stats: SessionStats, page: Page) -> list[str]:
         return lines
     lines += page.said(word(lang, "statuses", listed=listed(counted.by_status)))
     lines += page.said(word(lang, "warned", warned=effect.warned, failed=counted.failed))
-    lines += page.said(word(lang, "continued", continued=effect.continued))
-    lessons = {"shown": effect.shown, "followed": effect.followed}
-    return [*lines, *page.said(word(lang, "lessons", **lessons))]
+    return [*lines, *page.said(word(lang, "continued", continued=effect.continued))]
 
 
 def room_lines(
@@ -30,8 +28,7 @@ def room_lines(
     back = len(stats.came_back)
     lines = [word(page.lang, "of_lessons", count=stats.log.count, back=back)]
     if sessions:
-        came = {"shown": sessions.effect.shown, "followed": sessions.effect.followed}
-        lines.append(word(page.lang, "of_sessions", count=sessions.counted.sessions, **came))
+        lines.append(word(page.lang, "of_sessions", count=sessions.counted.sessions))
     if fragments:
         facts = {"count": fragments.counted.live, "used": fragments.used}
         lines.append(word(page.lang, "of_fragments", **facts))

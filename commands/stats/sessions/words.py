@@ -11,13 +11,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "warned": ("With something that failed or is in the way: {warned:,}. Failed approaches: {failed:,}.",
         "실패했거나 막힌 일이 있는 세션: {warned:,}개. 실패한 시도: {failed:,}건."),
     "continued": ("Continued by a later session: {continued:,}.", "다음 세션이 이어받은 세션: {continued:,}개."),
-    "lessons": ("Lessons that hooks showed at their trigger: {shown:,}, followed: {followed:,}.",
-        "훅이 트리거에서 보여 준 교훈: {shown:,}건, 그중 따른 것: {followed:,}건."),
     "unread": ("Without sessions: {reason}", "세션 없이 셉니다. {reason}"),
     # one line for each of several rooms
     "of_lessons": ("Lessons: {count:,}; gaps that came back: {back:,}", "교훈 {count:,}건, 재발 {back:,}건"),
-    "of_sessions": ("Sessions: {count:,}; lessons followed: {followed:,} of {shown:,}",
-        "세션 {count:,}개, 따른 교훈 {shown:,}건 중 {followed:,}건"),
+    "of_sessions": ("Sessions: {count:,}", "세션 {count:,}개"),
     "of_fragments": ("Fragments: {count:,}; recalled at least once: {used:,}", "조각 {count:,}개, 한 번 이상 회상 {used:,}개"),
 }
 # fmt: on

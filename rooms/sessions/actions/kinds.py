@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rooms.sessions.session import Action
 
-LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # a kind, and what it comes to
+LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # as an older version noted lessons
 KINDS = ("command", "edit", "error", LESSON)
 
 

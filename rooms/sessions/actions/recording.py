@@ -20,7 +20,6 @@ from core.disk.database import Database, DatabaseBusyError
 from core.lessons.record import utc_now
 from core.project import state_directory
 from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
-from rooms.sessions.actions.kinds import LESSON
 from rooms.sessions.actions.policy import is_recorded
 from rooms.sessions.config import Config, read_config
 from rooms.sessions.folder import make_folder
@@ -42,10 +41,10 @@ _DAY_S = 86_400
 
 
 class Deed(NamedTuple):
-    """What a client has done. kind: command, edit or lesson.
+    """What a client has done. kind: command or edit.
 
-    content: the command line, what was done to the file, or the lesson that was shown there.
-    failed: None where nothing tells. output: what it printed; of a lesson, how it stands with it.
+    content: the command line, or what was done to the file.
+    failed: None where nothing tells. output: what it printed.
     file_path: relative to the project.
     """
 
@@ -92,8 +91,6 @@ def record(
             else:
                 owner = {"agent": caller.agent, "client_session": caller.conversation}
                 table, values = "waiting_actions", {**owner, **row}
-            if row["type"] == LESSON and _renewed(connection, table, values, moment):
-                continue
             if not _is_there(connection, table, values, moment):
                 known = {"id": f"act_{os.urandom(6).hex()}", "created_at": moment}
                 _insert(connection, table, {**values, **known})
@@ -139,8 +136,6 @@ def _is_wanted(deed: Deed, config: Config) -> bool:
     """Return whether the settings want a deed: a command by its words, edits and errors as such."""
     if not config.logs_actions:
         return False
-    if deed.kind == LESSON:
-        return True
     if deed.kind == "edit":
         return config.logs_errors if deed.failed else config.logs_edits
     return is_recorded(deed.content, config.include, config.exclude)
@@ -170,8 +165,6 @@ def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | No
         result = f"failed: {shown}" if end else "failed"
     elif deed.failed is not None:
         result = "success"
-    elif deed.kind == LESSON:
-        result = output
     return {
         "type": "error" if deed.failed and config.logs_errors else deed.kind,
         "content": content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
@@ -195,16 +188,6 @@ def _is_there(
     statement = f"SELECT 1 FROM ({last}) WHERE {same} AND created_at >= ?"
     given = (*values.values(), since.isoformat(timespec="seconds"))
     return connection.execute(statement, given).fetchone() is not None
-
-
-def _renewed(
-    connection: Connection, table: str, values: Mapping[str, str | None], moment: str
-) -> bool:
-    """Put how it stands with a lesson in the place of what is known; False where nothing is."""
-    same = {name: value for name, value in values.items() if name != "result"}
-    statement = f"UPDATE {table} SET result = ?, created_at = ? WHERE "
-    statement += " AND ".join(f"{name} IS ?" for name in same)
-    return connection.execute(statement, (values["result"], moment, *same.values())).rowcount > 0
 
 
 def _insert(connection: Connection, table: str, values: Mapping[str, str | None]) -> None:

@@ -62,6 +62,15 @@ def test_each_agent_has_been_shown_its_own_records(directory: str) -> None:
     assert [session.shown(agent) for agent in ("", "x", "y")] == [{"a@1", "b@1"}, {"c@1"}, set()]
 
 
+def test_what_an_older_version_noted_besides_is_passed_over(directory: str) -> None:
+    """It withheld some records, and noted triggers and files."""
+    noted = {"withheld": ["x@1"], "holdout": True, "triggered": ["y@1"], "files": ["00"]}
+    open_session(directory, "s").note("before-action", shown=["y@1"], **noted)
+    session = open_session(directory, "s")
+    assert [event["event"] for event in session.events] == ["before-action"]
+    assert session.shown("") == {"y@1"}
+
+
 @pytest.mark.parametrize(
     ("source", "kept"),
     [("compact", set()), ("clear", set()), ("resume", {"a@1"}), ("fork", {"a@1"}), ("", {"a@1"})],

@@ -342,18 +342,6 @@ def test_the_same_figures_as_json_without_the_texts_of_records(lively: Desk) -> 
             "reminders": 1,
             "reminders_saved": 0,
         },
-        "effect": {
-            "days": 14,
-            "shown": 0,
-            "withheld": 0,
-            "outcomes": {
-                name: {"shown": NONE, "withheld": NONE, "difference": None}
-                for name in ("logged_again", "repaired", "followed")
-            },
-            "followed": NONE,
-            "followed_unknown": 0,
-            "whole": True,
-        },
     }
     assert not any(text in run.out for text in ("VAT differs", "Which countries", "15분"))
 

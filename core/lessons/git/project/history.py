@@ -23,7 +23,7 @@ MOST_HUNK_CHARS, MOST_LINE_BYTES = 20_000, 4_000
 
 _LOG = (
     *("-c", "core.bigFileThreshold=10m"),  # a larger file is no text
-    *("log", "--format=commit %ct %s", "--encoding=UTF-8", "--no-color", "--no-notes"),
+    *("log", "--format=commit %s", "--encoding=UTF-8", "--no-color", "--no-notes"),
     *("--no-show-signature", "--min-parents=1", "--max-parents=1", "--diff-filter=d"),
     *("--patch", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers"),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--submodule=short"),
@@ -31,7 +31,6 @@ _LOG = (
 )
 _WHERE = ("HEAD", "--", ".", f":(exclude){CONTEXT_DIRECTORY}")  # a record is no work on the project
 _COMMIT, _FILE, _HUNK = b"commit ", b"+++ ", re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_NO_FILE = b"--- /dev/null"
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPED = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
@@ -40,23 +39,11 @@ _ESCAPED = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 class Hunk:
     """Lines of one file that changed together, with the lines around them.
 
-    path: below the project, with `/`, in NFC. is_file: whether the file is new. lines: each with
-    the sign that it has in a diff.
+    path: below the project, with `/`, in NFC. lines: each with the sign that it has in a diff.
     """
 
     path: str
-    is_file: bool
     lines: tuple[str, ...]
-
-    @property
-    def old(self) -> str:
-        """The lines before the change."""
-        return "\n".join(line[1:] for line in self.lines if line[:1] != "+")
-
-    @property
-    def new(self) -> str:
-        """The lines after the change."""
-        return "\n".join(line[1:] for line in self.lines if line[:1] != "-")
 
     @property
     def removed(self) -> str:
@@ -71,9 +58,8 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit with a single parent. at_s: when it was made here, in seconds since 1970."""
+    """One commit with a single parent."""
 
-    at_s: int
     subject: str
     hunks: tuple[Hunk, ...]
 
@@ -114,23 +100,21 @@ def _ended(process: "subprocess.Popen[bytes]") -> None:
 
 def _commits(stream: IO[bytes]) -> Iterator[Commit]:
     """Yield the commits of a log; the last one too, where git was ended amid it."""
-    head, hunks, path, is_file = b"", list[Hunk](), "", False
+    head, hunks, path = b"", list[Hunk](), ""
     while line := _line(stream):
         if line.startswith(_COMMIT):
             if head:
                 yield _commit(head, hunks)
             head, hunks, path = line, [], ""
         elif line.startswith(b"diff "):
-            path, is_file = "", False
-        elif line.startswith(_NO_FILE):
-            is_file = True
+            path = ""
         elif line.startswith(_FILE):
             path = _path(line)
         elif found := _HUNK.match(line):
             before, after = (1 if it is None else int(it) for it in found.groups())
             lines = tuple(_lines(stream, before, after))
             if path and len(hunks) < MOST_HUNKS:
-                hunks.append(Hunk(path=path, is_file=is_file, lines=lines))
+                hunks.append(Hunk(path=path, lines=lines))
     if head:
         yield _commit(head, hunks)
 
@@ -160,8 +144,8 @@ def _lines(stream: IO[bytes], before: int, after: int) -> Iterator[str]:
 
 
 def _commit(head: bytes, hunks: list[Hunk]) -> Commit:
-    at, _, subject = head[len(_COMMIT) : -1].decode("utf-8", "replace").partition(" ")
-    return Commit(at_s=int(at) if at.isdecimal() else 0, subject=subject, hunks=tuple(hunks))
+    subject = head[len(_COMMIT) : -1].decode("utf-8", "replace")
+    return Commit(subject=subject, hunks=tuple(hunks))
 
 
 def _path(line: bytes) -> str:

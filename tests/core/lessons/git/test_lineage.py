@@ -306,9 +306,7 @@ def test_what_only_a_merge_by_hand_brought_names_the_merge(tmp_path: Path) -> No
 
 
 @pytest.mark.long  # it costs much
-def test_a_version_that_a_reader_put_together_has_no_commit(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_version_that_a_reader_put_together_has_no_commit(project: Path, tmp_path: Path) -> None:
     other = copied(project, tmp_path / "other")
     save("two", "the same words", LATEST)(other)
     commit_as(other, "theirs")

@@ -36,15 +36,12 @@ def test_each_hunk_has_its_lines_before_and_after_the_change(project: Path) -> N
     changed(project, "Fix: both", pay__py="".join(lines))
     last, first = commits(project)
     assert (first.subject, last.subject) == ("begin", "Fix: both")
-    assert [(it.path, it.is_file) for it in (*first.hunks, *last.hunks)] == [
-        ("pay.py", True),
-        ("pay.py", False),
-        ("pay.py", False),
-    ]
-    assert last.hunks[0].old == "line 0\nline 1\nline 2\nline 3\nline 4\nline 5"
-    assert last.hunks[0].new == "line 0\nline 1\nsecond\nline 3\nline 4\nline 5"
+    assert [it.path for it in (*first.hunks, *last.hunks)] == ["pay.py"] * 3
+    assert last.hunks[0].lines == (
+        *(" line 0", " line 1", "-line 2", "+second", " line 3", " line 4", " line 5"),
+    )
+    assert [hunk.removed for hunk in last.hunks] == ["line 2", "line 25"]
     assert [hunk.added for hunk in last.hunks] == ["second", "--- late"]
-    assert last.at_s == int(git(project, "log", "-1", "--format=%ct"))
 
 
 def test_the_memory_a_rename_a_deletion_and_a_merge_are_no_work(project: Path) -> None:
@@ -110,8 +107,8 @@ def test_settings_of_the_repository_do_not_change_what_is_read(project: Path) ->
         git(project, "config", name, value)
     after = commits(project)
     assert [[hunk.path for hunk in it.hunks] for it in after] == [["pay.py"], ["pay.py"]]
-    assert [hunk.new for it in after for hunk in it.hunks] == [
-        hunk.new for it in before for hunk in it.hunks
+    assert [(hunk.removed, hunk.added) for it in after for hunk in it.hunks] == [
+        (hunk.removed, hunk.added) for it in before for hunk in it.hunks
     ]
 
 
@@ -124,7 +121,7 @@ def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
     changed(project, "after", f2__py="after\n")
     after, long, wide, many_files = commits(project)
     assert [len(it.hunks) for it in (after, long, wide, many_files)] == [1, 1, 1, MOST_HUNKS]
-    assert max(len(it.hunks[0].new) for it in (long, wide)) <= 2 * MOST_HUNK_CHARS
+    assert max(len(it.hunks[0].added) for it in (long, wide)) <= 2 * MOST_HUNK_CHARS
     assert after.hunks[0].added == "after"
 
 
