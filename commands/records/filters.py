@@ -1,8 +1,6 @@
 """What the commands that show records have in common: filters, and records as data."""
 
 import argparse
-import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from commands.records.words import word
@@ -14,16 +12,11 @@ from commands.terminal.console import (
     moment,
     positive,
 )
-from commands.terminal.progress import progress
 from commands.terminal.records import readable, topic_name
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.safe_text import plain_json
 from core.injection.marks import shown_marks
-from core.lessons.git.errors import HistoryError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
-
-MOST_GIT_S = 20
-AUTHORS_SHOWN = 10
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -31,48 +24,23 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     add_topics(parser)
     parser.add_argument("--type", choices=("log", "principle"), help=explain("type"))
     parser.add_argument("--since", type=moment, metavar="WHEN", help=explain("since"))
-    parser.add_argument("--author", metavar="NAME", help=explain("author"))
     parser.add_argument("--questions", action="store_true", help=explain("questions"))
     parser.add_argument("--limit", type=positive, metavar="N", help=explain("limit"))
     add_json(parser)
 
 
-def filtered(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
-    """Return the records that pass all given filters, in the same order; the limit is no filter.
-
-    Raises HistoryError where `--author` names nobody, or git knows no authors.
-    """
+def filtered(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
+    """Return the records that pass all given filters, in the same order; the limit is no filter."""
     topics = {normalise_topic(topic) for topic in arguments.topic or ()}
     since = arguments.since
-    theirs = _added_by(opened, log, arguments.author) if arguments.author else None
     return [
         record
         for record in log.records
         if (not topics or record.topic in topics)
         and arguments.type in (None, record.type)
-        and (theirs is None or record.id in theirs)
         and (since is None or seconds_of(last_of(record)) >= since)
         and (not arguments.questions or record.ask_next_time.strip())
     ]
-
-
-def _added_by(opened: Opened, log: MemoryLog, name: str) -> set[str]:
-    """Return the ids of the records that people with this in their names have added."""
-    from core.lessons.git.lineage import authors_of  # most lists need no git
-
-    with progress(opened.lang):
-        authors = authors_of(opened.store.path, log, deadline_s=time.monotonic() + MOST_GIT_S)
-    found = {it for it, author in authors.items() if name.casefold() in author.casefold()}
-    if not found:
-        raise HistoryError("no_author", name=name, authors=_listed(authors.values()))
-    return found
-
-
-def _listed(authors: Iterable[str]) -> str:
-    """Return the names that stand at most records, those first, or `-`."""
-    names = [name for name, _ in Counter(authors).most_common(AUTHORS_SHOWN + 1)]
-    more = ["…"] if len(names) > AUTHORS_SHOWN else []
-    return plain(", ".join([*names[:AUTHORS_SHOWN], *more])) or "-"
 
 
 def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[str]:

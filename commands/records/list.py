@@ -22,7 +22,7 @@ from commands.terminal.screen import screen_here
 from core.parser import add_project
 
 MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
-FILTERS = ("topic", "type", "since", "author", "questions")
+FILTERS = ("topic", "type", "since", "questions")
 KEPT = ("project", *FILTERS)
 
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         return hand_over(arguments, room, "list")
     opened = open_memory(arguments)
     log = opened.store.read()
-    found = newest_first(filtered(opened, log, arguments))
+    found = newest_first(filtered(log, arguments))
     screen = screen_here()
     most = arguments.limit or (None if arguments.json or not screen.is_terminal else MOST_ROWS)
     shown = found[:most]

@@ -68,7 +68,7 @@ def _of_log(
     records = list(log.records)
     entries = [entry_of(record, token="@" in query) for record in records]
     search = Search(query, entries, loose=arguments.loose)
-    fitting = {id(record) for record in filtered(opened, log, arguments)}
+    fitting = {id(record) for record in filtered(log, arguments)}
     found = [records[at] for at in search.hits() if id(records[at]) in fitting]
     shown = found[: arguments.limit]
     if arguments.json:

@@ -55,7 +55,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "topic": ("only this topic; can be repeated", "이 topic만. 여러 번 쓸 수 있습니다"),
     "type": ("only records of this type", "이 유형의 기록만"),
     "since": ("saved or updated since: 7d (h, d, w, m, y) or 2026-03-01", "이때부터 저장하거나 고친 것: 7d(h, d, w, m, y) 또는 2026-03-01"),
-    "author": ("added by this person, as git names them", "git에 이 이름으로 남은 사람이 추가한 것"),
     "questions": ("only records with a question to ask", "물어볼 질문이 있는 기록만"),
     "room": ("only this room: {rooms}", "이 방만: {rooms}"),
     "rooms": ("only this room; can be repeated: {rooms}", "이 방만. 여러 번 쓸 수 있습니다: {rooms}"),

@@ -57,19 +57,6 @@ def lineage_of(log_path: Path, log: MemoryLog, *, deadline_s: float = math.inf) 
     )
 
 
-def authors_of(log_path: Path, log: MemoryLog, *, deadline_s: float) -> dict[str, str]:
-    """Return by id who added each record of a log, as far as it is committed.
-
-    deadline_s: by the monotonic clock. Raises HistoryError, also when there is not enough time.
-    """
-    history = History(log_path, log, deadline_s=deadline_s)
-    commits = list(reversed(history.commits.matching()))
-    with OldLogs(history.repository) as logs:
-        added, _ = _brought_by(commits, _Reader(logs), log, deadline_s=deadline_s)
-    ids = {record.id for record in log.records}
-    return {name: commits[number].author for name, number in added.items() if name in ids}
-
-
 def _brought_by(
     commits: Sequence[Commit], reader: "_Reader", log: MemoryLog, *, deadline_s: float = math.inf
 ) -> tuple[dict[str, int], dict[str, Commit]]:

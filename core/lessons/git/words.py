@@ -15,8 +15,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "이력을 읽을 수 없습니다. 여기 git 객체가 없거나 손상되었습니다({reason}). 저장소를 만든 사람이 이때 자기 프로그램을 실행할 수 있으므로 새로 받아 오지 않습니다. 바뀐 것은 없습니다. 믿을 수 있는 저장소라면 git fsck --connectivity-only로 무엇이 없는지 확인하세요. 부분 클론(partial clone)은 git log --all -p .context/로, 얕은 클론(shallow clone)은 git fetch --unshallow로 받아 온 뒤 다시 실행하세요."),
     "git_slow": ("git did not answer within {seconds} s. Nothing was changed. Try git log in the project; once that works, repeat the command.",
         "git이 {seconds}초 안에 답하지 않았습니다. 바뀐 것은 없습니다. 프로젝트에서 git log가 되는지 확인한 뒤 다시 실행하세요."),
-    "no_author": ("No committed record was added by {name}. Authors: {authors}.",
-        "커밋된 기록 가운데 {name} 이름으로 추가된 것이 없습니다. 작성자: {authors}."),
     "no_repository": ("{path} is not in a git work tree, so there are no earlier versions. The log itself is unchanged. Run git init and make a first commit; from then on git keeps them.",
         "{path}은(는) git 작업 트리 안에 있지 않아 이전 버전이 없습니다. 로그는 그대로입니다. git init과 첫 커밋을 하면 그때부터 git이 보관합니다."),
     "no_commits": ("The git repository of {path} has no commit, so there are no earlier versions. The log itself is unchanged. Commit .context/; from then on git keeps them.",

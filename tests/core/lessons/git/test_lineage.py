@@ -19,7 +19,6 @@ from core.lessons import changes
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import (
     Lineage,
-    authors_of,
     lineage_of,
 )
 from core.lessons.git.old_logs import OldLogs
@@ -149,22 +148,10 @@ def test_each_version_names_the_commit_that_brought_it(project: Path) -> None:
     assert [first.id, newest.id] == git(project, "log", "-2", "--reverse", "--format=%H").split()
 
 
-@pytest.mark.long  # it costs much
-def test_the_authors_are_those_of_the_commits_that_brought_the_records(project: Path) -> None:
-    save("three")(project)
-    commit_as(project, "three", "web")
-    save("four")(project)
-    told = lineage(project).added
-    found = authors_of(path_of(project), log_of(project), deadline_s=time.monotonic() + 60)
-    assert sorted(found.values()) == ["test", "test", "web"]
-    assert found == {name: commit.author for name, commit in told.items()}
-
-
-def test_git_is_asked_for_authors_no_longer_than_wanted(project: Path) -> None:
-    for asked in (authors_of, lineage_of):
-        with pytest.raises(HistoryError) as found:
-            asked(path_of(project), log_of(project), deadline_s=time.monotonic())
-        assert found.value.key == "git_slow"
+def test_git_is_asked_no_longer_than_wanted(project: Path) -> None:
+    with pytest.raises(HistoryError) as found:
+        lineage_of(path_of(project), log_of(project), deadline_s=time.monotonic())
+    assert found.value.key == "git_slow"
     history = History(path_of(project), log_of(project), deadline_s=time.monotonic() + 60)
     with OldLogs(history.repository) as logs:
         [commit, *_] = history.commits.matching()
