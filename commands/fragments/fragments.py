@@ -21,7 +21,6 @@ ACTIONS = {
     "consolidate": "consolidate",
     "export": "export",
     "embed": "embed",
-    "cache": "cache.cache",
     "migrate": "servers.migrate",
 }
 

@@ -121,8 +121,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "fragments_consolidate": ("put the fragments in order now", "조각을 지금 정리합니다"),
     "fragments_export": ("write fragments as a document or data", "조각을 문서나 데이터로 내보냅니다"),
     "fragments_embed": ("embed all fragments with the configured model", "설정한 모델로 모든 조각을 임베딩합니다"),
-    "fragments_cache": ("what Redis remembers beside the fragments of a team", "팀의 조각 곁에 Redis가 기억해 두는 것"),
-    "fragments_cache_action": ("state (the default), rebuild: remember the keywords anew, clear: remove all", "state(기본값), rebuild: 키워드를 다시 기억, clear: 모두 지움"),
     "fragments_migrate": ("make the tables on a team's server, or bring them up to date", "팀 서버의 테이블을 만들거나 최신으로 바꿉니다"),
     "migrate_sql": ("print the statements for an administrator", "관리자가 실행할 문장을 출력합니다"),
     "fragments_id": ("the id of a fragment, as the list shows it", "목록에 나오는 조각의 id"),

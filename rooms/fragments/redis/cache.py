@@ -36,18 +36,6 @@ class State(NamedTuple):
     skipped: int
 
 
-class Kept(NamedTuple):
-    """What a server keeps of one database: how many answers, and how many agents' keywords.
-
-    hits, misses: of all processes, up to the last answer that was not there.
-    """
-
-    answers: int
-    keyword_sets: int
-    hits: int
-    misses: int
-
-
 class Cache:
     """Safe to use from several threads. database: its name, by which others are told apart."""
 
@@ -59,7 +47,6 @@ class Cache:
         self.sets = KeywordSets(self.client, self._base)
         self._lock = threading.Lock()
         self._hits = self._misses = 0
-        self._told = 0, 0  # what the server has been told of these
 
     def state(self) -> State:
         """Return how it is; the server is not asked."""
@@ -91,34 +78,7 @@ class Cache:
         value = sealed(data, name, key_of(revisions)) if self.place.keeps_answers else b""
         if not value or len(value) > MOST_BYTES:
             return
-
-        with self._lock:
-            now = self._hits, self._misses
-            new = now[0] - self._told[0], now[1] - self._told[1]
-            self._told = now
-
-        def put(redis: "Redis") -> None:
-            with redis.pipeline(transaction=False) as pipe:
-                pipe.set(name, value, ex=self.place.ttl_s)
-                for which, count in zip(("hits", "misses"), new, strict=True):
-                    pipe.hincrby(f"{self._base}:figures", which, count)
-                pipe.execute()
-
-        self.client.ask(put)
-
-    def kept(self) -> Kept | None:
-        """Return what the server keeps of this database, None where it does not answer."""
-
-        def asked(redis: "Redis") -> Kept:
-            counts = [
-                sum(1 for _ in redis.scan_iter(f"{self._base}:*:{kind}", count=_AT_ONCE))
-                for kind in ("answer:*", "keywords")
-            ]
-            figures: Any = redis.hmget(f"{self._base}:figures", ["hits", "misses"])
-            hits, misses = (int(it) if it and it.isdigit() else 0 for it in figures)
-            return Kept(counts[0], counts[1], hits, misses)
-
-        return self.client.ask(asked)
+        self.client.ask(lambda redis: redis.set(name, value, ex=self.place.ttl_s))
 
     def clear(self) -> int | None:
         """Remove all that is kept of this database; return how many keys, None for no answer."""

@@ -1,6 +1,5 @@
 """Makes the keyword sets of agents anew, from what their fragments say."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from rooms.fragments.engine import Engine, Wanted, pages_of
@@ -11,35 +10,27 @@ _AT_ONCE = 2_000
 
 
 class Rebuilt(NamedTuple):
-    """What was done: agents whose sets are new, were right already, and could not be written."""
+    """What was done: agents whose sets are new, and were right already."""
 
     made: int = 0
     current: int = 0
-    failed: int = 0
 
 
-def rebuild(
-    engine: CachedEngine,
-    *,
-    is_whole: bool = False,
-    progress: Callable[[int, int], None] = lambda done, count: None,
-) -> Rebuilt:
+def rebuild(engine: CachedEngine) -> Rebuilt:
     """Make the keyword sets anew of all agents whose sets are behind.
 
-    engine: that of all agents. is_whole: also those that seem right. Ends early where the server
-    does not answer. Raises DatabaseError.
+    engine: that of all agents. Ends early where the server does not answer. Raises DatabaseError.
     """
     with engine.inner.reading() as reading:
         agents = list(reading.count(Wanted(state="all"), by="agent"))
     made = current = 0
-    for number, agent in enumerate(agents):
-        progress(number, len(agents))
+    for agent in agents:
         bound = engine.for_agent(agent)
         with bound.inner.reading() as reading:
             revision = reading.revisions().get(agent, "")
             if not revision:  # of rows that came in beside the program: nothing tells their state
                 continue
-            if not is_whole and bound.cache.sets.are_of(agent, revision):
+            if bound.cache.sets.are_of(agent, revision):
                 current += 1
                 continue
             numbers = dict[str, list[int]]()
@@ -48,7 +39,7 @@ def rebuild(
                     for word in words_of(it.keywords):
                         numbers.setdefault(word, []).append(it.number)
         if not bound.cache.sets.put(agent, revision, numbers):
-            return Rebuilt(made, current, len(agents) - made - current)
+            break
         made += 1
     return Rebuilt(made, current)
 

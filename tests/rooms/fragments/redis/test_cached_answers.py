@@ -200,12 +200,12 @@ def test_what_one_agent_was_told_is_given_to_no_other(
         assert everything_asked(engine, agent) == everything_asked(engine.inner, agent)
     with Redis(port=redis_server.port) as redis:
         names = [it.decode().split(":") for it in redis.keys("*")]
-    assert {it[2] for it in names} == {*AGENTS, "figures"}
+    assert {it[2] for it in names} == {*AGENTS}
 
 
 @pytest.mark.row("002 2.72.f")
 def test_names_of_agents_and_keywords_cannot_be_taken_for_others(engine: CachedEngine) -> None:
-    names = ["a", "a:keywords", "a%3Akeywords", "a b", "a*", "é", "", "figures"]
+    names = ["a", "a:keywords", "a%3Akeywords", "a b", "a*", "é", ""]
     keys = {engine.cache.sets.name_of(it) for it in names}
     assert len(keys) == len(names)
     assert {it.count(":") for it in keys} == {3}

@@ -93,7 +93,7 @@ def test_answers_stay_the_same_while_another_server_becomes_the_master(
     assert lived(engine, at=at) == expected
     with Redis(port=servers[1].port, password=PASSWORD) as redis:
         wait_until(lambda: redis.info("replication")["role"] == "master")
-    wait_until(lambda: engine.cache.kept() is not None)
+    wait_until(lambda: bool(engine.cache.client.ask(lambda redis: bool(redis.ping()))))
     hits = engine.cache.state().hits
     assert everything_asked(engine, "alice") == everything_asked(inner, "alice")
     assert engine.cache.state().hits > hits

@@ -1,1 +1,0 @@
-"""What the command says and does about answers that are remembered beside the fragments."""
