@@ -35,7 +35,6 @@ from commands.terminal.console import (
     add_confirmation,
     add_examples,
     add_json,
-    add_threshold,
     check_confirmation,
     explain,
     is_confirmed,
@@ -69,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument("--verbose", action="store_true", help=explain("doctor_verbose"))
     parser.add_argument("--online", action="store_true", help=explain("doctor_online"))
-    add_threshold(parser)
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "doctor", "doctor --fix --dry-run")
 
@@ -78,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, and print; 1 when an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    checkup = look(opened, arguments.threshold, online=arguments.online)
+    checkup = look(opened, online=arguments.online)
     fixable = [finding for finding in checkup.of_memory if finding.fixable]
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
@@ -89,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         of_log = [finding for finding in fixable if not _is_of_room(finding)]
         aside = _fix(opened, of_log)
         of_rooms = [*mend_sessions(opened, fixable), *mend_fragments(opened, fixable)]
-        checkup = look(opened, arguments.threshold, online=arguments.online)
+        checkup = look(opened, online=arguments.online)
         left = {(finding.kind, finding.lines) for finding in checkup.findings}
         fixed = [finding for finding in of_log if (finding.kind, finding.lines) not in left]
         fixed += of_rooms
@@ -104,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     return int(checkup.fails)
 
 
-def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
+def look(opened: Opened, *, online: bool = False) -> Checkup:
     """Examine the log and what is around it; nothing is changed.
 
     online: ask the servers that clients reach by a URL whether they answer, too.
@@ -121,7 +119,7 @@ def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
     surroundings = around(opened.project, opened.store, os.environ, unreadable, missing)
     return Checkup(
         findings=[
-            *examine(log, now=utc_now(), threshold=threshold),
+            *examine(log, now=utc_now(), threshold=opened.settings.threshold),
             *_secrets_of(log),
             *unreachable(log, opened.project.root),
             *surroundings,

@@ -17,7 +17,6 @@ from commands.terminal.console import (
     add_examples,
     add_json,
     add_output,
-    add_threshold,
     check_output,
     explain,
     open_memory,
@@ -42,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     versions.add_argument("--staged", action="store_true", help=explain("report_staged"))
     parser.add_argument("--strict", action="store_true", help=explain("report_strict"))
-    add_threshold(parser)
     parser.add_argument(
         "--max-chars",
         type=_most_chars,
@@ -63,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments)
     with progress(opened.lang):
         revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
-        report = report_on(revisions, threshold=arguments.threshold)
+        report = report_on(revisions, threshold=opened.settings.threshold)
     _hand_out(report, opened, arguments)
     is_wrong = report.is_refused or (arguments.strict and report.marked)
     return FOUND if is_wrong else 0

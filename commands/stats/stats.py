@@ -23,7 +23,6 @@ from commands.terminal.console import (
     Opened,
     add_examples,
     add_json,
-    add_threshold,
     open_memory,
 )
 from commands.terminal.printing import print_lines
@@ -40,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py stats`."""
     add_project(parser)
     add_json(parser)
-    add_threshold(parser)
     add_room(parser)
     add_examples(parser, "stats", "stats --room sessions")
 
@@ -74,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _of_log(opened: Opened, arguments: argparse.Namespace) -> Stats:
     """Count what the log holds, and what hooks showed of it."""
     root = str(opened.project.root)
-    frame = Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold)
+    frame = Frame(project=root, settings=opened.settings)
     sessions = list(sessions_in(state_directory(root, os.environ)))
     data, now_s = opened.store.read_bytes(), time.time()
     return count(MemoryLog.parse(data), len(data), sessions, frame, now_s=now_s)

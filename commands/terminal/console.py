@@ -76,17 +76,6 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help=explain("json"))
 
 
-def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """Add `--threshold`, as the tools have it."""
-    parser.add_argument(
-        "--threshold",
-        type=positive,
-        default=settings_here().threshold,
-        metavar="N",
-        help=explain("threshold"),
-    )
-
-
 def add_output(parser: argparse.ArgumentParser, purpose: str) -> None:
     """Add `-o` and `--force`; the command calls `check_output`."""
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=purpose)

@@ -45,7 +45,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "cmd_hook": ("answer an event of a client", "클라이언트의 이벤트에 답합니다"),
     "cmd_help": ("show this page, or that of a command", "이 도움말이나 명령별 도움말을 보여 줍니다"),
     # options that several commands have
-    "threshold": ("records above which to compact (default %(default)s)", "통합을 시작할 기록 수(기본값 %(default)s)"),
     "yes": ("do it without asking", "묻지 않고 실행합니다"),
     "dry_run": ("only show what would be done", "실행하지 않고 할 일만 보여 줍니다"),
     "force": ("with -o: replace a file", "-o와 함께: 있는 파일을 바꿉니다"),

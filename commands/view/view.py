@@ -14,7 +14,6 @@ from commands.terminal.console import (
     Opened,
     add_examples,
     add_output,
-    add_threshold,
     check_output,
     explain,
     open_memory,
@@ -54,7 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, explain("view_output"))
     parser.add_argument("--open", action="store_true", help=explain("view_open"))
     parser.add_argument("--fragments", choices=SCOPES, help=explain("view_fragments"))
-    add_threshold(parser)
     add_examples(parser, "view", "view -o memory.html")
 
 
@@ -95,7 +93,7 @@ def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
     page = page_of(
         log,
         lineage,
-        Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold),
+        Frame(project=root, settings=opened.settings),
         project=opened.project.root.name or root,
         now=utc_now(),
         times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),

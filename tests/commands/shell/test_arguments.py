@@ -21,6 +21,7 @@ WRONG = [
     ("list more", "There is no place for more."),
     ("list --limit", "--limit needs a value."),
     ("list --limit 0", "--limit: it must be a whole number of 1 or more"),
+    (f"list --limit {'9' * 5_000}", "--limit: it must be a whole number of 1 or more"),
     ("list --since soon", None),
     ("list --json=1", "--json takes no value, and got 1."),
     ("show", "ID is missing."),

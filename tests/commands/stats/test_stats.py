@@ -438,9 +438,8 @@ def test_a_project_that_is_not_there_fails_with_a_sentence(desk: Desk) -> None:
     assert str(desk.root / "nowhere") in run.errors
 
 
-@pytest.mark.parametrize("options", [["--threshold", "0"], ["--threshold", "x"], ["more"]])
-def test_wrong_arguments_end_with_2(desk: Desk, options: list[str]) -> None:
-    run = desk.stats(*options)
+def test_wrong_arguments_end_with_2(desk: Desk) -> None:
+    run = desk.stats("more")
     assert (run.code, run.out) == (2, "")
 
 
@@ -529,27 +528,28 @@ def test_the_budget_is_that_of_the_settings(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "records", "said"),
+    ("threshold", "records", "said"),
     [
-        ([], [VAT, REFUND], ["  Records: 2, threshold: 50. Not required."]),
-        (["--threshold", "2"], [VAT, REFUND], ["  Records: 2, threshold: 2. Not required."]),
+        ("", [VAT, REFUND], ["  Records: 2, threshold: 50. Not required."]),
+        ("2", [VAT, REFUND], ["  Records: 2, threshold: 2. Not required."]),
         (
-            ["--threshold", "1"],
+            "1",
             [VAT, REFUND],
             ["  Records: 2, threshold: 1. Ask the agent to compact the memory."],
         ),
         (
-            [],
+            "",
             [replace(BUILD, source_count=None)],
             ["  Records: 1, threshold: 50. Each topic is already a single principle."],
         ),
     ],
 )
 def test_the_state_of_compaction_is_told(
-    desk: Desk, options: list[str], records: list[Record], said: list[str]
+    desk: Desk, threshold: str, records: list[Record], said: list[str]
 ) -> None:
     desk.write(*records)
-    assert desk.stats(*options).section("Compaction") == said
+    run = desk.stats(SENTINEL_MEMORY_THRESHOLD=threshold)
+    assert run.section("Compaction") == said
 
 
 def test_an_imported_principle_is_no_compaction(desk: Desk) -> None:
