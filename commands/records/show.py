@@ -23,8 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--versions", action="store_true", help=explain("versions"))
     add_json(parser)
     add_room(parser)
-    examples = ("show 3f2a 91bc --json", "show 3f2a --versions", "show '#12' k3fa9x2m")
-    add_examples(parser, *examples)
+    add_examples(parser, "show 3f2a --versions", "show '#12' k3fa9x2m")
 
 
 def run(arguments: argparse.Namespace) -> int:
