@@ -5,18 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commands.fragments.lines import fragment_table
-from commands.fragments.room import (
-    FragmentNameError,
-    Opened,
-    add_ids,
-    add_json,
-    as_data,
-    open_fragments,
-)
+from commands.fragments.room import FragmentNameError, Opened, add_ids, open_fragments
 from commands.fragments.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.printing import print_lines, print_within
-from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.parser import language_here
@@ -32,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", metavar="TOPIC", default=argparse.SUPPRESS, help=topic)
     parser.add_argument("--hard", action="store_true", help=explain("fragments_hard"))
     add_confirmation(parser)
-    add_json(parser)
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "fragments forget k3fa9x2m --dry-run", "fragments forget --topic old-shop")
 
@@ -42,21 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     lang = language_here()
     if bool(arguments.ids) == bool(arguments.topic):
         arguments.refuse(word(lang, "ids_or_topic"))
-    if arguments.json and not (arguments.yes or arguments.dry_run):
-        facts = {"one": "--json", "other": "--yes / --dry-run"}
-        arguments.refuse(common_word(lang, "needs", **facts))
     return forget_named(open_fragments(), arguments)
 
 
 def forget_named(opened: Opened, arguments: argparse.Namespace) -> int:
     """Show what the arguments of `fragments forget` mean, ask, forget; see `run`."""
     going, pinned = _meant(opened, arguments)
-    if arguments.json:
-        done = [] if arguments.dry_run else _forget(opened, arguments, going)
-        key = "wouldForget" if arguments.dry_run else "forgotten"
-        shown = going if arguments.dry_run else done
-        print(plain_json({key: [*map(as_data, shown)], "kept": pinned, "hard": arguments.hard}))
-        return 0
     lang = opened.lang
     if pinned:
         print_lines([word(lang, "stay_pinned", count=pinned)])

@@ -2,17 +2,16 @@
 
 import argparse
 
-from commands.fragments.room import add_ids, add_json, as_data, open_fragments
+from commands.fragments.room import add_ids, open_fragments
 from commands.fragments.words import word
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_lines
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.safe_text import plain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py fragments pin` or of `unpin`, whichever the parser is of."""
     add_ids(parser)
-    add_json(parser)
     name = parser.prog.rpartition(" ")[2]
     add_examples(parser, f"fragments {name} k3fa9x2m", f"fragments {name} k3fa9x2m b7wq4e5n")
 
@@ -25,9 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
     named = opened.named(arguments.ids)
     done = [pin(opened.room, it.id, pinned=pinned) for it in named]
     key = "pinned" if pinned else "unpinned"
-    if arguments.json:
-        print(plain_json({key: [*map(as_data, done)]}))
-    else:
-        ids = plain(", ".join(it.id for it in done))
-        print_lines([word(opened.lang, f"now_{key}", ids=ids)])
+    ids = plain(", ".join(it.id for it in done))
+    print_lines([word(opened.lang, f"now_{key}", ids=ids)])
     return 0

@@ -2,17 +2,16 @@
 
 import argparse
 
-from commands.fragments.room import add_ids, add_json, as_data, open_fragments
+from commands.fragments.room import add_ids, open_fragments
 from commands.fragments.words import word
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_lines
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.safe_text import plain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py fragments restore`."""
     add_ids(parser)
-    add_json(parser)
     add_examples(parser, "fragments restore k3fa9x2m")
 
 
@@ -23,9 +22,6 @@ def run(arguments: argparse.Namespace) -> int:
     opened = open_fragments()
     named = opened.named(arguments.ids)
     done = [restore(opened.room, it.id) for it in named]
-    if arguments.json:
-        print(plain_json({"restored": [*map(as_data, done)]}))
-    else:
-        ids = plain(", ".join(it.id for it in done))
-        print_lines([word(opened.lang, "restored", ids=ids)])
+    ids = plain(", ".join(it.id for it in done))
+    print_lines([word(opened.lang, "restored", ids=ids)])
     return 0

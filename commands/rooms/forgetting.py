@@ -25,6 +25,6 @@ def forget_beside(
         from commands.fragments.room import fragments_of
 
         asked = {**vars(arguments), "ids": ids[FRAGMENTS], "topic": "", "hard": False}
-        given = argparse.Namespace(**asked, json=False)
+        given = argparse.Namespace(**asked)
         code = max(code, forget_fragments(fragments_of(opened.settings), given))
     return code
