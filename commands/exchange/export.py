@@ -28,8 +28,8 @@ from core.lessons.record import Record, utc_now
 from core.parser import add_project, language_here
 
 FORMATS = ("markdown", "json")
-OTHER_FORMATS = ("jsonl", "html")  # of the other rooms
-_TAKEN = {SESSIONS: ("format", "output"), FRAGMENTS: ("format", "output", "public")}
+OTHER_FORMATS = ("html",)  # of the sessions
+_TAKEN = {SESSIONS: ("format", "output"), FRAGMENTS: ("output", "public")}
 TYPES = ("log", "principle")
 APART = (
     *(("--block", other) for other in ("--format", "-o", "--type")),
@@ -80,9 +80,8 @@ def _check(arguments: argparse.Namespace) -> None:
     lang = language_here()
     if arguments.format == "html":
         arguments.refuse(f"argument --format: {word(lang, 'no_html')}")
-    is_of_fragments = {"--format jsonl": arguments.format == "jsonl", "--public": arguments.public}
-    for option in (it for it, is_given in is_of_fragments.items() if is_given):
-        facts = {"one": option, "other": f"--room {FRAGMENTS}"}
+    if arguments.public:
+        facts = {"one": "--public", "other": f"--room {FRAGMENTS}"}
         arguments.refuse(common_word(lang, "needs", **facts))
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
     given |= {"-o"} if arguments.output else set()

@@ -1,8 +1,7 @@
-"""Writes fragments as one document, to the terminal or to a file."""
+"""Writes fragments as JSON lines, to the terminal or to a file, to be imported again."""
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from commands.fragments.room import add_json, empty_lines, open_fragments
 from commands.fragments.words import word
@@ -11,27 +10,17 @@ from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json, warn
 
-if TYPE_CHECKING:
-    from rooms.fragments.exchange.exporting import FormName
-
-FORMATS: "tuple[FormName, ...]" = ("jsonl", "markdown", "html")
-SUFFIXES: "dict[str, FormName]" = {
-    **{".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"},
-    **{".md": "markdown", ".markdown": "markdown"},
-}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py fragments export`."""
-    form, topic = explain("fragments_format"), explain("fragments_topic")
-    parser.add_argument("--format", choices=FORMATS, help=form)
+    topic = explain("fragments_topic")
     parser.add_argument("--public", action="store_true", help=explain("fragments_public"))
     parser.add_argument("--topic", metavar="TOPIC", default=argparse.SUPPRESS, help=topic)
     output = explain("fragments_output")
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=output)
     add_json(parser)
     parser.set_defaults(refuse=parser.error)
-    add_examples(parser, "fragments export -o backup.jsonl", "fragments export --public -o f.html")
+    add_examples(parser, "fragments export -o backup.jsonl", "fragments export --public -o f.jsonl")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,21 +34,17 @@ def run(arguments: argparse.Namespace) -> int:
             warn(line)
         return 1
     output = "" if arguments.output in (None, STDOUT) else arguments.output
-    suffix = output[output.rfind(".") :].lower() if "." in output else ""
-    form: FormName = arguments.format or SUFFIXES.get(suffix, "markdown")
-    if arguments.json and not output:
-        form = "jsonl"
     topics = (arguments.topic,) if arguments.topic else ()
     choice = Choice(topics=topics, only_public=arguments.public)
     if not output:
-        with document(opened.room, form, choice, lang) as (head, pieces):
+        with document(opened.room, choice) as (head, pieces):
             for piece in pieces:
                 sys.stdout.write(piece)
         if head.private:
             warn(word(lang, "holds_private", count=head.private))
         return 0
     with progress(lang):
-        done = export(opened.room, form, output, choice, lang)
+        done = export(opened.room, output, choice)
     if arguments.json:
         told = {"path": str(done.path), "fragments": done.count, "private": done.private}
         print(plain_json(told))

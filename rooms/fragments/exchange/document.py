@@ -1,16 +1,15 @@
-"""What every form of an exported document is made of: its head, and fragments whole."""
+"""Writes the room whole, one JSON object a line, to be imported again."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from core.messages import Language
-from rooms.fragments.exchange.lines import Row
-from rooms.fragments.exchange.words import say
-from rooms.fragments.fragment import Fragment, Version
+from core.exchange.json_text import as_json
+from rooms.fragments.exchange.lines import Row, line_of
 
-MARK = "sentinel-memory-fragments"  # in the first line of each form: an export may replace it
+MARK = "sentinel-memory-fragments"  # in the first line: an export may replace it
 VERSION = 1
+SUFFIXES = (".jsonl", ".ndjson")
+BEGINS = f'{{"format": "{MARK}", "version": '  # every export, also after years
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,44 +22,11 @@ class Head:
     count: int
     private: int
     exported: str
-    lang: Language
 
 
-class Joint(NamedTuple):
-    """A link as one of its ends has it: its word in a document, and the other end."""
-
-    word: str
-    other: Fragment
-
-
-class Whole(NamedTuple):
-    """A fragment with its links to others in the document, and what it said before."""
-
-    fragment: Fragment
-    joints: Sequence[Joint] = ()
-    versions: Sequence[Version] = ()
-
-
-class Form(NamedTuple):
-    """One form of document. begins: with what every document of it begins, also after years.
-
-    rows: writes it of everything, one row after the other; wholes: of fragments for people, those
-    of a topic together. A form has one of the two.
-    """
-
-    suffixes: tuple[str, ...]
-    begins: str
-    rows: Callable[[Head, Iterator[Row]], Iterator[str]] | None = None
-    wholes: Callable[[Head, Iterator[Whole]], Iterator[str]] | None = None
-
-
-def facts_of(fragment: Fragment, lang: Language) -> list[str]:
-    """Return what is known of a fragment beside its texts, a few words each."""
-    saved, corrected = fragment.created_at[:10], fragment.updated_at[:10]
-    return [
-        say(lang, fragment.kind),
-        say(lang, "importance", importance=f"{fragment.importance:.1f}"),
-        *([say(lang, "pinned")] if fragment.is_anchor else ()),
-        say(lang, "saved", date=saved),
-        *([say(lang, "corrected", date=corrected)] if corrected > saved else ()),
-    ]
+def pieces_of(head: Head, rows: Iterator[Row]) -> Iterator[str]:
+    """Yield the lines of a document."""
+    facts = {"exported": head.exported, "fragments": head.count, "private": head.private}
+    yield f"{BEGINS}{VERSION}, {as_json(facts)[1:]}\n"
+    for row in rows:
+        yield as_json(line_of(row)) + "\n"

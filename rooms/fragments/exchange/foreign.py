@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.exchange.json_values import text_at, texts_in
-from core.lessons.record import Record
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.exchange.lines import moment_in, row_of_line, share_in
 from rooms.fragments.fragment import (
@@ -90,28 +89,6 @@ def read_graph(values: Iterable[tuple[int, Data]], source: Source) -> None:
             _add_relation(value, number, source)
         else:
             source.faults.append(Fault(number, "not_a_fragment"))
-
-
-def read_principles(records: Iterable[tuple[int, Record]], project: str, source: Source) -> None:
-    """Read the principles of a memory log. project: its name.
-
-    One that has triggers, which are typed right before a mistake, is an error, the others are
-    procedures.
-    """
-    for number, record in records:
-        if record.type != "principle":
-            source.faults.append(Fault(number, "not_a_principle"))
-            continue
-        fragment = Fragment(
-            id="",
-            content=record.lesson,
-            topic=record.topic,
-            keywords=(record.topic,),
-            source=project,
-            created_at=moment_in(record.created),
-        )
-        word = "error" if record.when else "procedure"
-        source.items.append(Incoming(fragment=fragment, place=number, type=word))
 
 
 def _add_row(row: Data, word: str, number: int, source: Source) -> None:

@@ -7,8 +7,8 @@ from rooms.fragments.engine import Entry
 from rooms.fragments.fragment import Activity, Fragment, Link, TaskFeedback, ToolFeedback
 
 # Whose form a source has: an export of this room, a database and a dump of the specifications, a
-# graph of server-memory, a memory log.
-SourceForm = Literal["export", "memory_db", "dump", "server_memory", "log"]
+# graph of server-memory.
+SourceForm = Literal["export", "memory_db", "dump", "server_memory"]
 
 
 class Fault(NamedTuple):

@@ -12,8 +12,6 @@ from typing import Any
 from core.disk.atomic import reason_of
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.lessons.json_form import DECODER
-from core.lessons.log import MemoryLog
-from core.lessons.record import record_of
 from core.text.printable import shown_path
 from rooms.fragments.exchange.document import MARK, VERSION
 from rooms.fragments.exchange.errors import ExchangeError
@@ -23,7 +21,6 @@ from rooms.fragments.exchange.foreign import (
     is_of_graph,
     read_graph,
     read_items,
-    read_principles,
     read_rows,
 )
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
@@ -51,35 +48,27 @@ def read_source(path: Path) -> Source:
         raise ExchangeError("unreadable", path=shown, reason=reason_of(error)) from error
     if head == SQLITE:
         return _read_database(path, shown)
-    return read_text(data, shown, project=_project_of(path))
+    return read_text(data, shown)
 
 
-def read_text(data: bytes, shown: str, *, project: str = "") -> Source:
-    """Read the text of a file. project: the name of the one that a memory log is of.
-
-    Raises ExchangeError.
-    """
+def read_text(data: bytes, shown: str) -> Source:
+    """Read the text of a file. Raises ExchangeError."""
     if len(data) > MOST_BYTES:
         raise ExchangeError("too_large_source", path=shown, most=MOST_BYTES)
     if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
         raise ExchangeError("exported_document", path=shown)
     values = list(_values_in(data.removeprefix(_BOM)))
     objects = [(number, value) for number, value in values if isinstance(value, dict)]
-    source = _of_objects(objects, data, shown, project)
+    source = _of_objects(objects, shown)
     if source is None or not (source.items or source.is_ours):
         raise ExchangeError("no_source", path=shown)
-    is_log = source.form == "log"
     source.faults += [
-        Fault(number, "not_json")
-        for number, value in values
-        if not is_log and not isinstance(value, dict)
+        Fault(number, "not_json") for number, value in values if not isinstance(value, dict)
     ]
     return source
 
 
-def _of_objects(
-    objects: list[tuple[int, dict[str, Any]]], data: bytes, shown: str, project: str
-) -> Source | None:
+def _of_objects(objects: list[tuple[int, dict[str, Any]]], shown: str) -> Source | None:
     """Return what the objects of a file are; None where they are nothing that is known."""
     if objects and objects[0][1].get("format") == MARK:
         return _of_export(objects, shown)
@@ -91,11 +80,6 @@ def _of_objects(
     elif kind == "server_memory":
         source = Source(shown, "server_memory")
         read_graph(objects, source)
-    elif kind == "log":
-        source, log = Source(shown, "log"), MemoryLog.parse(data)
-        places = [at for at, _ in log.all_records() if at not in log.leftovers]
-        records = zip((at + 1 for at in places), log.records, strict=True)
-        read_principles(records, project, source)
     else:
         return None
     return source
@@ -104,8 +88,6 @@ def _of_objects(
 def _kind_of(value: dict[str, Any]) -> str:
     if is_of_graph(value):
         return "server_memory"
-    if record_of(value):
-        return "log"
     return "dump" if is_fragment(value) or is_beside(value) else ""
 
 
@@ -185,9 +167,3 @@ def _read_database(path: Path, shown: str) -> Source:
     if not source.items:
         raise ExchangeError("no_source", path=shown)
     return source
-
-
-def _project_of(path: Path) -> str:
-    """Return the name of the project in whose `.context` a memory log lies, else its folder's."""
-    folder = path.absolute().parent
-    return folder.parent.name if folder.name == ".context" else folder.name

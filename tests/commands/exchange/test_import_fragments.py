@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.record import new_record
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from tests.support.cli_process import TOKEN, Command
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
-from tests.support.fragments_room import START, a_room
-from tests.support.samples import a_principle
+from tests.support.fragments_room import a_room
 
 ITEM = ("mem-000001", "semantic", f"Use {TOKEN}.", 0.7, "public", "2020-01-02 10:00:00", 1)
 LONG = ("mem-000002", "semantic", "x" * 2_000, 0.7, "public", "2020-01-02 10:00:00", 0)
@@ -81,7 +79,7 @@ def test_our_export_and_a_dump_are_recognised(
     assert done.lines[-1] == "To find them by meaning, too: `python cli.py fragments embed`"
     assert "New former versions, feedback and notes on sessions: 2." in done.lines
     assert len(contents(room)) == 3
-    assert command("fragments", "export", "-o", "a.html").code == 0
+    (project / "a.html").write_text("<!-- sentinel-memory-fragments: older -->", "utf-8")
     refused = command("import", "a.html")
     assert refused.errors.startswith("a.html is an export of fragments for people")
 
@@ -94,20 +92,6 @@ def test_a_graph_goes_into_the_log_unless_it_is_to_be_fragments(
     done = command("import", "memory.jsonl", "--format", "fragments", "-y")
     assert done.lines[0].endswith("(server-memory). To save: 4.")
     assert "Kim works on shop" in contents(room)
-
-
-def test_the_principles_of_a_log_come_where_it_is_asked_for(
-    room: Room, project: Path, command: Command
-) -> None:
-    record = new_record(a_principle("Run the linter first."), now=START)
-    path = project / ".context" / "memory_log.jsonl"
-    path.parent.mkdir()
-    path.write_bytes(record.to_line())
-    words = ("import", ".context/memory_log.jsonl", "--format", "fragments")
-    assert command(*words, "-y").lines[0].endswith("To save: 1.")
-    assert contents(room) == ["Run the linter first."]
-    assert command(*words).lines[-1] == "Nothing to save."
-    assert path.read_bytes() == record.to_line()
 
 
 def test_standard_input_is_read_and_a_topic_refused(

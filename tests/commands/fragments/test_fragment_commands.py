@@ -270,13 +270,13 @@ def test_every_step_and_figure_has_its_words(room: Room) -> None:
 
 
 class TestExport:
-    def test_the_terminal_gets_markdown_and_a_warning(self, two: Room, command: Command) -> None:
+    def test_the_terminal_gets_the_lines_and_a_warning(self, two: Room, command: Command) -> None:
         done = command("fragments", "export")
-        assert done.out.startswith("<!-- sentinel-memory-fragments:")
+        assert json.loads(done.lines[0])["fragments"] == 2
         assert done.errors.startswith("Private ones among them: 2.")
         assert "deploy" not in command("fragments", "export", "--public").out
 
-    def test_a_file_is_written_and_its_name_says_the_form(
+    def test_a_file_is_written_and_no_other_one_replaced(
         self, two: Room, command: Command, project: Path
     ) -> None:
         assert command("fragments", "export", "-o", "a.jsonl").lines == [
@@ -285,13 +285,16 @@ class TestExport:
         ]
         first = (project / "a.jsonl").read_text(encoding="utf-8").splitlines()[0]
         assert json.loads(first)["fragments"] == 2
-        assert command("fragments", "export", "-o", "a.html", "--topic", "x").lines == [
-            "Written: a.html (fragments: 0)."
+        assert command("fragments", "export", "-o", "x.ndjson", "--topic", "x").lines == [
+            "Written: x.ndjson (fragments: 0)."
         ]
-        (project / "b.md").write_text("mine", encoding="utf-8")
-        refused = command("fragments", "export", "-o", "b.md")
-        assert refused.code == 1
-        assert refused.errors.startswith("b.md is there already and is no earlier export")
+        (project / "b.jsonl").write_text("mine", encoding="utf-8")
+        for name, said in {
+            "b.jsonl": "b.jsonl is there already and is no earlier export",
+            "a.html": "a.html: a file for an export of fragments ends with .jsonl, .ndjson.",
+        }.items():
+            refused = command("fragments", "export", "-o", name)
+            assert (refused.code, refused.errors.startswith(said)) == (1, True), refused.errors
 
 
 def test_embedding_without_a_model_says_which_setting_names_one(

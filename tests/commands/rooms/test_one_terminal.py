@@ -348,16 +348,16 @@ def test_a_room_that_holds_nothing_says_what_it_is(log: bytes, command: Command)
 def test_an_export_of_a_room_takes_its_formats(
     log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
 ) -> None:
-    written = command("export", "--room", "fragments", "--format", "jsonl", "-o", "f.jsonl")
+    written = command("export", "--room", "fragments", "-o", "f.jsonl")
     assert (written.code, written.lines[0]) == (0, "Written: f.jsonl (fragments: 1).")
     assert '"redis001"' in (project / "f.jsonl").read_text("utf-8")
-    public = command("export", "--room", "fragments", "--public", "--format", "jsonl")
+    public = command("export", "--room", "fragments", "--public")
     assert "redis001" not in public.out
     assert command("export", "--room", "sessions", "-o", "s.html").code == 0
     for words, said in {
         "--room sessions --type log": "--type can only be used with --room lessons",
         "--room sessions --public": "--public can only be used with --room lessons",
-        "--format jsonl": "--format jsonl can only be used with --room fragments",
+        "--room fragments --format json": "--format can only be used with --room lessons",
         "--public": "--public can only be used with --room fragments",
     }.items():
         assert command("export", *words.split()).refused == said

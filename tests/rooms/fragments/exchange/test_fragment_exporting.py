@@ -1,9 +1,8 @@
-"""Tests that an export holds the room, for this program whole, for people readable."""
+"""Tests that an export holds the room whole, and where it may be written."""
 
 import json
 import os
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,12 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.messages import Language
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.errors import ExchangeError
-from rooms.fragments.exchange.exporting import Choice, FormName, document, export
+from rooms.fragments.exchange.exporting import Choice, document, export
 from rooms.fragments.exchange.importing import carry_out, planned
 from rooms.fragments.exchange.sources import read_source, read_text
 from rooms.fragments.fragment import (
@@ -62,8 +60,8 @@ def fragment_of(id_: str, content: str, **values: Any) -> Fragment:
     return Fragment(id=id_, content=content, estimated_tokens=tokens, **{**given, **values})
 
 
-def text_of(room: Room, form: FormName, choice: Choice | None = None, lang: Language = "en") -> str:
-    with document(room, form, choice or Choice(), lang) as (_, pieces):
+def text_of(room: Room, choice: Choice | None = None) -> str:
+    with document(room, choice or Choice()) as (_, pieces):
         return "".join(pieces)
 
 
@@ -111,7 +109,7 @@ def imported(folder: Path, data: bytes, now: str = LATER) -> Room:
 
 @pytest.mark.row("002 2.98", "004 4.15")
 def test_an_export_makes_an_empty_room_equal(room: Room, tmp_path: Path) -> None:
-    data = text_of(room, "jsonl").encode()
+    data = text_of(room).encode()
     other = imported(tmp_path / "other", data)
     assert everything(other) == everything(room)
     again = planned(other, read_text(data, "x.jsonl"))
@@ -120,7 +118,7 @@ def test_an_export_makes_an_empty_room_equal(room: Room, tmp_path: Path) -> None
 
 
 def test_the_first_line_says_what_it_is_and_how_much_is_private(room: Room) -> None:
-    first, *lines = map(json.loads, text_of(room, "jsonl").splitlines())
+    first, *lines = map(json.loads, text_of(room).splitlines())
     assert first == {
         "format": "sentinel-memory-fragments",
         "version": 1,
@@ -221,118 +219,48 @@ def test_whatever_the_room_holds_comes_back_equal(
         writing.add(fragments)
         writing.put_links(links)
         writing.note(entries)
-    assert everything(imported(folder / "two", text_of(room, "jsonl").encode())) == everything(room)
+    assert everything(imported(folder / "two", text_of(room).encode())) == everything(room)
 
 
 @pytest.mark.row("004 4.3.a")
 def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
     choice = Choice(only_public=True)
-    first, *lines = map(json.loads, text_of(room, "jsonl", choice).splitlines())
+    first, *lines = map(json.loads, text_of(room, choice).splitlines())
     assert (first["fragments"], first["private"]) == (2, 0)
     assert [it.get("id") for it in lines] == ["cccccc", "dddddd", None]
     assert lines[-1]["from_id"] == "dddddd"
-    for form in ("markdown", "html"):
-        text = text_of(room, form, choice)
-        assert "Ports begin" in text
-        assert "Node" not in text
-        assert "alert" not in text
 
 
 def test_secrets_that_came_in_otherwise_do_not_go_out(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     with room.engine.writing() as writing:
         writing.add([fragment_of("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
-    for form in ("jsonl", "markdown", "html"):
-        assert TOKEN not in text_of(room, form)
+    assert TOKEN not in text_of(room)
 
 
-def test_markdown_groups_what_can_be_recalled_by_topic(room: Room) -> None:
-    escaped = "&lt;script>alert(1)&lt;/script> # a&lt;U+202E>b \\]\\( `x` &#64;./.env"
-    assert text_of(room, "markdown").splitlines() == [
-        "<!-- sentinel-memory-fragments: the next export may replace this file -->",
-        "# Fragments",
-        "",
-        "Fragments: 4. Exported 2026-05-01.",
-        "",
-        "## general",
-        "",
-        f"- {escaped}",
-        "  - error; importance 0.5; saved 2026-05-01; `bbbbbb`; a\\`b, `<i>`",
-        "  - resolved by `cccccc`: 배포 전에 캐시를 비운다.",
-        "",
-        "## shop",
-        "",
-        "- The shop runs on Node 20.",
-        "  - fact; importance 0.5; pinned; saved 2026-05-01; `aaaaaa`",
-        "  - until 2026-05-01: It ran on Node 16.",
-        "  - until 2026-05-01: It ran on Node 16.",
-        "- Ports begin at 56000.",
-        "  - fact; importance 0.5; saved 2026-05-01; `dddddd`",
-        "  - related to `cccccc`: 배포 전에 캐시를 비운다.",
-        "",
-        "## 배포",
-        "",
-        "- 배포 전에 캐시를 비운다.",
-        "  - fact; importance 0.5; saved 2026-05-01; `cccccc`",
-        f"  - resolves `bbbbbb`: {escaped}",
-        "  - related to `dddddd`: Ports begin at 56000.",
-    ]
-
-
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags, self.ids, self.goals = set[str](), set[str](), set[str]()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        given = dict(attrs)
-        self.ids.add(given.get("id") or "")
-        self.goals.add(given.get("href") or "")
-        assert not {"src", "onclick", "style"} & given.keys()
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_the_page_is_one_file_without_a_script_and_its_links_lead_somewhere(
-    room: Room, lang: Language
-) -> None:
-    text, seen = text_of(room, "html", lang=lang), _Tags()
-    seen.feed(text)
-    assert not {"script", "i", "img", "iframe"} & seen.tags
-    assert {goal.removeprefix("#") for goal in seen.goals} <= seen.ids
-    assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
-    assert "http" not in text.replace("http-equiv", "")
-    assert ("조각" in text) == (lang == "ko")
-
-
-def test_an_empty_room_is_said(tmp_path: Path) -> None:
+def test_an_empty_room_has_a_head_alone_and_is_not_made(tmp_path: Path) -> None:
     room = a_room(tmp_path)
-    assert "No fragment fits." in text_of(room, "markdown")
-    assert "해당하는 조각이 없습니다." in text_of(room, "html", lang="ko")
-    assert len(text_of(room, "jsonl").splitlines()) == 1
+    assert len(text_of(room).splitlines()) == 1
     assert is_unused(room)
 
 
 class TestFiles:
     def test_an_export_replaces_an_earlier_one_only(self, room: Room, tmp_path: Path) -> None:
         path = tmp_path / "new" / "a.jsonl"
-        done = export(room, "jsonl", str(path), Choice())
+        done = export(room, str(path), Choice())
         assert (done.path, done.count, done.private) == (path, 6, 4)
-        assert export(room, "jsonl", str(path), Choice(only_public=True)).count == 2
+        assert export(room, str(path), Choice(only_public=True)).count == 2
         assert read_source(path).form == "export"
         other = tmp_path / "b.jsonl"
         other.write_text("{}\n", encoding="utf-8")
         for name, key in (
             *(("b.jsonl", "output_exists"), ("c.txt", "output_name")),
-            *(("CLAUDE.md", "output_name"), (".c.jsonl", "output_reserved")),
+            *(("c.html", "output_name"), (".c.jsonl", "output_reserved")),
         ):
             with pytest.raises(ExchangeError) as refused:
-                export(room, "jsonl", str(tmp_path / name), Choice())
+                export(room, str(tmp_path / name), Choice())
             assert refused.value.key == key
             assert refused.value.text("ko")
-        with pytest.raises(ExchangeError) as refused:
-            export(room, "markdown", str(tmp_path / "CLAUDE.md"), Choice())
-        assert refused.value.key == "output_reserved"
 
     @IN_A_FILE
     @pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
@@ -341,12 +269,12 @@ class TestFiles:
     ) -> None:
         os.chmod(room.config.path, 0o600)
         path = tmp_path / "near" / "a.jsonl"
-        export(room, "jsonl", str(path), Choice())
+        export(room, str(path), Choice())
         assert path.stat().st_mode & 0o777 == 0o600
         (tmp_path / "far").mkdir()
         (tmp_path / "near" / "l.jsonl").symlink_to(tmp_path / "far" / "x.jsonl")
         with pytest.raises(ExchangeError) as refused:
-            export(room, "jsonl", str(tmp_path / "near" / "l.jsonl"), Choice())
+            export(room, str(tmp_path / "near" / "l.jsonl"), Choice())
         assert refused.value.key == "output_outside"
 
 

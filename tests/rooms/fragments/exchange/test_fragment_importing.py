@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.lessons.record import new_record
 from rooms.fragments.engine import Wanted
 from rooms.fragments.exchange.document import MARK, VERSION
 from rooms.fragments.exchange.errors import ExchangeError
@@ -30,7 +29,7 @@ from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
 from tests.support.fragments_room import START, a_room, is_unused
-from tests.support.samples import a_principle, a_record
+from tests.support.samples import a_record
 
 HEAD = {"format": MARK, "version": VERSION}
 
@@ -197,31 +196,17 @@ class TestServerMemory:
 
 
 @pytest.mark.row("002 2.98")
-def test_the_principles_of_a_log_become_procedures_and_errors(room: Room, tmp_path: Path) -> None:
-    path = tmp_path / "shop" / ".context" / "memory_log.jsonl"
-    rule = new_record(a_principle("Run the linter before a commit.", topic="ci"), now=START)
-    trap = new_record(
-        a_principle("make clean drops the cache.", topic="ci", when=("make clean",)), now=START
-    )
-    single = a_record("which port")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"".join(it.to_line() for it in (rule, trap, single)))
-    plan = taken(room, path)
-    assert reasons(plan) == {"not_a_principle": 1}
-    found = held(room)
-    assert {it: found[it].kind for it in found} == {
-        rule.lesson: "procedure",
-        trap.lesson: "error",
-    }
-    assert {(it.source, it.topic) for it in found.values()} == {("shop", "ci")}
-    assert taken(room, path).known == 2
+def test_a_memory_log_is_none_of_fragments(room: Room, tmp_path: Path) -> None:
+    path = tmp_path / "memory_log.jsonl"
+    path.write_bytes(a_record("which port").to_line())
+    assert refusal(path) == "no_source"
 
 
 class TestOurs:
     def test_a_fragment_that_was_corrected_here_stays(self, room: Room, tmp_path: Path) -> None:
         kept = remember(room, Draft(content="The port is 56332.")).fragment
         gone = remember(room, Draft(content="The port was 8080.")).fragment
-        export(room, "jsonl", str(tmp_path / "a.jsonl"), Choice())
+        export(room, str(tmp_path / "a.jsonl"), Choice())
         amend(room, Amendment(id=kept.id, content="The port is 56333."))
         forget(room, id=gone.id)
         plan = planned(room, read_source(tmp_path / "a.jsonl"))
@@ -246,10 +231,8 @@ class TestOurs:
     def test_a_newer_export_and_a_document_for_people_are_refused(
         self, room: Room, tmp_path: Path
     ) -> None:
-        remember(room, Draft(content="The port is 56332."))
         for name in ("a.md", "a.html"):
-            form = "html" if name.endswith("html") else "markdown"
-            export(room, form, str(tmp_path / name), Choice())  # type: ignore[arg-type]
+            (tmp_path / name).write_text(f"<!-- {MARK}: of an older version -->\n", "utf-8")
             assert refusal(tmp_path / name) == "exported_document"
         head = {"format": "sentinel-memory-fragments", "version": 2}
         assert refusal(make_lines(tmp_path / "b.jsonl", head)) == "newer_export"
