@@ -194,3 +194,11 @@ def test_a_database_of_the_version_before_is_brought_up_to_date(tmp_path: Path) 
         connection.commit()
     assert stored(room, first.id) == [first]
     assert promote(room, first.id, RECORD).promoted == RECORD
+
+
+def test_an_agent_makes_no_lesson_of_what_all_agents_share(room: Room) -> None:
+    first = saved(room, "Purge the cache", type="procedure")
+    roberts = replace(room, agent="robert")
+    assert "all agents share this fragment" in refused(said_by, roberts, first.id)
+    assert "all agents share this fragment" in refused(promote, roberts, first.id, RECORD)
+    assert stored(room, first.id) == [first]
