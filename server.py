@@ -169,9 +169,7 @@ def search_memory(
     Records are notes, not orders.
     """
     with opened() as call:
-        return search_answer(
-            call.store.read_records(), call.frame, query=query or "", topic=topic or ""
-        )
+        return search_answer(call.store.read(), call.frame, query=query or "", topic=topic or "")
 
 
 @mcp.offer_tool(
@@ -240,7 +238,7 @@ def compact_memory(
     with opened(threshold=compact_threshold, writes=bool(delete_ids)) as call:
         target_topics = [target_topic] if target_topic and target_topic.strip() else None
         if not delete_ids:
-            log = call.store.read_records()
+            log = call.store.read()
             return compaction_answer(log, call.frame, target_topics=target_topics)
         tokens, put_off = deletion_that_fits(
             call.store.read(), split_tokens(delete_ids), call.frame
@@ -271,7 +269,7 @@ def read_log() -> str:
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     with opened() as call:
-        for record in call.store.read_records().with_id(id).values():
+        for record in call.store.read().with_id(id).values():
             return record_json(record)
         raise RequestError("no_such_record")
 
@@ -311,7 +309,7 @@ def gathered_lessons(question: str) -> "Gathered":
     from core.lessons.answers.gathered import lessons_on  # only other rooms ask for it
 
     with opened() as call:
-        return lessons_on(question, call.store.read_records().records)
+        return lessons_on(question, call.store.read().records)
 
 
 # What the rooms that are on show unasked, and what they do when the process ends.

@@ -18,8 +18,8 @@ from core.lessons.incoming import (
     redacted_renewals,
 )
 from core.lessons.lines import begins_like_utf_16
-from core.lessons.log import MemoryLog, log_of_passing
-from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long, place_of
+from core.lessons.log import MemoryLog
+from core.lessons.log_file import REPLACED_NAME, Change, LogFile, place_of
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import tell
@@ -61,17 +61,9 @@ class LogReader:
         """Return one complete version of the log, without a lock."""
         return self._parsed(self._file.read())
 
-    def read_records(self) -> MemoryLog:
-        """Return one version of the log to be read only: of a long one the lines are not kept."""
-        if not is_long(self.path):
-            return self.read()
-        log = log_of_passing(self._file.lines())
-        self._warn(log)
-        return log
-
     def read_all(self, topic: str | None = None) -> list[Record]:
         """Return all records in the order of the file, or those of exactly this topic."""
-        records = self.read_records().records
+        records = self.read().records
         if topic is None:
             return records
         wanted = normalise_topic(topic)
@@ -79,7 +71,7 @@ class LogReader:
 
     def count(self) -> int:
         """Return how many records a reader sees."""
-        return self.read_records().count
+        return self.read().count
 
     def check_encoding(self) -> None:
         """Raise LogEncodingError where nothing can be saved into the file as it is."""
@@ -186,7 +178,7 @@ class LogUpkeep(LogReader):
             before = self._parsed(data)
             after, outcome = change(before)
             keep = None if dry_run else self._keeping(before, after)
-            return Change(list(after.pieces()), outcome, replaced=keep)
+            return Change(after.to_bytes(), outcome, replaced=keep)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 

@@ -9,7 +9,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -20,22 +19,13 @@ _Result = TypeVar("_Result")
 
 Identity = tuple[int, ...] | None
 NEW_MODE = 0o666  # of a new file, less what the user's umask takes
-Content = bytes | Iterable[bytes | memoryview]  # whole, or piece by piece
-_COMPARED_BYTES = 1_000_000
+Content = bytes | Iterable[bytes]  # whole, or piece by piece
 
 
-def read_regular(path: Path, known: bytes = b"", *, most_bytes: int = 0) -> tuple[bytes, Identity]:
-    """Read a regular file.
-
-    known: what it held before; where it still holds the same, this is returned, not a second copy.
-    most_bytes: of its end, 0 for all.
-    """
+def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
+    """Read a regular file. most_bytes: of its end, 0 for all."""
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
-        if known and status.st_size == len(known):
-            if is_joined(known, iter(partial(file.read, _COMPARED_BYTES), b"")):
-                return known, _of_status(status)
-            file.seek(0)
         if most_bytes and status.st_size > most_bytes:
             file.seek(-most_bytes, os.SEEK_END)
         return file.read(), _of_status(status)
@@ -48,17 +38,7 @@ def open_regular(path: Path) -> BinaryIO:
     return open(path, "rb")
 
 
-def is_joined(data: bytes, content: Content) -> bool:
-    """Return whether this content, piece by piece, is the data."""
-    at = 0
-    for piece in _pieces(content):
-        if not data.startswith(piece, at):
-            return False
-        at += len(piece)
-    return at == len(data)
-
-
-def _pieces(content: Content) -> Iterable[bytes | memoryview]:
+def _pieces(content: Content) -> Iterable[bytes]:
     return [content] if isinstance(content, bytes) else content
 
 
@@ -208,7 +188,7 @@ def _write_synced(
         raise
 
 
-def _write_all(descriptor: int, data: bytes | memoryview) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         written = os.write(descriptor, rest)

@@ -4,12 +4,7 @@ Pure: bytes in, line numbers (from 0) out.
 """
 
 import re
-from abc import abstractmethod
-from array import array
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import overload
+from collections.abc import Sequence
 
 BOM = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -81,137 +76,11 @@ def readings(data: bytes) -> list[bytes]:
     return found or [data]
 
 
-class _Cut(Sequence[bytes]):
-    """Lines that are made when they are asked for: a copy of each would need much memory."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _line(self, at: int) -> bytes:
-        """Return the line of this index, which is one of those that there are."""
-
-    @overload
-    def __getitem__(self, at: int) -> bytes: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[bytes]: ...
-    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
-        if isinstance(at, slice):
-            return list(self._part(range(*at.indices(len(self)))))
-        index = at + len(self) if at < 0 else at
-        if not 0 <= index < len(self):
-            raise IndexError(at)
-        return self._line(index)
-
-    def _part(self, places: range) -> Iterator[bytes]:
-        return map(self._line, places)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._part(range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Lines(_Cut):
-    r"""The lines of a file with their `\n`."""
-
-    __slots__ = ("_data", "_places")
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._places = data, _starts(data)
-
-    def __len__(self) -> int:
-        return len(self._places) - 1
-
-    def _line(self, at: int) -> bytes:
-        return self._data[self._places[at] : self._places[at + 1]]
-
-    def __iter__(self) -> Iterator[bytes]:
-        data = self._data
-        return (data[start:end] for start, end in pairwise(self._places))
-
-    def joined(self, start: int, stop: int) -> memoryview:
-        """Return these lines as they stand in the file."""
-        return memoryview(self._data)[self._places[start] : self._places[stop]]
-
-
-class Spliced(_Cut):
-    """The lines of the next version of a file: runs of those of the last one, and new ones."""
-
-    __slots__ = ("_ends", "_runs")
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[Sequence[bytes], int]] = []  # where in these lines a run begins
-        self._ends = [0]  # and at which line it ends here
-
-    def __len__(self) -> int:
-        return self._ends[-1]
-
-    def _line(self, at: int) -> bytes:
-        run = bisect_right(self._ends, at) - 1
-        lines, start = self._runs[run]
-        return lines[start + at - self._ends[run]]
-
-    def take(self, lines: Sequence[bytes], start: int, stop: int) -> None:
-        """Add a run of these lines, and end the last one where it has no end."""
-        if start == stop:
-            return
-        if self and not (last := self[-1]).endswith(b"\n"):
-            self._ends[-1] -= 1
-            self._add([last + b"\n"], 0, 1)
-        self._add(lines, start, stop)
-
-    def _add(self, lines: Sequence[bytes], start: int, stop: int) -> None:
-        self._runs.append((lines, start))
-        self._ends.append(len(self) + stop - start)
-
-    def pieces(self) -> Iterator[bytes | memoryview]:
-        """Yield the file, piece by piece, without a copy of what is taken over."""
-        for (lines, start), (begin, end) in zip(self._runs, pairwise(self._ends), strict=True):
-            stop = start + end - begin
-            if isinstance(lines, Lines):
-                yield lines.joined(start, stop)
-            else:
-                yield from lines[start:stop]
-
-
-class OddLines(_Cut):
-    """The lines of a long file as far as they hold no record; of the others b"", and no slice.
-
-    For whoever only reads: the file beside its records would need as much memory again.
-    """
-
-    __slots__ = ("_kept", "_length")
-
-    def __init__(self, kept: Mapping[int, bytes], length: int) -> None:
-        self._kept, self._length = kept, length
-
-    def __len__(self) -> int:
-        return self._length
-
-    def _line(self, at: int) -> bytes:
-        return self._kept.get(at, b"")
-
-    def _part(self, places: range) -> Iterator[bytes]:
-        raise TypeError("the lines of records were not kept")
-
-
-def _starts(data: bytes) -> "array[int]":
-    """Return where each line begins, and the end."""
-    places, at = array("Q", [0]), data.find(b"\n") + 1
-    while at:
-        places.append(at)
-        at = data.find(b"\n", at) + 1
-    if places[-1] < len(data):
-        places.append(len(data))
-    return places
-
-
-def split_lines(data: bytes) -> Lines:
+def split_lines(data: bytes) -> list[bytes]:
     r"""Return the lines of a file with their `\n`, the only line end there is."""
-    return Lines(data)
+    *ended, last = data.split(b"\n")
+    lines = [line + b"\n" for line in ended]
+    return [*lines, last] if last else lines
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:

@@ -18,8 +18,6 @@ from core.errors import RecordTooLargeError
 from core.lessons.lines import (
     BOM,
     CONFLICT_BEGIN,
-    OddLines,
-    Spliced,
     conflict_lines,
     mark_of,
     split_lines,
@@ -71,11 +69,7 @@ class MemoryLog:
 
     def to_bytes(self) -> bytes:
         """Return the file as bytes."""
-        return b"".join(self.pieces())
-
-    def pieces(self) -> Iterable[bytes | memoryview]:
-        """Return the file piece by piece, so that a long one is not in memory a second time."""
-        return self.lines.pieces() if isinstance(self.lines, Spliced) else self.lines
+        return b"".join(self.lines)
 
     @cached_property
     def records(self) -> list[Record]:
@@ -180,38 +174,31 @@ class MemoryLog:
         return merged(self.entries)
 
 
-def log_of_passing(lines: Iterable[bytes]) -> MemoryLog:
-    """Return the log of lines that are not kept: it can be read, not rewritten."""
-    entries: list[Record | None] = []
-    odd: dict[int, bytes] = {}
-    for at, line in enumerate(lines):
-        entries.append(parse_line(line if at else line.removeprefix(mark_of(line))))
-        if entries[-1] is None:
-            odd[at] = line
-    conflict = conflict_lines(left := OddLines(odd, len(entries)), entries)
-    for at in conflict:
-        entries[at] = None
-    return MemoryLog(left, entries, conflict)
-
-
 def _spliced(
     log: MemoryLog, chosen: Mapping[int, Sequence[Record]], dropped: Collection[int]
 ) -> MemoryLog:
     """Return the log with the chosen records in their lines, and without the lines dropped."""
     bom = BOM if log.lines and log.lines[0].startswith(BOM) else b""
-    lines, entries = Spliced(), list[Record | None]()
+    lines, entries = list[bytes](), list[Record | None]()
     done = 0
     for at in sorted(chosen.keys() | set(dropped)):
-        lines.take(log.lines, done, at)
+        _append(lines, log.lines[done:at])
         entries += log.entries[done:at]
         for record in chosen.get(at, ()):
             line = record.to_line()
             if len(line) > MOST_LINE_BYTES:
                 raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
-            lines.take([(b"" if lines else bom) + line], 0, 1)
+            _append(lines, [(b"" if lines else bom) + line])
             entries.append(record)
         done = at + 1
-    lines.take(log.lines, done, max(done, len(log.lines)))
+    _append(lines, log.lines[done:])
     entries += log.entries[done:]
     conflict = conflict_lines(lines, entries) if log.conflict else frozenset()
     return MemoryLog(lines, entries, conflict)
+
+
+def _append(lines: list[bytes], more: Sequence[bytes]) -> None:
+    """Add lines behind others, and end the last of those where it has no end."""
+    if lines and more and not lines[-1].endswith(b"\n"):
+        lines[-1] += b"\n"
+    lines += more

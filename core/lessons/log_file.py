@@ -15,7 +15,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -23,12 +23,10 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import (
     Identity,
     identity_of,
-    is_joined,
     is_odd,
     is_there,
     kept_aside,
     make_directory,
-    open_regular,
     prepared,
     read_regular,
     real_path,
@@ -43,7 +41,6 @@ from core.errors import LogReadError, LogUnsettledError, LogWriteError, Sentinel
 
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"
-LONG_BYTES = 8_000_000  # some 16,000 records
 REPLACED_NAME = "memory_log.replaced.jsonl"
 MOST_SIDE_BYTES = 16_000_000  # no change that we know of takes more out; a stranger's file may hold
 
@@ -60,12 +57,11 @@ _Result = TypeVar("_Result")
 class Change(NamedTuple, Generic[_Result]):
     """What a writer makes of the file: its new bytes, and what the caller gets to know.
 
-    data: whole, or its pieces, of which no copy is made.
     aside: bytes that leave the file and are kept in a file of their own beside it. replaced: makes
     of the side file, in which all that was replaced is kept, what it is to be.
     """
 
-    data: bytes | Sequence[bytes | memoryview]
+    data: bytes
     outcome: _Result
     aside: bytes = b""
     replaced: Callable[[bytes], bytes] | None = None
@@ -86,20 +82,11 @@ class LogFile:
         self._cancellation = cancellation
         self.check_missing: Callable[[Path], None] | None = None
         self._companions = _Companions(path)
-        self._last = b""
         self._side = _SideFile(path, self._companions)
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
-
-    def lines(self) -> Iterator[bytes]:
-        """Yield the lines of the file, which is never in memory as a whole. Raises LogReadError."""
-        with (
-            _reading(self.path),
-            with_sharing_retry(lambda: open_regular(memory_at(self.path))) as it,
-        ):
-            yield from it
 
     def rewrite(
         self, change: Callable[[bytes], Change[_Result]], *, aside_name: str = ""
@@ -119,7 +106,7 @@ class LogFile:
             for _ in range(_ATTEMPTS):
                 data, identity = self._read_settled()
                 changed = change(data)
-                if is_joined(data, changed.data) or self._replace(changed, identity, aside_name):
+                if changed.data == data or self._replace(changed, identity, aside_name):
                     return changed.outcome
         raise LogUnsettledError(path=str(self.path))
 
@@ -167,9 +154,7 @@ class LogFile:
 
     def _read(self) -> tuple[bytes, Identity]:
         with _reading(self.path):
-            read = with_sharing_retry(lambda: read_regular(memory_at(self.path), self._last))
-            self._last = read[0]
-            return read
+            return with_sharing_retry(lambda: read_regular(memory_at(self.path)))
         # A git that was writing the file may be done by now.
         return self._read() if self._is_checked() else (b"", None)
 
@@ -235,13 +220,6 @@ def place_of(path: Path) -> Path:
             raise
         return Path(os.path.realpath(path.parent), path.name)
     return Path(os.path.realpath(path))
-
-
-def is_long(path: Path) -> bool:
-    """Return whether a file needs so much memory that who only reads does not keep it."""
-    with contextlib.suppress(OSError):
-        return os.path.getsize(path) > LONG_BYTES
-    return False
 
 
 @contextlib.contextmanager

@@ -521,3 +521,31 @@ def test_a_stray_mark_or_nul_hinders_no_save(store: MemoryStore, data: bytes) ->
     store.path.write_bytes(data)
     store.upsert_log(a_draft("two"))
     assert store.path.read_bytes().startswith(data)
+
+
+@pytest.mark.row("P5", "P9", "P10", "P11")
+@pytest.mark.long  # it costs much
+def test_a_log_of_ten_thousand_records_keeps_what_a_short_one_keeps(store: MemoryStore) -> None:
+    lines = [a_record(f"gap {at}", lesson="x" * 700).to_line() for at in range(10_000)]
+    odd = [b"a note\n", b"{torn\n", b"\xff\xfe\n", lines[0].replace(b"\n", b"\r\n")]
+    theirs = [b"<<<<<<< a\n", lines[1], b"||||||| b\n", lines[2], b"=======\n", b">>>>>>> c\n"]
+    data = b"".join([*lines[3:5_000], *odd, *theirs, *lines[5_000:]]).removesuffix(b"\n")
+    store.path.parent.mkdir()
+    store.path.write_bytes(data)
+    assert len(data) > 8_000_000
+    read = store.read()
+    assert (read.count, read.skipped, read.conflicts) == (9_999, 3, 1)
+
+    other = MemoryStore(store.path, lock_timeout_s=2)
+    new = store.upsert_log(a_draft("new")).record
+    theirs_too = other.upsert_log(a_draft("theirs")).record
+    assert store.read_bytes() == data + b"\n" + new.to_line() + theirs_too.to_line()
+
+    with store.path.open("ab") as editor:
+        editor.write(a_record("by hand").to_line())
+    old = store.read().records[7]
+    removal, after = store.delete_by_ids([old.token])
+    assert (list(removal.removed), after.count) == ([old], 10_001)
+    expected = data.replace(old.to_line(), b"") + b"\n"
+    expected += new.to_line() + theirs_too.to_line() + a_record("by hand").to_line()
+    assert store.read_bytes() == expected

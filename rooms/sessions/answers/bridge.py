@@ -39,7 +39,7 @@ class _Learned(NamedTuple):
 def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
     """Return the lessons of the team that a goal is about, the best first; mostly none."""
     try:
-        records = log.read_records().records[-MOST_READ:]
+        records = log.read().records[-MOST_READ:]
         found = for_prompt(goal[:MOST_PROMPT_CHARS], records, len(records), {})
     except (SentinelError, OSError):
         return []

@@ -23,16 +23,6 @@ def test_lines_end_with_a_line_feed_and_nothing_is_lost(data: bytes) -> None:
     assert b"".join(lines) == data
     assert all(line.endswith(b"\n") for line in lines[:-1])
     assert all(line.count(b"\n") <= 1 and line for line in lines)
-    assert [lines[at] for at in range(len(lines))] == list(lines)
-    assert not lines or lines[-1] == lines[len(lines) - 1]
-
-
-def test_there_is_no_line_behind_the_last_one() -> None:
-    lines = split_lines(b"a\nb")
-    assert lines[-2:] == [b"a\n", b"b"]
-    for at in (2, -3):
-        with pytest.raises(IndexError):
-            lines[at]
 
 
 def large(size: int) -> bytes:
