@@ -42,9 +42,12 @@ def _for_all(approvals: Approvals, directory: Directory, file: str) -> Approvals
 
 
 def known_files() -> list[str]:
-    """Return the files of a project of which setup asks whether git has them."""
-    companions = {f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS}
-    return sorted(companions.union(machine_files(CLIENTS)))
+    """Return the files of a project of which setup and the doctor ask whether git has them."""
+    files = {f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS} | machine_files(CLIENTS)
+    for client in CLIENTS:
+        files |= {place.file for place in client.places[:1] if place.directory == "root"}
+        files |= {client.hooks.file} if client.hooks else set()
+    return sorted(files)
 
 
 def machine_files(clients: Iterable[Client]) -> set[str]:
