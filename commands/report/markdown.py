@@ -3,7 +3,7 @@
 Pure. What comes from records, paths or revisions goes through `documents/github_markdown.py`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
@@ -25,15 +25,15 @@ MOST_ORIGINALS = 50
 MOST_UNSETTLED = 10
 
 
-def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> str:
-    """Return the document. fits: whether a text is short enough."""
+def markdown(report: Report, lang: Language) -> str:
+    """Return the document."""
     head = [summary(report, lang)]
     if report.is_absent:
         return head[0] + "\n"
     head += _notes(report, lang)
     parts = [part for part in _parts(report, lang) if part.items]
     foot = _figures(report, lang) if parts else []
-    return fitted(head, parts, foot, lang, fits)
+    return fitted(head, parts, foot, lang)
 
 
 def summary(report: Report, lang: Language) -> str:

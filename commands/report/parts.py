@@ -1,30 +1,26 @@
-"""Fits a document into a limited length by leaving out whole items, those of the last part first.
+"""Writes the parts of a report, each list cut so that GitHub takes the whole as a comment.
 
-Pure. Every part says how many of its items were left out.
+Pure. Every part says how many of its items are not shown.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.documents.github_markdown import inert
 from commands.report.words import word
 from core.messages import Language
 
-LEAST_CHARS = 4_000  # everything but the items
-LONG_CHARS = 15_000
+MOST_CHARS = 65_000  # GitHub refuses a comment of more than 65,536
+MOST_ITEMS = (30, 10, 3, 0)  # of a list; the next one where texts are too long for this one
+LONG_CHARS = 15_000  # longer than any record of permitted length
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Lines that stay together or are left out together; topic: what they stand under."""
+    """Lines that stay together; topic: what they stand under."""
 
     lines: Sequence[str]
     topic: str | None = None
-
-    @property
-    def is_very_long(self) -> bool:
-        """Whether it is longer than any record of permitted length."""
-        return sum(map(len, self.lines)) > LONG_CHARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,45 +33,33 @@ class Part:
     after: Sequence[str] = ()
 
 
-def fitted(
-    head: Sequence[str],
-    parts: Sequence[Part],
-    foot: Sequence[str],
-    lang: Language,
-    fits: Callable[[str], bool],
-) -> str:
-    """Return as many whole items as fit, the first parts before the last.
+def fitted(head: Sequence[str], parts: Sequence[Part], foot: Sequence[str], lang: Language) -> str:
+    """Return the document with at most MOST_ITEMS of each list.
 
-    Very long items are left out first, whatever their part: none pushes the rest off the page.
+    An item above LONG_CHARS is only counted: none pushes the rest off the page.
     """
-    items = [item for part in parts for item in part.items]
-    leaving = sorted(reversed(items), key=lambda it: not it.is_very_long)
-
-    def text(left_out: int) -> str:
-        gone = set(map(id, leaving[:left_out]))
-        blocks = [_text(part, gone, lang) for part in parts]
-        return "\n\n".join([*head, *blocks, *foot]) + "\n"
-
-    low, most = 0, len(leaving)  # the least number that has to go is between them
-    while low < most:
-        middle = (low + most) // 2
-        low, most = (low, middle) if fits(text(middle)) else (middle + 1, most)
-    return text(most)
+    text = ""
+    for most in MOST_ITEMS:
+        blocks = [_text(part, most, lang) for part in parts]
+        text = "\n\n".join([*head, *blocks, *foot]) + "\n"
+        if len(text) <= MOST_CHARS:
+            break
+    return text
 
 
-def _text(part: Part, gone: Container[int], lang: Language) -> str:
+def _text(part: Part, most: int, lang: Language) -> str:
     lines = [f"### {part.heading}", ""]
     topic: str | None = None
     for before in part.before:
         lines += [before, ""]
-    shown = [item for item in part.items if id(item) not in gone]
+    shown = [it for it in part.items if sum(map(len, it.lines)) <= LONG_CHARS][:most]
     for item in shown:
         if item.topic is not None and item.topic != topic:
             topic = item.topic
             lines += ["", f"#### {inert(topic)}", ""]
         lines += item.lines
-    if left_out := len(part.items) - len(shown):
-        lines += ["", word(lang, "left_out", count=left_out)]
+    if more := len(part.items) - len(shown):
+        lines += ["", word(lang, "not_shown", count=more)]
     for after in part.after:
         lines += ["", after]
     return _once_blank(lines)

@@ -8,7 +8,6 @@ from commands.report.data import as_json
 from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
 from commands.report.markdown import markdown, summary
-from commands.report.parts import LEAST_CHARS
 from commands.report.revisions import read_revisions
 from commands.report.words import word
 from commands.terminal.console import (
@@ -20,7 +19,6 @@ from commands.terminal.console import (
     check_output,
     explain,
     open_memory,
-    positive,
 )
 from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.progress import progress
@@ -28,10 +26,9 @@ from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.messages import Language
-from core.parser import add_project, language_here
+from core.parser import add_project
 
 FOUND, FAILED = 1, 2
-MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,13 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     versions.add_argument("--staged", action="store_true", help=explain("report_staged"))
     parser.add_argument("--strict", action="store_true", help=explain("report_strict"))
-    parser.add_argument(
-        "--max-chars",
-        type=_most_chars,
-        default=MOST_CHARS,
-        metavar="N",
-        help=explain("report_chars"),
-    )
     add_output(parser, explain("report_output"))
     forms = parser.add_mutually_exclusive_group()
     add_json(forms)
@@ -67,22 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     return FOUND if is_wrong else 0
 
 
-def _most_chars(text: str) -> int:
-    """Return the option's number. Raises ArgumentTypeError below what the shortest report needs."""
-    most = positive(text)
-    if most < LEAST_CHARS:
-        lang = language_here()
-        raise argparse.ArgumentTypeError(common_word(lang, "least", least=LEAST_CHARS))
-    return most
-
-
 def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
     """Print or write the report in every way that was asked for. Raises ExportError."""
     lang, into_file, screen = opened.lang, arguments.output not in (None, STDOUT), screen_here()
-    if arguments.json:
-        text = plain_json(as_json(report, lang)) + "\n"
-    else:
-        text = markdown(report, lang, fits=lambda it: len(it) <= arguments.max_chars)
+    text = plain_json(as_json(report, lang)) + "\n" if arguments.json else markdown(report, lang)
     if into_file:
         root = opened.project.root
         write_new(Path(arguments.output), text, force=arguments.force, project=root)
@@ -105,14 +83,8 @@ def _print_for_github(
     if room is None:
         if arguments.output is None or arguments.output == STDOUT:
             print(stopped(text), end="")
-        return
-
-    def fits(shorter: str) -> bool:
-        return len(shorter) <= arguments.max_chars and len(shorter.encode("utf-8")) <= room
-
-    fitting = markdown(report, lang, fits=fits)
-    if fits(fitting):
-        add_to_summary(fitting)
+    elif len(text.encode("utf-8")) <= room:
+        add_to_summary(text)
         print(stopped(summary(report, lang)), end="")
     else:
         print(stopped(f"{word(lang, 'no_summary')}\n\n{text}"), end="")

@@ -97,8 +97,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "seen": ("seen {before:,} → {after:,}", "{before:,}회 → {after:,}회"),
     "seen_again": ("again after its compaction", "통합한 뒤 다시"),
     "unnamed": ("a record", "이름을 표시할 수 없는 기록"),
-    "left_out": ("Left out for length: {count:,}. Use `--json` to see them.",
-        "길어서 뺀 것 {count:,}건. `--json`에는 모두 있습니다."),
+    "not_shown": ("And {count:,} more. Use `--json` to see all.",
+        "그 밖에 {count:,}건. `--json`에는 모두 있습니다."),
     # 7
     "figures": ("Figures", "수치"),
     "columns": ("| | before | after | change |", "| | 이전 | 이후 | 차이 |"),

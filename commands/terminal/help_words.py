@@ -156,7 +156,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "report_range": ("BASE..HEAD: what HEAD brings since it left BASE; BASE: from there to the file; default: from HEAD to the file", "BASE..HEAD: BASE에서 갈라진 뒤 HEAD가 더한 것. BASE: 거기서 파일까지. 기본값: HEAD에서 파일까지"),
     "report_staged": ("what the next commit would bring", "다음 커밋에 들어갈 것"),
     "report_strict": ("fail for suspicious texts, too", "수상한 글이 있어도 실패로 끝냅니다"),
-    "report_chars": ("the longest Markdown that will do (default %(default)s)", "Markdown의 최대 길이(기본값 %(default)s)"),
     "report_output": ("a new file for the report", "보고서를 쓸 새 파일"),
     "report_github": ("annotations and the step summary of GitHub Actions", "GitHub Actions의 주석과 단계 요약으로 알립니다"),
     "scan_paths": ("files, folders (what git tracks there), - for standard input; default: the log", "파일, 폴더(git이 추적하는 것), -는 표준 입력. 기본값: 로그"),

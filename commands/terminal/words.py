@@ -11,7 +11,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "together": ("{one} and {other} cannot be used together",
         "{one}와(과) {other}은(는) 함께 쓸 수 없습니다"),
     "needs": ("{one} can only be used with {other}", "{one} 옵션은 {other}와(과) 함께만 쓸 수 있습니다"),
-    "least": ("it must be {least:,} or more", "{least:,} 이상이어야 합니다"),
     "no_number": ("it must be a whole number of 1 or more", "1 이상의 정수여야 합니다"),
     "no_moment": ("it must be a date such as 2026-03-01, or a time back from now such as 12h, 7d, 2w, 6m or 1y",
         "2026-03-01 같은 날짜이거나 지금부터 거슬러 센 12h, 7d, 2w, 6m, 1y 같은 기간이어야 합니다"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.report import parts as reporting_parts
+from commands.report.parts import MOST_CHARS
 from commands.report.words import WORDS
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
@@ -379,7 +379,6 @@ def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report)
         (["--json", "--github"], "--github and --json cannot be used together."),
         (["--force"], "--force can only be used with -o FILE"),
         (["-o", ""], "-o/--output: a file name is missing"),
-        (["--max-chars", "3999"], "it must be 4,000 or more"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -998,28 +997,20 @@ def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
     assert report("-o", "-").out == shown.out
 
 
-@pytest.mark.long
-def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
-    project: Path, report: Report
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(("words", "most"), [(1, 30), (600, 10), (2_000, 3)])
+def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
+    project: Path, report: Report, words: int, most: int
 ) -> None:
-    old = [a_record(f"old {at}", lesson="지우는 lesson " * 20) for at in range(20)]
-    base = written(project, *old)
-    new = [a_record(f"new {at}", lesson=f"새 lesson {at} " * 40) for at in range(200)]
-    written(project, *new, SECRET)
-    whole = report(f"{base}..HEAD", "--max-chars", "900000")
-    assert "Left out for length" not in whole.out
+    base = written(project, a_record("old"))
+    written(project, *(a_record(f"{at}", lesson=f"새 {at} " * words) for at in range(200)), SECRET)
     told = report(f"{base}..HEAD")
-    assert told.first == whole.first
-    for heading in ("Do not merge", "Figures"):
-        assert told.part(heading) == whole.part(heading)
-    removed = told.part("Removed").splitlines()
-    assert removed[2:] == ["Left out for length: 20. Use `--json` to see them."]
-    *kept, blank, left = told.part("Lessons added").splitlines()
-    shown = sum(line.startswith("  - What was missing: ") for line in kept)
-    assert (blank, left) == ("", f"Left out for length: {201 - shown}. Use `--json` to see them.")
-    assert kept == whole.part("Lessons added").splitlines()[: len(kept)]
-    following = whole.part("Lessons added").splitlines()[len(kept) : len(kept) + 3]
-    assert 60_000 - len("\n".join(following)) <= len(told.out) <= 60_000
+    added = told.part("Lessons added").splitlines()
+    assert sum(line.startswith("  - What was missing: ") for line in added) == most
+    assert added[-1] == f"And {201 - most} more. Use `--json` to see all."
+    assert len(told.out) <= MOST_CHARS
+    assert SECRET.token in told.part("Do not merge")
+    assert "Records: 201, threshold: 50. Compaction is due." in told.part("Figures")
 
 
 @pytest.mark.long  # it costs much
@@ -1032,13 +1023,13 @@ def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report
     assert told.first == "**Memory:** 2 lessons added, 1 record removed."
     added = told.part("Lessons added")
     assert "What was missing: behind it" in added
-    assert added.endswith("Left out for length: 1. Use `--json` to see them.")
+    assert added.endswith("And 1 more. Use `--json` to see all.")
     assert "What was missing: gone" in told.part("Removed")
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", one_in(2, ["ko", "en"]))
-def test_the_shortest_report_holds_everything_but_the_records(
+def test_the_longest_texts_leave_a_report_with_every_part(
     lang: str, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
@@ -1058,10 +1049,9 @@ def test_the_shortest_report_holds_everything_but_the_records(
     ]
     path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
     commit(app)
-    least = str(reporting_parts.LEAST_CHARS)
-    told = report(f"{base}..HEAD", "--max-chars", least, "--project", str(app))
+    told = report(f"{base}..HEAD", "--project", str(app))
     assert told.code == 1
-    assert len(told.out) <= reporting_parts.LEAST_CHARS
+    assert len(told.out) <= MOST_CHARS
     index = 0 if lang == "en" else 1
     for key in ("refused", "reads_like", "added_head", "changed_head", "returned_head"):
         assert f"### {WORDS[key][index]}\n" in told.out
