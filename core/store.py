@@ -189,12 +189,6 @@ class LogUpkeep(LogReader):
         left = what_left(before, after, self._now)
         return partial(with_added, added=left) if left else None
 
-    def keep_replaced(self, other: bytes) -> None:
-        """Keep what this side file of another memory holds, redacted."""
-        from core.lessons.upkeep.replaced import joined
-
-        self._file.rewrite_side(partial(joined, other=other))
-
     def tell_git(self) -> None:
         """Complete `.gitignore` and `.gitattributes` beside the log."""
         self._file.tell_git()

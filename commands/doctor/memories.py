@@ -50,6 +50,7 @@ def _joining(folder: Path, into: Path) -> dict[str, str]:
         "context": str(context),
         "root": str(into),
         "take": cli_line("import", str(_log(folder)), "--project", str(into)),
+        "mv": line_of("mv", str(context), f"{context}.imported"),
         "rm": line_of("rm", "-r", str(context)),
     }
 

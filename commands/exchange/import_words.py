@@ -25,8 +25,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "빠진 정보가 같은 기록이 다른 문장으로 이미 있음. 다시 저장해 정리할 때까지 둘 다 보임"),
     "hides": ("An imported principle or a later version replaces these records of the memory. They are no longer shown, and the next save removes their lines:",
         "가져온 principle이나 더 새로운 버전이 대신한 다음 기록은 더 이상 보이지 않으며, 다음 저장 때 그 줄이 지워집니다:"),
-    "former": ("Records kept beside that log come along, so restore still finds them: {count:,}.",
-        "그 로그에서 빠져 옆에 보관된 기록 {count:,}건도 함께 옮겨 restore로 계속 되살릴 수 있습니다."),
     "principles": ("A list item states a rule but not what was missing, so it is saved as a principle.",
         "목록의 항목은 규칙만 담고 무엇이 빠져 있었는지는 담지 않으므로 principle로 저장합니다."),
     "statements": ("A statement gives a rule but not what was missing, so it is saved as a principle.",
@@ -88,8 +86,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
     "saved": ("Saved in one write: {count:,}. Review git diff .context/, then commit.",
         "{count:,}건을 한 번의 쓰기로 저장했습니다. git diff .context/로 확인한 뒤 커밋하세요."),
-    "kept": ("There was no new record to save. The records kept beside that log are now kept beside this one.",
-        "새로 저장할 기록은 없습니다. 그 로그 옆에 보관된 기록을 이 로그 옆에도 보관합니다."),
     "compact": ("The memory now has {count:,} records, more than {threshold:,}. Ask the agent to compact it.",
         "이제 기록이 {count:,}건으로 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하도록 요청하세요."),
     # refusals

@@ -16,7 +16,6 @@ from commands.exchange.fragments import importing as fragments
 from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
-    LOG,
     MARKDOWN,
     STDIN,
     Item,
@@ -45,11 +44,9 @@ from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
-from core.lessons.upkeep.replaced import news_in
 from core.messages import Language
 from core.parser import add_project, language_here
-from core.project import LOG_NAME, find_project
-from core.store import MemoryStore
+from core.project import find_project
 
 MOST_SIMILAR = 3
 _ZIP = b"PK\3\4"  # with which such a file begins
@@ -98,23 +95,17 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
     records = [it.record for it in source.items]
     with progress(lang):
         trial = opened.store.add_all(records, dry_run=True)
-    former = _kept_beside(source)
-    kept = len(news_in(former, opened.store.read_replaced_bytes())) if former else 0
     print_lines(_preview(opened, source, trial, log))
-    if kept:
-        print_lines([word(lang, "former", count=kept), ""])
-    if not trial.records and not kept:
+    if not trial.records:
         print(word(lang, "nothing"))
         return 0
     if not is_confirmed(
         arguments, word, lang, word(lang, "ask"), is_readable=arguments.file != STDIN
     ):
         return int(not arguments.dry_run)
-    if kept:
-        opened.store.keep_replaced(former)
     with progress(lang):
         added = opened.store.add_all(records)
-    print(word(lang, "saved" if added.records else "kept", count=len(added.records)))
+    print(word(lang, "saved", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
         print_lines([word(lang, "compact", count=added.log.count, threshold=threshold)])
@@ -128,13 +119,6 @@ def _topic(text: str) -> str:
         lang = language_here()
         raise argparse.ArgumentTypeError(word(lang, "bad_topic", limit=limit))
     return topic
-
-
-def _kept_beside(source: Source) -> bytes:
-    """Return the file of what had left a memory log, if that is what is imported and it has one."""
-    path = Path(source.path)
-    is_memory = source.format == LOG and path.name == LOG_NAME
-    return MemoryStore(path).read_replaced_bytes() if is_memory else b""
 
 
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:

@@ -360,28 +360,6 @@ def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStor
     assert store.read_all() == [rule]
 
 
-def test_what_another_memory_has_kept_is_kept_once_in_order_and_redacted(
-    store: MemoryStore, tmp_path: Path
-) -> None:
-    store.upsert_log(a_draft("mine"))
-    store.upsert_log(a_draft("mine", lesson="newer"))
-    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
-    for lesson in ("first", "second", "third"):
-        other.upsert_log(a_draft("theirs", lesson=lesson))
-    key = a_secret()
-    given = other.read_replaced_bytes().replace(b"first", key.encode())
-    store.keep_replaced(given)
-    assert [it.record.lesson for it in store.read_replaced()] == [
-        "second",
-        MARKER,
-        "check the tax table first",
-    ]
-    before = store.read_replaced_bytes()
-    store.keep_replaced(given)
-    assert store.read_replaced_bytes() == before
-    assert key.encode() not in store.read_replaced_bytes()
-
-
 def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:
     mine = store.upsert_log(a_draft("-login missing", topic="auth")).record
     added = store.add_all([a_record(" missing", topic="auth-login")])

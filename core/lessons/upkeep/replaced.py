@@ -111,22 +111,6 @@ def with_added(data: bytes, added: Iterable[Replaced]) -> bytes:
     return b"".join([*reversed(old), *new.values()])
 
 
-def news_in(other: bytes, data: bytes) -> list[Replaced]:
-    """Return what the file of another memory keeps and this one does not, the newest first."""
-    known = {it.token for it in replaced_in(data)}
-    return [it for it in replaced_in(cleaned(other)) if it.token not in known]
-
-
-def joined(data: bytes, other: bytes) -> bytes:
-    """Return the file with the records of another memory's, all in the order in which they left."""
-    news = news_in(other, data)
-    if not news:
-        return data
-    oldest_first = [*replaced_in(data), *news][::-1]
-    both = sorted(oldest_first, key=lambda it: it.at)
-    return with_added(b"".join(it.to_line() for it in both), ())
-
-
 def replaced_in(data: bytes) -> Iterator[Replaced]:
     """Yield the records of the file, the newest first; lines that hold none are passed over."""
     for line in reversed(split_lines(data)):

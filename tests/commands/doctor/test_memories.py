@@ -85,18 +85,17 @@ def test_two_memories_become_one_by_the_commands_of_the_sentence(
     else:
         said = f"There is another memory in a directory above this one: {root.log}."
         found = pay.doctor().found
-    take, rm = named(found, said)
+    take, mv = named(found, said)
     log, project = (shlex.quote(str(path)) for path in (pay.log, root.root))
     assert take == f"{CLI} import {log} --project {project}"
-    for line in (take, rm):
+    for line in (take, mv):
         assert typed(root, line, cwd=root.home)[::2] == (0, "")
 
     assert words_of(root) == wanted
     assert not pay.log.parent.exists()
-    assert [it.record for it in MemoryStore(root.log).read_replaced()] == [it.record for it in kept]
+    aside = MemoryStore(pay.root / ".context.imported" / pay.log.name)
+    assert [it.record for it in aside.read_replaced()] == [it.record for it in kept]
     assert not any("Another memory" in line for line in root.doctor().found)
-    [rule] = (it for it in MemoryStore(root.log).read_all() if it.type == "principle")
-    assert root.run("restore", "--originals", rule.id, "--yes").code == 0
 
 
 @pytest.mark.long  # it costs much

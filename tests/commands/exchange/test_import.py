@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -555,7 +554,7 @@ def test_versions_that_are_not_settled_come_both(take: Command, project: Path) -
     assert saved(project) == both
 
 
-def test_what_another_memory_has_kept_comes_along_so_that_its_originals_can_be_restored(
+def test_what_another_memory_has_kept_stays_beside_its_own_log(
     command: Command, project: Path
 ) -> None:
     other = MemoryStore(path_of(project.parent / "other"))
@@ -563,27 +562,12 @@ def test_what_another_memory_has_kept_comes_along_so_that_its_originals_can_be_r
     rule = other.upsert_log(a_principle(), [record.token for record in originals]).record
     done = command("import", str(other.path), "--yes")
     assert (done.code, done.errors) == (0, "")
-    said = "Records kept beside that log come along, so restore still finds them: 2."
-    assert done.lines[-3] == said
+    assert done.lines[-1] + "\n" == SAVED.format(count=1)
     assert command("import", str(other.path), "--yes").lines[-1] == "Nothing to save."
-    assert command("restore", "--originals", rule.id, "--yes").code == 0
-    assert [it.lesson for it in saved(project)] == [it.lesson for it in originals]
-
-
-def test_where_only_what_is_kept_beside_a_log_is_new_no_saved_record_is_claimed(
-    command: Command, project: Path
-) -> None:
-    other = MemoryStore(path_of(project.parent / "other"))
-    original = other.upsert_log(a_draft("one")).record
-    other.upsert_log(a_principle(), [original.token])
-    shutil.copy(other.path, project.parent / "copied.jsonl")
-    command("import", str(project.parent / "copied.jsonl"), "--yes")
-    said = command("import", str(other.path), "--yes").out
-    assert said.endswith(
-        "\nThere was no new record to save. The records kept beside that log are now kept beside"
-        " this one.\n"
-    )
-    assert "Saved in one write" not in said
+    assert not MemoryStore(path_of(project)).read_replaced()
+    beside = ("-p", str(project.parent / "other"))
+    assert command("restore", "--originals", rule.id, "--yes", *beside).code == 0
+    assert [it.lesson for it in other.read_all()] == [it.lesson for it in originals]
 
 
 @pytest.mark.long  # it costs much
