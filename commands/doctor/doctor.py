@@ -18,8 +18,6 @@ from commands.doctor.lines import (
     done_lines,
     finding_lines,
     first_lines,
-    fragments_lines,
-    sessions_lines,
     summary_line,
     text_of,
 )
@@ -66,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help=explain("doctor_fix"))
     add_confirmation(parser)
     add_json(parser)
-    parser.add_argument("--verbose", action="store_true", help=explain("doctor_verbose"))
     parser.add_argument("--online", action="store_true", help=explain("doctor_online"))
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "doctor", "doctor --fix --dry-run")
@@ -80,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     fixable = [finding for finding in checkup.of_memory if finding.fixable]
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
-        print("\n".join(_plan_lines(opened, checkup, fixable, arguments)))
+        print("\n".join(_plan_lines(opened, checkup, fixable)))
         if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_fix")):
             return int(checkup.fails)
     if arguments.fix and fixable and not arguments.dry_run:
@@ -95,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(plain_json(_as_json(opened, checkup, fixed, aside)))
         return int(checkup.fails)
     repaired = _repaired_lines(opened, checkup, fixed, aside) if arguments.fix else []
-    lines = _lines(opened, checkup, repaired, arguments)
+    lines = _lines(opened, checkup, repaired)
     if fixable and not arguments.fix:
         lines += said(word(opened.lang, "would_fix", count=len(fixable)), screen_here())
     print("\n".join(lines))
@@ -163,15 +160,12 @@ def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
     return str(opened.store.path.with_name(name)) if opened.store.repair(aside_name=name) else ""
 
 
-def _lines(
-    opened: Opened, checkup: Checkup, repaired: list[str], arguments: argparse.Namespace
-) -> list[str]:
+def _lines(opened: Opened, checkup: Checkup, repaired: list[str]) -> list[str]:
     """Return what matters in one line, whose log it is, what was repaired and what is left."""
     screen, lang = screen_here(), opened.lang
     found = [*checkup.of_memory, *checkup.clients]
-    if not arguments.verbose:
-        found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
-    lines = [*first_lines(checkup, screen, lang), *_places(opened, checkup, screen, arguments)]
+    found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
+    lines = [*first_lines(checkup, screen, lang), _place(opened, screen)]
     if repaired:
         lines += ["", *repaired]
     if found:
@@ -180,25 +174,17 @@ def _lines(
     return lines
 
 
-def _places(
-    opened: Opened, checkup: Checkup, screen: Screen, arguments: argparse.Namespace
-) -> list[str]:
+def _place(opened: Opened, screen: Screen) -> str:
+    """Return the line that says whose memory it is."""
     project, lang = opened.project, opened.lang
-    facts = {"count": checkup.count, "lines": checkup.lines, "size": checkup.size}
     source = word(lang, "cwd") if project.source == "cwd" else project.source
-    lines = [word(lang, "project", path=plain(str(project.root)), source=source)]
-    if arguments.verbose:
-        lines.append(word(lang, "log", path=plain(str(project.log_path)), **facts))
-        lines += sessions_lines(checkup.sessions, lang)
-        lines += fragments_lines(checkup.fragments, lang)
-    return [screen.painted(line, "dim") for line in lines]
+    line = word(lang, "project", path=plain(str(project.root)), source=source)
+    return screen.painted(line, "dim")
 
 
-def _plan_lines(
-    opened: Opened, checkup: Checkup, fixable: Sequence[Finding], arguments: argparse.Namespace
-) -> list[str]:
+def _plan_lines(opened: Opened, checkup: Checkup, fixable: Sequence[Finding]) -> list[str]:
     screen, lang = screen_here(), opened.lang
-    head = [*first_lines(checkup, screen, lang), *_places(opened, checkup, screen, arguments)]
+    head = [*first_lines(checkup, screen, lang), _place(opened, screen)]
     planned = finding_lines(fixable, screen, lang)
     return [*head, "", word(lang, "to_fix", count=len(fixable)), *planned, ""]
 

@@ -16,7 +16,7 @@ from core.messages import Facts, Language
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-# What the first line says already; --verbose tells of each place.
+# What the first line says already; --json tells of each place.
 FOLDED = ("client_here", "client_elsewhere", "sessions_carried", "sessions_not_carried")
 _OF_GIT = frozenset(
     "git_missing git_refuses objects_missing no_git ignored untracked uncommitted unmerged"
@@ -116,27 +116,6 @@ def _room(name: str, room: SessionsCheckup | FragmentsCheckup, lang: Language) -
         return "error", word(lang, f"head_no_{name}")
     key = f"head_{name}_1" if room.count == 1 else f"head_{name}"
     return _worst(room.findings), word(lang, key, count=room.count)
-
-
-def sessions_lines(sessions: SessionsCheckup | None, lang: Language) -> list[str]:
-    """Say where the sessions are and how large; nothing in a project without any."""
-    if sessions is None or sessions.count is None:
-        return []
-    facts = {"count": sessions.count, "schema": sessions.schema, "size": sessions.size}
-    key = "sessions_shared" if sessions.is_shared else "sessions"
-    return [word(lang, key, path=plain(sessions.path), archives=sessions.archives, **facts)]
-
-
-def fragments_lines(fragments: FragmentsCheckup | None, lang: Language) -> list[str]:
-    """Say where the fragments are, whose, and how large; nothing for a user without any."""
-    if fragments is None or fragments.count is None:
-        return []
-    facts = {name: getattr(fragments, name) for name in ("count", "in_bin", "schema", "size")}
-    path, mode = plain(fragments.path), fragments.mode
-    if fragments.engine:
-        engine, agents = plain(fragments.engine), fragments.agents
-        return [word(lang, "fragments_of_server", path=path, engine=engine, agents=agents, **facts)]
-    return [word(lang, "fragments", path=path, mode=mode, **facts)]
 
 
 def _clients(checkup: Checkup, lang: Language) -> tuple[Sign, str]:

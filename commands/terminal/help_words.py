@@ -72,7 +72,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "setup_oauth": ("without a key: the client logs in by itself", "키 없이: 클라이언트가 직접 로그인합니다"),
     # the other commands
     "demo_keep": ("keep the scratch project there", "연습용 프로젝트를 이 디렉터리에 남깁니다"),
-    "doctor_verbose": ("name what is well, too", "이상이 없는 것도 알려 줍니다"),
     "doctor_online": ("also ask the servers at the URLs of clients' entries whether they answer", "클라이언트 항목의 URL에 있는 서버가 응답하는지도 묻습니다"),
     "doctor_fix": ("repair what can be repaired", "고칠 수 있는 것을 고칩니다"),
     "search_words": ("what is looked for", "찾을 단어"),

@@ -49,9 +49,9 @@ def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
     assert done.out == (f"{WELL}\nProject  {healthy.root} (from cwd)\n")
-    assert healthy.doctor("--verbose").lines[2] == (
-        f"Log      {healthy.log} (records: 1, lines: 1, bytes: {healthy.log.stat().st_size})"
-    )
+    told = healthy.doctor("--json").told
+    sizes = [told[name] for name in ("log", "records", "lines", "bytes")]
+    assert sizes == [str(healthy.log), 1, 1, healthy.log.stat().st_size]
 
 
 @pytest.mark.long  # it costs much
@@ -138,11 +138,10 @@ def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
     (healthy.home / ".cursor" / "mcp.json").write_text(
         json.dumps({"mcpServers": {"memory": {**entry, "env": {}}}})
     )
-    for options in ((), ("--verbose",)):
-        done = healthy.doctor(*options)
-        counts = {key: sum(it.startswith(key) for it in done.found) for key in SEVERITIES}
-        told = ", ".join(f"{key}s: {count}" for key, count in counts.items())
-        assert done.lines[-1] == told
+    done = healthy.doctor()
+    counts = {key: sum(it.startswith(key) for it in done.found) for key in SEVERITIES}
+    told = ", ".join(f"{key}s: {count}" for key, count in counts.items())
+    assert done.lines[-1] == told
 
 
 # What stands in the file
@@ -968,11 +967,14 @@ def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) ->
     done = healthy.doctor()
     assert (done.code, [told for told in done.found if "mcp.json" in told]) == (0, [])
     assert done.lines[0] == "✓ log 1 record  ✓ git merge=union  ✓ clients: Cursor"
-    found = healthy.doctor("--verbose").found
-    assert [told for told in found if "mcp.json" in told] == [
-        f"note  Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from --project",
-        f"note  Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other}, from"
-        " --project",
+    found = [(it["severity"], it["text"]) for it in healthy.doctor("--json").told["clients"]]
+    assert [told for told in found if "mcp.json" in told[1]] == [
+        ("note", f"Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from --project"),
+        (
+            "note",
+            f"Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other}, from"
+            " --project",
+        ),
     ]
 
 

@@ -32,21 +32,15 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other platforms
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.99")
-def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_are(
+def test_the_first_line_counts_the_fragments_and_the_data_say_where_they_are(
     healthy: Desk, engine: SqliteEngine
 ) -> None:
-    done = healthy.doctor("--verbose")
-    assert "✓ fragments 3" in done.lines[0]
-    size = engine.path.stat().st_size
-    assert (
-        f"Fragments {engine.path} (on this machine, over all projects; fragments: 3, in the bin:"
-        f" 0, schema: {len(MIGRATIONS)}, bytes: {size:,}, mode: 600)"
-    ) in done.lines
-    korean = healthy.doctor("--verbose", SENTINEL_MEMORY_LANG="ko")
-    assert "✓ 조각 3개" in korean.lines[0] and "이 컴퓨터의 모든 프로젝트에서 씀" in korean.out
+    assert "✓ fragments 3" in healthy.doctor().lines[0]
+    assert "✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
     told = healthy.doctor("--json").told["fragments"]
     assert (told["count"], told["in_bin"], told["findings"]) == (3, 0, [])
     assert (told["path"], told["mode"]) == (str(engine.path), "600")
+    assert told["size"] == engine.path.stat().st_size
     assert told["schema"] == len(MIGRATIONS)
 
 
@@ -65,7 +59,7 @@ def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89")
 def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk) -> None:
-    assert "ragment" not in healthy.doctor("--verbose").out.replace(str(healthy.root), "")
+    assert "ragment" not in healthy.doctor().out.replace(str(healthy.root), "")
     assert "fragments" not in healthy.doctor("--json").told
     program = (
         "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"

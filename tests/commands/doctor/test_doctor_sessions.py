@@ -48,21 +48,21 @@ def test_the_first_line_counts_the_sessions(healthy: Desk, room: SessionStore) -
 
 
 @pytest.mark.long  # it costs much
-def test_where_and_how_large_they_are_is_said_at_length(healthy: Desk, room: SessionStore) -> None:
+def test_where_and_how_large_they_are_is_in_the_data(healthy: Desk, room: SessionStore) -> None:
     archive_before(room, "2025-01-01")
     room.database.close()
-    done = healthy.doctor("--verbose")
-    [line] = [line for line in done.lines if line.startswith("Sessions")]
+    told = healthy.doctor("--json").told["sessions"]
     size = sum(path.stat().st_size for path in room.path.parent.glob("*.db"))
-    assert line == (f"Sessions {room.path} (sessions: 3, archives: 1, schema: 1, bytes: {size:,})")
-    assert "note  git carries .context/sessions/current.json: whoever has the repository" in (
-        "\n".join(done.found)
-    )
+    shown = [told[name] for name in ("path", "count", "archives", "schema", "size")]
+    assert shown == [str(room.path), 3, 1, 1, size]
+    [carried] = [it for it in told["findings"] if it["kind"] == "sessions_carried"]
+    assert carried["severity"] == "note"
+    assert carried["text"].startswith("git carries .context/sessions/current.json: whoever has")
 
 
 @pytest.mark.long  # it costs much
 def test_a_project_without_sessions_hears_nothing_of_them(healthy: Desk) -> None:
-    done = healthy.doctor("--verbose")
+    done = healthy.doctor()
     assert "ession" not in done.out.replace(str(healthy.root), "")
     assert "sessions" not in healthy.doctor("--json").told
 

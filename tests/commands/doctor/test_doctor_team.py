@@ -26,8 +26,9 @@ def test_a_server_that_is_well_is_named_without_its_password(
     healthy: Desk, team_server: TeamServer
 ) -> None:
     dsn = team_server.new_dsn(password=PASSWORD)
-    done = doctor(healthy, "--verbose", SENTINEL_MEMORY_FRAGMENTS=dsn)
+    done = doctor(healthy, SENTINEL_MEMORY_FRAGMENTS=dsn)
     assert "✓ fragments 0" in done.lines[0], done.out
+    done = doctor(healthy, "--json", SENTINEL_MEMORY_FRAGMENTS=dsn)
     assert "PostgreSQL 18" in done.out and "pgvector" in done.out and PASSWORD not in done.out
     assert findings(healthy, dsn) == []
     empty = findings(healthy, team_server.empty_dsn())
@@ -79,7 +80,7 @@ def test_a_server_that_does_not_answer_stops_no_pipeline(healthy: Desk) -> None:
     dsn = f"postgresql://ann:{PASSWORD}@127.0.0.1:1/team"
     for lang in ("en", "ko"):
         given = {"SENTINEL_MEMORY_FRAGMENTS": dsn, "SENTINEL_MEMORY_LANG": lang}
-        done = doctor(healthy, "--verbose", **given, DB_CONN_TIMEOUT_MS="1000")
+        done = doctor(healthy, **given, DB_CONN_TIMEOUT_MS="1000")
         assert done.code == 0 and "127.0.0.1" in done.out
         assert PASSWORD not in done.out + done.errors
     assert [it[:2] for it in findings(healthy, dsn)] == [("fragments_server_unusable", "error")]

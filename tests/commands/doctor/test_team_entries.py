@@ -54,7 +54,7 @@ def test_a_key_in_a_file_is_an_error_and_is_not_shown(healthy: Desk) -> None:
     assert found(healthy) == [("team_key_in_file", "error")]
     commit(healthy.root)
     for lang in ("en", "ko"):
-        assert KEY not in healthy.doctor("--verbose", SENTINEL_MEMORY_LANG=lang).out
+        assert KEY not in healthy.doctor("--json", SENTINEL_MEMORY_LANG=lang).out
     assert found(healthy) == [("team_key_tracked", "error")]
 
 
@@ -62,7 +62,7 @@ def test_a_key_in_a_file_is_an_error_and_is_not_shown(healthy: Desk) -> None:
 def test_an_address_that_gives_something_away_is_said_and_not_shown(healthy: Desk) -> None:
     write(healthy, f"{URL}?key={KEY}", "Bearer ${SENTINEL_MEMORY_KEY}")
     assert found(healthy) == [("team_bad_url", "error")]
-    assert KEY not in healthy.doctor("--verbose").out
+    assert KEY not in healthy.doctor("--json").out
     write(healthy, "http://memory.example.com/mcp", "Bearer ${SENTINEL_MEMORY_KEY}")
     expected = [("team_plain_http", "warning"), ("team_by_key", "note")]
     assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == expected
