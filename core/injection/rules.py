@@ -23,7 +23,7 @@ OVERRIDE, ROLE, TOOL_CALL, HIDDEN_TEXT = MARKS
 
 _PART = r"\{\{([A-Z0-9_]+)\}\}"
 
-Needs = tuple[tuple[str, ...], ...]  # groups of words, those of a group parted by blanks
+Needs = tuple[str, ...]  # groups of words, parted by blanks
 
 
 class Rule(NamedTuple):
