@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rooms.fragments.redis.place import Place
@@ -94,11 +93,6 @@ class Client:
             if self._redis is None:
                 self._redis = _redis_of(self.place)
             return self._redis
-
-
-def is_installed() -> bool:
-    """Return whether the library is there."""
-    return find_spec("redis") is not None
 
 
 def _is_refusal(error: Exception) -> bool:
