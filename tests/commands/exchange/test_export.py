@@ -296,10 +296,10 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
         ),
         (["--block", ""], "--block: a file name is missing"),
         (["-o", ""], "-o/--output: a file name is missing"),
-        (["--remove"], "--remove can only be used with --block."),
-        (["--dry-run"], "--dry-run can only be used with --block."),
+        (["--remove"], "--remove can only be used with --block"),
+        (["--dry-run"], "--dry-run can only be used with --block"),
         (["--force"], "--force can only be used with -o FILE"),
-        (["--format", "pdf"], "--format: pdf is none of markdown, json, jsonl, html."),
+        (["--format", "pdf"], "--format: pdf is none of markdown, json, html."),
         (["--format", "html"], "another command writes the page now: python cli.py view -o FILE"),
     ],
 )
