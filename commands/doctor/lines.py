@@ -24,6 +24,7 @@ _OF_GIT = frozenset(
     " side_tracked".split()
 )
 MISSING = frozenset(("log_deleted", "log_sparse", "log_passed_over", "log_not_checked_out"))
+_DAMAGED = "sessions_damaged", "fragments_damaged"
 _NOT_SHARED = {
     "no_git": "head_no_git",
     "ignored": "head_ignored",
@@ -156,12 +157,12 @@ def done_lines(fixed: Iterable[Finding], screen: Screen, lang: Language) -> list
     """Return what a repair did, the same kind together."""
     grouped: dict[str, tuple[Finding, list[int]]] = {}
     for finding in fixed:
-        key = word(lang, _done_key(finding), where="", **_shown_facts(finding))
+        key = word(lang, f"done_{_key(finding)}", where="", **_shown_facts(finding))
         grouped.setdefault(key, (finding, []))[1].extend(finding.lines)
     lines = []
     for finding, numbers in grouped.values():
         where = where_text(lang, numbers)
-        text = word(lang, _done_key(finding), where=where, **_shown_facts(finding))
+        text = word(lang, f"done_{_key(finding)}", where=where, **_shown_facts(finding))
         lines += said(text, screen, f"{screen.sign('ok')} ", INDENT)
     return lines
 
@@ -182,17 +183,16 @@ def text_of(lang: Language, finding: Finding) -> str:
         facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
     if lang in facts:  # a refusal's own sentence, which comes in both languages
         facts["said"] = facts[lang]
-    text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
+    text, command = word(lang, _key(finding), **facts), str(facts.get("command", ""))
     if command in text:
         return text
     return f"{text.removesuffix('.')}. {word(lang, 'mends', command=command)}"
 
 
-def _done_key(finding: Finding) -> str:
-    """Return the key of the sentence on a finding that was fixed."""
-    room, _, flaw = finding.kind.partition("_")
-    is_whole = flaw == "damaged" and not finding.facts.get(room)
-    return f"done_{finding.kind}{'_whole' if is_whole else ''}"
+def _key(finding: Finding) -> str:
+    """Return the key of the sentence on a finding: one of damage says whether there is a copy."""
+    has_no_copy = finding.kind in _DAMAGED and not finding.facts.get("copy")
+    return f"{finding.kind}_alone" if has_no_copy else finding.kind
 
 
 def _shown_facts(finding: Finding) -> dict[str, str | int]:

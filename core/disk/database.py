@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk import copies
+from core.disk.atomic import Identity, identity_of
 from core.disk.connections import Connections, EmptiedError, Lent, LinkError
 from core.disk.words import WORDS
 from core.errors import SentinelError, WaitEndedError
-from core.messages import Table
+from core.messages import Language, Table, sentence
 from core.notices import shown
 
 _MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
@@ -40,9 +42,17 @@ class DatabaseError(SentinelError, OSError):
 
 
 class DatabaseDamagedError(DatabaseError):
-    """The file is no database any more, or a page of it is not. Facts: path, reason."""
+    """The file is no database any more, or a page of it is not. Facts: path, reason, copy.
+
+    copy: the moment of the newest copy, "" without one.
+    """
 
     key = "damaged"
+
+    def text(self, lang: Language) -> str:
+        """Say which copy there is, or that there is none."""
+        key = self.key if self.facts.get("copy") else "damaged_alone"
+        return sentence(self.words, lang, key, **self.facts)
 
 
 class DatabaseNewerError(DatabaseError):
@@ -79,6 +89,12 @@ class DatabaseWriteError(DatabaseError):
     """The file cannot be written; it is unchanged. Facts: path, reason."""
 
     key = "write"
+
+
+class DatabaseCopyError(DatabaseError):
+    """The daily copy could not be made. Facts: path, reason."""
+
+    key = "copy"
 
 
 class DatabaseBusyError(DatabaseError, TimeoutError):
@@ -163,6 +179,7 @@ class Database:
         self._cancellation = cancellation
         slice_s = min(_SLICE_S, timeout_s)
         self._connections = Connections(path, slice_s=slice_s, check=self._schema.check)
+        self._damage: tuple[Identity, str] | None = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -193,8 +210,10 @@ class Database:
 
         wait_s: for other processes that write, None for as long as ever. An error inside undoes all
         of it. Raises DatabaseError, of which DatabaseWaitEndedError says
-        that the wait for other processes was cut short.
+        that the wait for other processes was cut short. What was found to be damaged is not written
+        until it was changed.
         """
+        self._check_damage()
         with self._lent(writes=True) as lent:
             if lent is None:
                 raise DatabaseMovedError(path=str(self.path))
@@ -230,6 +249,41 @@ class Database:
             connection.execute(f"PRAGMA busy_timeout = {slice_ms}")
             return not is_busy
 
+    def keep_copy(self) -> None:
+        """Copy the file, if that was not done within a day; see `copies`.
+
+        Raises DatabaseError; the copies that are there then stay.
+        """
+        try:
+            if copies.is_due(self.path):
+                copies.keep_copy(self.path, self._write_copy, self._schema.check)
+        except DatabaseReadError as error:
+            raise DatabaseCopyError(**error.facts) from error
+        except SentinelError:
+            raise
+        except (OSError, sqlite3.Error) as error:
+            raise DatabaseCopyError(path=str(self.path), reason=_reason(error)) from error
+
+    def whole_copy(self) -> str:
+        """Return the moment of the copy that `put_back_copy` would take, "" without one."""
+        found = None
+        with contextlib.suppress(OSError):  # `put_back_copy` says so
+            found = copies.newest_whole(self.path, self._schema.check)
+        return copies.date_of(found) if found else ""
+
+    def put_back_copy(self) -> copies.PutBack:
+        """Put the newest whole copy in the place of a damaged file, which is kept beside it.
+
+        Without one a new database takes its place. Raises DatabaseError, OSError.
+        """
+        self.close()
+        try:
+            done = copies.put_back(self.path, self._schema.check, timeout_s=self._timeout_s)
+        except sqlite3.Error as error:
+            raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
+        with self.writing():
+            return done
+
     def close(self) -> None:
         """Close the connections that are kept."""
         self._connections.close()
@@ -237,14 +291,14 @@ class Database:
     @contextlib.contextmanager
     def _lent(self, *, writes: bool) -> Iterator[Lent | None]:
         """Lend a connection; None where there is no file."""
-        with _translated(self.path, self._timeout_s, sqlite3.Error, OSError, writes=writes):
+        with self._translated(sqlite3.Error, OSError, writes=writes):
             if writes:
                 self._connections.make()
             lent = self._patiently(lambda: self._connections.take(writes=writes))
         if lent is None:
             yield None
             return
-        with _translated(self.path, self._timeout_s, sqlite3.Error, writes=writes):
+        with self._translated(sqlite3.Error, writes=writes):
             try:
                 yield lent
             except sqlite3.Error:
@@ -254,6 +308,56 @@ class Database:
                 self._connections.give_back(lent)
                 raise
         self._connections.give_back(lent)
+
+    @contextlib.contextmanager
+    def _translated(self, *kinds: type[Exception], writes: bool) -> Iterator[None]:
+        """Turn what SQLite and the system raise into our errors."""
+        name = str(self.path)
+        try:
+            yield
+        except SentinelError:  # some are OSErrors
+            raise
+        except LinkError as error:
+            link = str(error)
+            raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
+        except EmptiedError as error:
+            raise self.damage(str(error)) from error
+        except kinds as error:
+            if _is_busy(error):
+                raise DatabaseBusyError(path=name, waited_s=round(self._timeout_s)) from error
+            if _code(error) in _DAMAGED or copies.is_no_text(error):
+                raise self._noted(error) from error
+            failure = DatabaseWriteError if writes else DatabaseReadError
+            raise failure(path=name, reason=_reason(error)) from error
+
+    def damage(self, reason: str) -> DatabaseDamagedError:
+        """Return the error for a file of which something cannot be read."""
+        copy = copies.newest_date(self.path)
+        return DatabaseDamagedError(path=str(self.path), reason=reason, copy=copy)
+
+    def _noted(self, error: Exception) -> DatabaseDamagedError:
+        """Return the error, and remember damage that only another file mends."""
+        reason, is_of_pages = _reason(error), _code(error) in _DAMAGED
+        if is_of_pages and getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+            with contextlib.suppress(OSError):
+                self._damage = identity_of(self.path), reason
+        return self.damage(reason)
+
+    def _check_damage(self) -> None:
+        """Raise DatabaseDamagedError where a page was found to be damaged and nothing changed."""
+        if self._damage is None:
+            return
+        identity, reason = self._damage
+        is_same = False
+        with contextlib.suppress(OSError):
+            is_same = identity_of(self.path) == identity
+        if is_same:
+            raise self.damage(reason)
+
+    def _write_copy(self, empty: Path) -> None:
+        with self._lent(writes=False) as lent:
+            if lent:
+                lent.connection.execute("VACUUM INTO ?", (str(empty),))
 
     def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
         """Return what an action does as soon as no other process prevents it."""
@@ -277,30 +381,6 @@ class Database:
             raise
 
 
-@contextlib.contextmanager
-def _translated(
-    path: Path, timeout_s: float, *kinds: type[Exception], writes: bool
-) -> Iterator[None]:
-    """Turn what SQLite and the system raise into our errors."""
-    name = str(path)
-    try:
-        yield
-    except SentinelError:  # some are OSErrors
-        raise
-    except LinkError as error:
-        link = str(error)
-        raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
-    except EmptiedError as error:
-        raise DatabaseDamagedError(path=name, reason=str(error)) from error
-    except kinds as error:
-        if _is_busy(error):
-            raise DatabaseBusyError(path=name, waited_s=round(timeout_s)) from error
-        if _code(error) in _DAMAGED or _is_no_text(error):
-            raise DatabaseDamagedError(path=name, reason=_reason(error)) from error
-        failure = DatabaseWriteError if writes else DatabaseReadError
-        raise failure(path=name, reason=_reason(error)) from error
-
-
 def _is_busy(error: BaseException) -> bool:
     return _code(error) in _BUSY
 
@@ -310,14 +390,9 @@ def _code(error: BaseException) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _is_no_text(error: BaseException) -> bool:
-    """Return whether a text could not be read: SQLite's own checks pass over that."""
-    return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
-
-
 def _reason(error: Exception) -> str:
     """Return what the system or SQLite says, of which a stranger may have written a part."""
     text = getattr(error, "strerror", None) or str(error)
-    if _is_no_text(error):  # the message holds the text
+    if copies.is_no_text(error):  # the message holds the text
         return "a text is not UTF-8"
     return shown(text)[:_REASON_CHARS]

@@ -4,8 +4,12 @@ from core.messages import Table
 
 # fmt: off
 WORDS: Table = {
-    "damaged": ("The database {path} is damaged ({reason}). Nothing was changed, and no new one was made in its place. Run {cli} doctor --fix: it keeps the damaged file and puts what can still be read into a new one.",
-        "데이터베이스 {path}이(가) 손상되었습니다({reason}). 아무것도 바뀌지 않았고, 새 데이터베이스를 대신 만들지도 않았습니다. {cli} doctor --fix를 실행하면 손상된 파일은 남겨 두고, 읽을 수 있는 내용을 새 파일에 옮깁니다."),
+    "damaged": ("The database {path} is damaged ({reason}). Nothing was changed, and nothing is saved in it any more. There is a daily copy of {copy}. Run {cli} doctor --fix: it keeps the damaged file and puts the newest whole copy in its place.",
+        "데이터베이스 {path}이(가) 손상되었습니다({reason}). 아무것도 바뀌지 않았고, 이제 여기에 저장하지 않습니다. {copy}의 일일 사본이 있습니다. {cli} doctor --fix를 실행하면 손상된 파일은 남겨 두고, 온전한 사본 가운데 가장 새것을 그 자리에 놓습니다."),
+    "damaged_alone": ("The database {path} is damaged ({reason}). Nothing was changed, and no new one was made in its place. There is no daily copy yet. Put a backup in its place, or run {cli} doctor --fix: it keeps the damaged file and begins an empty one.",
+        "데이터베이스 {path}이(가) 손상되었습니다({reason}). 아무것도 바뀌지 않았고, 새 데이터베이스를 대신 만들지도 않았습니다. 일일 사본은 아직 없습니다. 백업을 그 자리에 놓거나 {cli} doctor --fix를 실행하세요. 손상된 파일은 남겨 두고 빈 데이터베이스를 시작합니다."),
+    "copy": ("The daily copy of the database {path} could not be made ({reason}). The database is as it was, and so are the copies that were there. Make room, or make its directory writable; the next save tries again. {cli} doctor says whether the database itself is whole.",
+        "데이터베이스 {path}의 일일 사본을 만들 수 없습니다({reason}). 데이터베이스와 이미 있던 사본은 그대로입니다. 공간을 확보하거나 디렉터리에 쓸 수 있게 하세요. 다음 저장 때 다시 시도합니다. 데이터베이스 자체가 온전한지는 {cli} doctor가 알려 줍니다."),
     "newer": ("The database {path} was written by a newer version of this program (schema {found}; this one knows {known}). Nothing was read or changed. Update the program, then try again.",
         "데이터베이스 {path}은(는) 더 새로운 버전의 프로그램이 쓴 것입니다(스키마 {found}, 이 프로그램은 {known}까지 압니다). 아무것도 읽거나 바꾸지 않았습니다. 프로그램을 업데이트한 뒤 다시 시도하세요."),
     "foreign": ("{path} is a database of another program, or one has changed its tables. Nothing in it was changed. Move it away or name another file, then try again.",

@@ -239,6 +239,12 @@ class Engine(Protocol):
     def purge(self) -> bool:
         """Remove the bytes of what was deleted; False where that has to wait."""
 
+    def keep_copy(self) -> None:
+        """Make the daily copy, if it is due; that of a server is its operator's business.
+
+        Raises DatabaseError.
+        """
+
     def close(self) -> None:
         """Let go of connections and what was kept in memory."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.disk.database import Database, DatabaseDamagedError
+from core.disk.database import Database
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.notices import shown
@@ -148,7 +148,7 @@ class SessionStore:
             except NoSuchSessionError:
                 [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
                 if found != "ok":  # what stands on a damaged page may seem not to be there
-                    raise DatabaseDamagedError(path=str(self.path), reason=shown(found)) from None
+                    raise self.database.damage(shown(found)) from None
                 raise
 
     def actions(self, session: Session) -> list[Action]:

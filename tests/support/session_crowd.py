@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.disk.copies import copies_of, flaw_of
 from core.settings import Settings
 from rooms.sessions.config import FOLDER, Config
 from rooms.sessions.session import Approach, Decision, Draft
@@ -16,6 +18,7 @@ from rooms.sessions.store import SessionStore
 from tests.support.faults import Say
 
 OURS = {".gitignore", "current.json", "history.db", "history.db-shm", "history.db-wal"}
+_UNFINISHED = re.compile(r"\.history\.db\.[0-9a-f]{16}\.tmp(-journal)?")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,13 @@ def kept(root: Path) -> dict[int, tuple[str, str]]:
     return {number: (id_, goal) for number, id_, goal in found}
 
 
+def litter(folder: Path) -> list[str]:
+    """The names that are neither ours nor those of a whole copy or an unfinished one."""
+    whole = {it.name for it in copies_of(folder / "history.db") if not flaw_of(it, lambda _: None)}
+    found = {it for it in os.listdir(folder) if not _UNFINISHED.fullmatch(it)}
+    return sorted(found - OURS - whole)
+
+
 def wrong_with(root: Path, acknowledged: dict[int, tuple[str, str]]) -> list[str]:
     """Whatever promise does not hold for what the processes left behind."""
     path = root / FOLDER / "history.db"
@@ -89,9 +99,9 @@ def wrong_with(root: Path, acknowledged: dict[int, tuple[str, str]]) -> list[str
         indexed = {number for (number,) in connection.execute(statement)}
     if indexed != there.keys():
         wrong.append(f"not in the index: {sorted(there.keys() - indexed)[:5]}")
-    litter = set(os.listdir(path.parent)) - OURS
-    if litter:
-        wrong.append(f"litter: {litter}")
+    strange = litter(path.parent)
+    if strange:
+        wrong.append(f"litter: {strange}")
     return wrong
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.disk.copies import kept_aside
 from core.errors import SentinelError
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
 from core.upkeep.flaws import flaw_in, is_sound
-from core.upkeep.salvage import kept_aside
 from rooms.fragments.care.on_server import ServerHealth, look_at
 from rooms.fragments.config import (
     config_path,
@@ -155,7 +155,7 @@ def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
     if flaw and flaw.of == "index":
         yield Finding("fragments_index", "warning", facts=facts, fixable=True)
     elif flaw:
-        facts["reason"] = flaw.reason
+        facts |= {"reason": flaw.reason, "copy": engine.database.whole_copy()}
         yield Finding("fragments_damaged", "error", facts=facts, fixable=True)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from core.disk.atomic import reason_of
+from core.disk.copies import date_of
 from core.disk.database import DatabaseError
 from core.lessons.upkeep.health import Finding
 from core.postgres.pool import Pool
@@ -12,7 +13,6 @@ from core.postgres.server import Server
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError
 from rooms.fragments.care.health import OTHERS
-from rooms.fragments.care.salvage import salvage
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.sqlite import index
@@ -60,14 +60,8 @@ def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mappi
     match finding.kind:
         case "fragments_damaged":
             engine.close()
-            told = salvage(engine.path, timeout_s=settings.lock_timeout_s)
-            return {
-                "aside": str(told.aside),
-                "fragments": told.counts["fragments"],
-                "links": told.counts["fragment_links"],
-                "versions": told.counts["fragment_versions"],
-                "lost": told.lost,
-            }
+            done = engine.database.put_back_copy()
+            return {"aside": str(done.aside), "copy": date_of(done.copy) if done.copy else ""}
         case "fragments_index":
             with engine.database.writing() as connection:
                 index.make_anew(connection)

@@ -107,6 +107,9 @@ class PostgresEngine:
             self.schema.vacuum()
         return True
 
+    def keep_copy(self) -> None:
+        """See `Engine`."""
+
     def close(self) -> None:
         """See `Engine`."""
         self.pool.close()

@@ -70,6 +70,10 @@ class CachedEngine:
         """See `Engine`."""
         return self.inner.purge()
 
+    def keep_copy(self) -> None:
+        """See `Engine`."""
+        self.inner.keep_copy()
+
     def close(self) -> None:
         """See `Engine`."""
         self.cache.close()

@@ -99,6 +99,10 @@ class SqliteEngine:
         """See `Engine`."""
         return purge(self.database)
 
+    def keep_copy(self) -> None:
+        """See `Engine`."""
+        self.database.keep_copy()
+
     def close(self) -> None:
         """See `Engine`."""
         self.database.close()

@@ -1,4 +1,4 @@
-"""Does the upkeep once a day, at the end of a write, a second at a time."""
+"""Does the upkeep once a day, at the end of a write, a second at a time, and the daily copy."""
 
 import time
 from collections.abc import Callable
@@ -33,11 +33,18 @@ def tend(room: Room, *, compares: bool = True) -> None:
 
 
 def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None:
-    """Do what is due of the daily upkeep; what is left of it is gone on with by the next call.
+    """Do what is due of the daily upkeep, then of the daily copy.
+
+    What is left of the upkeep is gone on with by the next call.
 
     compares: see `tend`. goes_on: asked after each transaction. Raises UpkeepBusyError where
     another process is at it, FragmentsError, DatabaseError.
     """
+    _carry_out_due(room, compares=compares, goes_on=goes_on)
+    room.engine.keep_copy()
+
+
+def _carry_out_due(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None:
     now = room.clock()
     with room.engine.reading() as reading:
         if not is_due(reading.state(), now, hours=HOURS):

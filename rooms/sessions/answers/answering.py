@@ -38,6 +38,7 @@ from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.search.statistics import statistics_of
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import Saved, SessionStore, open_sessions
+from rooms.sessions.upkeep.copying import copy_in_background
 
 LOOKED_AT, RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
 MOST_LESSONS = 3
@@ -88,8 +89,10 @@ class Call(Frame):
         return bridge.lessons_for(goal, self._log, limit=MOST_LESSONS)
 
     def save(self, draft: Draft, *, agent: str, process: str) -> Saved:
-        """Save a session; see `SessionStore.save`."""
-        return self._store.save(draft, agent=agent, process=process)
+        """Save a session; see `SessionStore.save`. The daily copy is made beside the answer."""
+        done = self._store.save(draft, agent=agent, process=process)
+        copy_in_background(self._store)
+        return done
 
     def saved(self, done: Saved, draft: Draft) -> str:
         """Answer a save of a draft; it is done, whatever else cannot be read."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from core.disk.configuration import CONFIG_NAME
 from core.lessons.git.errors import HistoryError
@@ -25,8 +26,7 @@ def git_findings(store: SessionStore) -> Iterator[Finding]:
         tracked = _listed(tree, f":(glob){below}/{_DATABASES}")
         for path in tracked:
             yield Finding("sessions_tracked", "warning", facts={"path": path})
-        ignored = tree.run("check-ignore", "--quiet", "--no-index", "--", str(store.path))
-        if ignored.returncode and not tracked:
+        if not tracked and not all(_is_ignored(tree, name) for name in _names_of(store.path)):
             facts = {"path": f"{below}/.gitignore", "name": store.path.name}
             yield Finding("sessions_not_ignored", "warning", facts=facts, fixable=True)
         files = [f"{below}/{NAME}", f"{FOLDER}/{CONFIG_NAME}"]
@@ -37,6 +37,15 @@ def git_findings(store: SessionStore) -> Iterator[Finding]:
             yield Finding(kind, "note", facts={"path": path})
     except HistoryError:  # no git here; the doctor says so of the log
         return
+
+
+def _names_of(path: Path) -> tuple[str, str]:
+    """Return the database, and the name of a copy, which need not be there."""
+    return str(path), f"{path}.copy-0"
+
+
+def _is_ignored(tree: WorkTree, path: str) -> bool:
+    return tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode == 0
 
 
 def _listed(tree: WorkTree, *patterns: str) -> list[str]:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.disk.atomic import reason_of
+from core.disk.copies import date_of
 from core.disk.database import Database
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
@@ -13,14 +14,13 @@ from core.upkeep.errors import NotMendedError
 from rooms.sessions.folder import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
-from rooms.sessions.projects.sharing import share
+from rooms.sessions.projects.sharing import refresh, share
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.schema import MIGRATIONS
 from rooms.sessions.search import index
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive
 from rooms.sessions.upkeep.health import STALE
-from rooms.sessions.upkeep.salvage import salvage
 from rooms.sessions.upkeep.secrets import ORPHANS
 
 _INDEX = "contexts_fts"
@@ -52,14 +52,7 @@ def _mended(
 ) -> Mapping[str, str | int]:
     match finding.kind:
         case "sessions_damaged":
-            store.database.close()
-            told = salvage(path, timeout_s=store.settings.lock_timeout_s)
-            return {
-                "aside": str(told.aside),
-                "sessions": told.counts["contexts"],
-                "actions": told.counts["actions"],
-                "lost": told.lost,
-            }
+            return _put_back(path, store, environment)
         case "sessions_index":
             with archive(store, path) as database:
                 rebuild_index(database)
@@ -79,6 +72,23 @@ def _mended(
                 with closing(hints):
                     remove(hints, str(finding.facts["root"]))
     return {}
+
+
+def _put_back(
+    path: Path, store: SessionStore, environment: Mapping[str, str]
+) -> Mapping[str, str | int]:
+    """Put the newest whole copy of a database or an archive in its place."""
+    store.database.close()
+    with archive(store, path) as database:
+        done = database.put_back_copy()
+    if path == store.path:
+        store.project()
+        hints = global_database(store.root, environment)
+        if hints and os.path.lexists(hints.path):  # they know what was saved after the copy
+            with closing(hints):
+                remove(hints, store.root)
+            refresh(store, environment)
+    return {"aside": str(done.aside), "copy": date_of(done.copy) if done.copy else ""}
 
 
 def rebuild_index(database: Database) -> None:

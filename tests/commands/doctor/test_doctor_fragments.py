@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.disk.copies import newest_date
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.sqlite.schema import MIGRATIONS
@@ -70,9 +71,12 @@ def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk)
 
 
 @pytest.mark.long  # it costs much
-def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
+def test_a_damaged_file_is_said_and_its_copy_put_back_and_stops_no_pipeline(
     healthy: Desk, engine: SqliteEngine
 ) -> None:
+    engine.keep_copy()
+    date = newest_date(engine.path)
+    engine.close()
     engine.path.write_bytes(DAMAGED)
     for name in ("-wal", "-shm"):
         Path(f"{engine.path}{name}").unlink(missing_ok=True)
@@ -83,12 +87,14 @@ def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
         f"error  {engine.path}: the database of this machine's fragments, over all projects, is"
         " damaged (file is not a database)"
     )
+    assert f"puts the daily copy of {date} in its place" in found.found[0]
     planned = healthy.doctor("--fix", "--dry-run")
     assert "To repair (1)" in planned.out and engine.path.read_bytes() == DAMAGED
     fixed = healthy.doctor("--fix", "--yes")
     [aside] = engine.path.parent.glob("memory.db.damaged-*")
     assert aside.read_bytes() == DAMAGED
-    assert f"✓ {engine.path}: kept the damaged file as {aside}. No fragment in it" in fixed.out
+    done = f"kept the damaged file as {aside}; put the daily copy of {date} in its place."
+    assert f"✓ {engine.path}: {done}" in fixed.out and "fragments 3" in fixed.lines[0]
     assert "Next:" not in fixed.out
     left = healthy.doctor("--json").told["fragments"]["findings"]
     assert [it["kind"] for it in left] == ["fragments_aside"]

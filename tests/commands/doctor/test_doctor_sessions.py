@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from core.disk.copies import newest_date
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before
+from rooms.sessions.upkeep.copying import keep_copies
 from tests.support.cli_process import Run
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
@@ -80,9 +82,13 @@ def test_a_project_without_sessions_loads_nothing_of_them(healthy: Desk) -> None
 
 
 @pytest.mark.long  # it costs much
-def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
-    healthy: Desk, room: SessionStore
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_a_damaged_database_is_said_first_and_its_copy_put_back(
+    healthy: Desk, room: SessionStore, has_copy: bool
 ) -> None:
+    if has_copy:
+        keep_copies(room)
+    date = newest_date(room.path)
     room.database.close()
     room.path.write_bytes(DAMAGED)
     found = healthy.doctor()
@@ -90,16 +96,20 @@ def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     assert "✗ the sessions cannot be read" in found.lines[0]
     assert found.found[0] == (
         f"error  {room.path}: the database is damaged (file is not a database), so no session in"
-        " it can be read or saved. --fix keeps the damaged file beside it and puts what can still"
-        " be read into a new one."
+        f" it can be read or saved. {_planned(date)}"
     )
     fixed = healthy.doctor("--fix", "--yes")
     [aside] = room.path.parent.glob("history.db.damaged-*")
     assert aside.read_bytes() == DAMAGED
-    assert (
-        f"✓ {room.path}: kept the damaged file as {aside}. No session in it could be read, so the"
-        " new database has none. If there is a backup, put it in the place of the new one."
-    ) in fixed.lines
+    done = (
+        f"; put the daily copy of {date} in its place. What was saved later is in the damaged"
+        " file alone."
+        if has_copy
+        else ". There was no whole daily copy, so the new database is empty. If there is a backup,"
+        " put it in the place of the new one."
+    )
+    assert f"✓ {room.path}: kept the damaged file as {aside}{done}" in fixed.lines
+    assert f"sessions {3 if has_copy else 0}" in fixed.lines[0]
     assert "Next:" not in fixed.out
     assert about_sessions(healthy) == [
         ("sessions_aside", "note"),
@@ -107,8 +117,31 @@ def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     ]
 
 
+def _planned(date: str) -> str:
+    if date:
+        return (
+            f"--fix keeps the damaged file beside it and puts the daily copy of {date} in its"
+            " place; what is newer is in the damaged file alone."
+        )
+    return (
+        "There is no whole daily copy: put a backup in its place. --fix keeps the damaged file"
+        " beside it and begins an empty one."
+    )
+
+
+@pytest.mark.long  # it costs much
+def test_a_copy_that_git_does_not_ignore_is_said(healthy: Desk, room: SessionStore) -> None:
+    (room.path.parent / ".gitignore").write_text("history.db\n", encoding="utf-8")
+    assert ("sessions_not_ignored", "warning") in about_sessions(healthy)
+    healthy.doctor("--fix", "--yes")
+    keep_copies(room)
+    git(healthy.root, "add", ".context")
+    assert ".copy-" not in git(healthy.root, "ls-files")
+
+
 @pytest.mark.long  # it costs much
 def test_a_repair_that_is_only_planned_changes_nothing(healthy: Desk, room: SessionStore) -> None:
+    keep_copies(room)
     room.database.close()
     room.path.write_bytes(DAMAGED)
     before = healthy.files("shop/.context")

@@ -3,14 +3,19 @@
 import json
 import re
 from pathlib import Path
+from threading import Event
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
 
+from core.disk.copies import copies_of
+from core.disk.database import DatabaseCopyError
 from core.lessons.record import utc_now
 from rooms.sessions import tools
 from rooms.sessions.session import STATUSES, Approach
 from rooms.sessions.store import SessionStore
+from rooms.sessions.upkeep.copying import keep_copies
 from tests.support.room import OLD, act, saved
 from tests.support.sentences import say
 from tests.support.session_tools import GOALS, Call, work
@@ -36,6 +41,31 @@ def configure(project: Path, text: str) -> None:
     path = project / CONFIG
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def test_a_save_has_the_daily_copy_made_beside_its_answer(
+    call: Call,
+    store: SessionStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    begun, goes_on = Event(), Event()
+
+    def keep(store: SessionStore) -> None:
+        begun.set()
+        assert goes_on.wait(60)
+        keep_copies(store)
+        raise DatabaseCopyError(path="there", reason="no room")
+
+    monkeypatch.setattr("rooms.sessions.upkeep.copying.keep_copies", keep)
+    for _ in range(2):  # the second finds a thread that is at it
+        assert call("context_save", **LOGIN).startswith("Saved #")
+        assert begun.wait(60) and copies_of(store.path) == []
+    [thread] = [it for it in enumerate_threads() if it.name == "copy"]
+    goes_on.set()
+    thread.join(60)
+    assert len(copies_of(store.path)) == 1
+    assert "The daily copy of the database there could not be made (no room)" in caplog.text
 
 
 @pytest.mark.long  # it costs much

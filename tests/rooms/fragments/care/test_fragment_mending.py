@@ -1,18 +1,17 @@
-"""Tests that damage to the fragments is noticed, and repaired without losing what can be read."""
+"""Tests that damage to the fragments is noticed, and repaired with the daily copy."""
 
 import array
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from core.disk.database import DatabaseBusyError, DatabaseDamagedError
+from core.disk.copies import copies_of, date_of
+from core.disk.database import DatabaseDamagedError
 from core.project import FRAGMENTS_PLACE
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError
@@ -127,86 +126,48 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.96")
-def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
+def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
+    engine.keep_copy()
+    [copy] = copies_of(engine.path)
+    with engine.writing() as writing:
+        writing.add([Fragment(id="lost", content="later", created_at=DATE)])
+    close(engine)
     assert spoil(engine.path, "word120 zebra")
     before = engine.path.read_bytes()
-    assert kinds(place) == [("fragments_damaged", "error", True)]
-    with pytest.raises(DatabaseDamagedError), engine.reading() as reading:
+    health = look(SETTINGS, place)
+    assert health and [(it.kind, it.facts["copy"]) for it in health.findings] == [
+        ("fragments_damaged", date_of(copy))
+    ]
+    with pytest.raises(DatabaseDamagedError) as caught, engine.reading() as reading:
         reading.find(Wanted())
+    assert f"There is a daily copy of {date_of(copy)}" in str(caught.value)
     told = mended(place)
     aside = Path(str(told["aside"]))
     assert aside.read_bytes() == before and aside.name.startswith("memory.db.damaged-2")
-    kept = int(str(told["fragments"]))
-    assert COUNT - 12 <= kept < COUNT
-    assert (told["links"], told["versions"]) == (COUNT - 1, COUNT)
+    assert told["copy"] == date_of(copy)
     assert kinds(place) == [("fragments_aside", "note", False)]
     with engine.reading() as reading:
-        assert reading.count(Wanted(state="all")) == {"": kept}
+        assert reading.count(Wanted(state="all")) == {"": COUNT}
         assert reading.count(Wanted(state="bin")) == {"": 1}
-        assert len(reading.find(Wanted(keywords=("stripes",)))) == kept - 1
-        assert reading.holding("word7", 9).shares(0.25)
-        assert len(reading.near(array.array("f", (1.0, 0.0)).tobytes(), Wanted(), 500)) == kept - 1
+        assert len(reading.find(Wanted(keywords=("stripes",)))) == COUNT - 1
+        assert reading.holding("word120", 9).shares(0.25)
+        assert len(reading.near(array.array("f", (1.0, 0.0)).tobytes(), Wanted(), 500)) == COUNT - 1
         assert [it.first_id for it in reading.entries(Suspicion)] == ["f001"]
         assert reading.state() == {"model": "m"}
     with engine.writing() as writing:
         [it] = writing.add([Fragment(id="new", content="new", created_at=DATE)])
-    assert it.number == COUNT + 1  # no number is given twice
+    assert it.number == COUNT + 1
 
 
-@pytest.mark.long  # it costs much
-def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
-    engine: SqliteEngine, place: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert spoil(engine.path, "word120 zebra")
-    unlink, told = Path.unlink, list[str]()
-
-    def unlink_late(path: Path, missing_ok: bool = False) -> None:
-        if path.name == "memory.db-wal":  # all is copied, and nothing replaced yet
-            told.append(_said_by_another_process(engine.path))
-        unlink(path, missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", unlink_late)
-    mended(place)
-    assert told == ["busy"]
-
-
-def test_a_repair_waits_for_who_writes_and_changes_nothing(
-    engine: SqliteEngine, place: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert spoil(engine.path, "word120 zebra")
-    monkeypatch.setattr("core.upkeep.salvage._WAIT_S", 0.1)
-    with closing(sqlite3.connect(engine.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(DatabaseBusyError):
-            mended(place)
-    assert kinds(place) == [("fragments_damaged", "error", True)]
-
-
-def _said_by_another_process(path: Path) -> str:
-    """Save a row of the file in a process of its own; `saved`, or `busy`."""
-    lines = (
-        "import sqlite3, sys",
-        "database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0.1)",
-        "try: database.execute('BEGIN IMMEDIATE')",
-        "except sqlite3.OperationalError: print('busy')",
-        "else:",
-        "    database.execute(\"INSERT INTO state VALUES ('saved', 'late')\")",
-        "    database.execute('COMMIT')",
-        "    print('saved')",
-    )
-    command = [sys.executable, "-c", "\n".join(lines), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def test_a_file_that_is_none_any_more_begins_anew_beside_what_was_there(
+def test_a_file_without_a_copy_begins_anew_beside_what_was_there(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     engine.path.write_bytes(b"no database " * 900)
     assert kinds(place) == [("fragments_damaged", "error", True)]
     told = mended(place)
-    assert (told["fragments"], Path(str(told["aside"])).read_bytes()[:11]) == (0, b"no database")
+    assert (told["copy"], Path(str(told["aside"])).read_bytes()[:11]) == ("", b"no database")
     with engine.writing() as writing:
         writing.add([Fragment(id="new", content="new", created_at=DATE)])
 

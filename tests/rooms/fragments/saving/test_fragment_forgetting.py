@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from core.disk.copies import copies_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.recall.recalling import Query, recall
@@ -163,8 +164,11 @@ def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
     for at in range(20):
         saved(room, f"The shop has door {at}")
     gone = saved(room, "Zanzibaromat is the name of the vault")
+    room.engine.keep_copy()
+    assert len(copies_of(room.config.path)) == 1
     forget(room, id=gone.id, hard=True)
     room.engine.close()
+    assert copies_of(room.config.path) == []
     files = room.config.path.parent.glob("memory.db*")
     assert not any(b"zanzibaromat" in it.read_bytes().lower() for it in files)
 

@@ -1,5 +1,6 @@
 """Tests runs of the upkeep: killed, stopped, two at once, rehearsed, and a bit of it each day."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from core.cancellation import Cancellation
+from core.disk.copies import copies_of
 from rooms.fragments.engine import Engine, Writing
 from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
@@ -313,6 +315,39 @@ def test_the_daily_upkeep_leaves_comparing_to_who_has_a_judge(room: Room) -> Non
     saved(room, "The shop runs on Node 20")
     tend(room, compares=False)
     assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
+
+
+@IN_A_FILE
+def test_the_daily_copy_is_made_beside_the_upkeep_and_again_after_a_removal(room: Room) -> None:
+    path = room.config.path
+    gone = saved(room, "The vault has two doors")
+    tend(room)
+    [copy] = copies_of(path)
+    tend(room)
+    assert copies_of(path) == [copy]
+    saved(room, "The shop runs on Node 20")
+    forget(room, id=gone.id, hard=True)
+    assert copies_of(path) == []
+    tend(room)  # the upkeep of the day is done, and there is a copy all the same
+    [copy] = copies_of(path)
+    data = copy.read_bytes()
+    assert (b"Node 20" in data, b"vault" in data) == (True, False)
+
+
+@IN_A_FILE
+def test_a_copy_that_cannot_be_made_fails_no_write(
+    room: Room, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(room, "The shop runs on Node 20")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("core.disk.copies.keep_copy", full)
+        tend(room)
+    assert f"The daily copy of the database {room.config.path} could not be made" in caplog.text
+    assert "upkeep_at" in state_of(room)
 
 
 @pytest.mark.row("002 2.65")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rooms.sessions.config import FOLDER
-from tests.support.session_crowd import kept, rows, shown, wrong_with
+from tests.support.session_crowd import kept, litter, rows, shown, wrong_with
 from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
@@ -76,9 +76,7 @@ def test_eight_servers_that_save_a_hundred_times_lose_nothing(start: Start, tmp_
     assert shown(tmp_path)["goal"] == rows(tmp_path / FOLDER / "history.db", newest)[0][0]
     for server in servers:
         assert (server.close(), server.strange_lines()) == (0, [])
-    assert set(os.listdir(tmp_path / FOLDER)) <= {
-        *(".gitignore", "current.json", "history.db", "history.db-shm", "history.db-wal")
-    }
+    assert litter(tmp_path / FOLDER) == []
 
 
 @pytest.mark.row("003 T83")
@@ -109,9 +107,7 @@ def test_servers_killed_with_saves_in_flight_lose_nothing_acknowledged(
         told[save(pair[victim], f"after {turn}")] = f"after {turn}"
         asked_for.add(f"after {turn}")
         assert rows(tmp_path / FOLDER / "history.db", "PRAGMA integrity_check") == [("ok",)]
-    assert set(os.listdir(tmp_path / FOLDER)) <= {
-        *(".gitignore", "current.json", "history.db", "history.db-shm", "history.db-wal")
-    }
+    assert litter(tmp_path / FOLDER) == []
 
 
 @pytest.mark.long  # it costs much

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.disk.copies import copies_of
 from core.disk.database import DatabaseDamagedError
 from core.project import STATE_VARIABLE
 from rooms.sessions.errors import NoSuchSessionError
@@ -15,6 +16,7 @@ from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before, archives_of, whole
+from rooms.sessions.upkeep.copying import keep_copies
 from rooms.sessions.upkeep.forgetting import forget
 from tests.support.room import OLD, a_room, act, every_byte, failed, saved
 
@@ -41,7 +43,9 @@ def store(tmp_path: Path, state: Path) -> SessionStore:
             approaches=(failed(f"hay for a {word}"),),
         )
         act(store, session, f"npm run {word}")
+    keep_copies(store)
     archive_before(store, "2025-01-01")
+    keep_copies(store)
     return store
 
 
@@ -53,8 +57,11 @@ def test_nothing_of_it_is_left_in_any_file(
     zebras = [store.get(str(at + 1)) for at in range(10, 20)]
     before = every_byte(store.root, state)
     assert b"zebra" in before and "얼룩말".encode() in before
+    files = [store.path, *archives_of(store)]
+    assert [len(copies_of(it)) for it in files] == [1] * len(files)
     done = forget(store, [it.id for it in zebras], os.environ)
     assert ([it.number for it in done.sessions], done.unpurged) == ([*range(11, 21)], [])
+    assert [copies_of(it) for it in files] == [[]] * len(files)
     after = every_byte(store.root, state)
     assert (b"zebra" in after, "얼룩말".encode() in after) == (False, False)
     assert [it.id.encode() in after for it in zebras] == [False] * 10

@@ -17,6 +17,7 @@ from rooms.sessions.search.searching import search
 from rooms.sessions.session import Approach
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before, whole
+from rooms.sessions.upkeep.copying import keep_copies
 from rooms.sessions.upkeep.secrets import redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.room import OLD, a_room, act, every_byte, saved, stored
@@ -62,6 +63,7 @@ def store(tmp_path: Path) -> SessionStore:
     path = store.path.parent / "current.json"
     shown = json.loads(path.read_bytes())
     path.write_text(json.dumps({**shown, "note": f"password: {WORD}"}), encoding="utf-8")
+    keep_copies(store)
     return store
 
 
@@ -85,6 +87,7 @@ def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
 @pytest.mark.row("003 T86")
 def test_after_a_redaction_no_value_is_left_in_any_file(store: SessionStore, state: Path) -> None:
     assert TOKEN.encode() in every_byte(store.root, state)
+    assert len(list(store.path.parent.glob("*.copy-*"))) == 2
     done = redact_held(store, os.environ)
     assert len(done.changed) == 8
     assert (done.left, done.unpurged, held(store)) == ([], [], [])
