@@ -1,6 +1,7 @@
 """Shows what a search found: where the words are, coloured, and in which text of a record."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from commands.records.lines import laid_out
 from commands.terminal.columns import INDENT, cells, fitted
@@ -10,24 +11,86 @@ from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
 from core.messages import Language
-from core.text.matching import STRONG, WEAK, Entry, Search
+from core.text.hangul import without_particle
+from core.text.ranking import Ranking
+from core.text.terms import FIRST_WIDE, Term, words_of
 
 LEAST_ROOM = 16
 _TOPIC_CHARS = 6
 
 
-def entry_of(record: Record, *, token: bool) -> Entry:
-    """Return a record as it is searched. token: also by its version id, which takes time."""
-    texts = [(STRONG, record.lesson), (STRONG, record.topic), (WEAK, record.missing_context)]
-    texts += [(WEAK, text) for text in (record.ask_next_time, *record.paths, *record.when)]
-    names = [record.id, record.created, record.updated, *record.source_ids]
-    return Entry(texts, [*names, record.token] if token else names)
+class Words:
+    """The words of a search: which of them a text shows, and where."""
+
+    def __init__(self, words: Collection[str]) -> None:
+        self._patterns = {word: _pattern(word) for word in words}
+
+    def only(self, words: Collection[str]) -> "Words":
+        """Return these words of the search."""
+        return Words([word for word in self._patterns if word in words])
+
+    def words_in(self, text: str) -> set[str]:
+        """Return the words that a text shows."""
+        return {word for word, pattern in self._patterns.items() if pattern.search(text)}
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Return where they stand, in order, none overlapping."""
+        places: list[tuple[int, int]] = []
+        found = (it.span() for pattern in self._patterns.values() for it in pattern.finditer(text))
+        for start, end in sorted(found):
+            if places and start <= places[-1][1]:
+                places[-1] = places[-1][0], max(end, places[-1][1])
+            else:
+                places.append((start, end))
+        return places
+
+
+def holders_of(query: str, records: Sequence[Record]) -> dict[str, set[int]]:
+    """Return for each word of a query which records have it; one that says nothing is left out.
+
+    An id, a version id or a date counts, too, and so does its beginning.
+    """
+    texts = [_searched(record) for record in records]
+    holders = {}
+    for word in dict.fromkeys(query.split()):
+        named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
+        terms = [it for it in Ranking(word, texts).found() if not it.term.spare]
+        if terms or named:
+            having = set.intersection(*(set(it.places) for it in terms)) if terms else set[int]()
+            holders[word] = having | named
+    return holders
+
+
+def in_order(query: str, records: Sequence[Record]) -> list[int]:
+    """Return the places of the records, the most relevant first."""
+    return Ranking(query, [_searched(record) for record in records]).order()
+
+
+def _searched(record: Record) -> str:
+    return "\n".join((*record.texts, *record.paths, *record.when))
+
+
+def _is_named(record: Record, word: str) -> bool:
+    names = (record.id, record.created, record.updated, *record.source_ids)
+    is_token = "@" in word and record.token == word
+    return is_token or any(name.lower().startswith(word) for name in names)
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    needles = sorted({_expression(term) for term, *_ in words_of(word)}, key=len, reverse=True)
+    bare = re.escape(without_particle(word)) if word[:1] >= FIRST_WIDE else re.escape(word)
+    return re.compile("|".join([bare, *needles]), re.IGNORECASE)
+
+
+def _expression(term: Term) -> str:
+    needle = re.escape(term.needle)
+    return needle if term.needle[0] >= FIRST_WIDE else rf"(?<![^\W_]){needle}[^\W\d_]*"
 
 
 def found_lines(
     records: Sequence[Record],
     known: Sequence[Record],
-    search: Search,
+    search: Words,
     screen: Screen,
     lang: Language,
     *,
@@ -48,7 +111,7 @@ def found_lines(
     return lines
 
 
-def _below(record: Record, seen: set[str], search: Search, screen: Screen) -> Iterator[str]:
+def _below(record: Record, seen: set[str], search: Words, screen: Screen) -> Iterator[str]:
     """Yield a line for each text that has a word which no line before it shows."""
     texts = [
         (LABELS[name], getattr(record, name))
@@ -66,7 +129,7 @@ def _below(record: Record, seen: set[str], search: Search, screen: Screen) -> It
             seen |= search.words_in(shown)
 
 
-def excerpt(text: str, search: Search, room: int) -> str:
+def excerpt(text: str, search: Words, room: int) -> str:
     """Cut a text to so many cells, around the first place of a word; `…` marks each cut."""
     places = search.places(text)
     if not places or cells(text[: places[0][1]]) < room:
@@ -81,7 +144,7 @@ def excerpt(text: str, search: Search, room: int) -> str:
     return "…" + fitted(text[begin:], room - 1)
 
 
-def lit(line: str, search: Search, screen: Screen) -> str:
+def lit(line: str, search: Words, screen: Screen) -> str:
     """Return a line with the words in colour."""
     if not screen.colours:
         return line

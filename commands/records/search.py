@@ -4,9 +4,10 @@ Below them stands what the other rooms know on the words.
 """
 
 import argparse
+from collections.abc import Collection, Mapping
 
 from commands.records.filters import add_filters, as_data, filtered, nothing_lines
-from commands.records.found import entry_of, found_lines
+from commands.records.found import Words, found_lines, holders_of, in_order
 from commands.records.words import word
 from commands.rooms.choice import (
     LESSONS,
@@ -23,16 +24,13 @@ from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
 from core.messages import Language
 from core.parser import add_project
-from core.text.matching import Search
 
 SEARCHED_BY = {"sessions": "list", "fragments": "search"}  # actions of the rooms' commands
-FEW = 5  # of so many or fewer hits it is said how many there are with --loose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py search`."""
     parser.add_argument("words", metavar="WORD", nargs="+", help=explain("search_words"))
-    parser.add_argument("--loose", action="store_true", help=explain("search_loose"))
     add_project(parser)
     add_filters(parser)
     add_room(parser, several=True)
@@ -66,39 +64,31 @@ def _of_log(
     """Return what the log has on the words: for a terminal, or with `--json` for scripts."""
     lang, log = opened.lang, opened.store.read()
     records = list(log.records)
-    entries = [entry_of(record, token="@" in query) for record in records]
-    search = Search(query, entries, loose=arguments.loose)
+    holders = holders_of(query, records)
+    hits = set.intersection(*holders.values()) if holders else set[int]()
     fitting = {id(record) for record in filtered(log, arguments)}
-    found = [records[at] for at in search.hits() if id(records[at]) in fitting]
+    order = in_order(query, records) if hits else []
+    found = [records[at] for at in order if at in hits and id(records[at]) in fitting]
     shown = found[: arguments.limit]
     if arguments.json:
         return [], as_data(opened, shown, query=query, total=log.count, found=len(found))
-    more = 0
-    if fitting and len(found) <= FEW and not arguments.loose:
-        loose = Search(query, entries, loose=True).hits()
-        more = sum(id(records[at]) in fitting for at in loose) - len(found)
     if shown:
         screen = screen_here()
-        lines = found_lines(shown, records, search, screen, lang, questions=arguments.questions)
+        lines = found_lines(
+            shown, records, Words(holders), screen, lang, questions=arguments.questions
+        )
         facts = {"shown": len(shown), "found": len(found), "without": len(fitting) - len(found)}
         lines += ["", word(lang, "searched", **facts)]
     elif fitting:
-        lines = [word(lang, "no_hit", count=len(fitting)), *_advice(search, lang)]
+        lines = [word(lang, "no_hit", count=len(fitting)), *_counted(holders, lang)]
     else:
         lines = nothing_lines(opened, log, arguments)
-    if more:
-        lines.append(word(lang, "loose_more", more=more))
     return lines, {}
 
 
-def _advice(search: Search, lang: Language) -> list[str]:
-    """Say which of several words are there, and what is written like those that are not."""
-    counts = search.counts()
-    lines = []
-    if len(counts) > 1:
-        listed = ", ".join(f"{plain(text)} {count:,}" for text, count in counts.items())
-        lines.append(word(lang, "each_word", counts=listed))
-    near = [other for text, count in counts.items() if not count for other in search.near(text)]
-    if near:
-        lines.append(word(lang, "did_you_mean", words=plain(", ".join(near))))
-    return lines
+def _counted(holders: Mapping[str, Collection[int]], lang: Language) -> list[str]:
+    """Say how many records have each of several words."""
+    if len(holders) < 2:
+        return []
+    counts = ", ".join(f"{plain(text)} {len(found):,}" for text, found in holders.items())
+    return [word(lang, "each_word", counts=counts)]

@@ -24,9 +24,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_hit": ("No record has all of these words (records: {count:,}). The search does not know synonyms or translations.",
         "이 단어가 모두 든 기록이 없습니다({count:,}건 중). 동의어와 번역어는 찾지 못합니다."),
     "each_word": ("Records with each word: {counts}.", "단어별 기록 수: {counts}."),
-    "did_you_mean": ("Did you mean {words}?", "혹시 이 단어를 찾으시나요? {words}"),
-    "loose_more": ("{more:,} more with --loose, which also finds parts of words.",
-        "단어의 일부까지 찾는 --loose를 쓰면 {more:,}건이 더 나옵니다."),
     # topics
     "topics": ("Topics: {topics:,}, records: {count:,}.", "topic {topics:,}개, 기록 {count:,}건."),
     "similar": ("[{topic}] and [{other}] may be the same topic: {reason}.",

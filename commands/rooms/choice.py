@@ -17,7 +17,7 @@ from core.parser import language_here
 LESSONS, SESSIONS, FRAGMENTS = "lessons", "sessions", "fragments"
 ROOMS = (LESSONS, SESSIONS, FRAGMENTS)
 _T = TypeVar("_T")
-_OF_READING = ("limit", "json", "since", "loose")  # options of a list that every room takes
+_OF_READING = ("limit", "json", "since")  # options of a list that every room takes
 _OF_ANY = ("help", "project", "room")  # options that mean the same in every room
 
 

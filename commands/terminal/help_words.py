@@ -75,7 +75,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "doctor_online": ("also ask the servers at the URLs of clients' entries whether they answer", "클라이언트 항목의 URL에 있는 서버가 응답하는지도 묻습니다"),
     "doctor_fix": ("repair what can be repaired", "고칠 수 있는 것을 고칩니다"),
     "search_words": ("what is looked for", "찾을 단어"),
-    "search_loose": ("find parts of words as well", "단어의 일부도 찾습니다"),
     "topics_actions": ("actions", "동작"),
     "topics_rename": ("rename a topic, or merge it into another one", "topic의 이름을 바꾸거나 다른 topic에 합칩니다"),
     "topics_old": ("the topic that is renamed", "이름을 바꿀 topic"),

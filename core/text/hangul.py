@@ -1,9 +1,8 @@
-"""Takes Hangul apart: syllables into their letters, words and the particles behind them."""
+"""Takes Korean words apart: stems, and the particles and endings behind them."""
 
 import re
 
 # fmt: off
-LEADS = tuple("ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ")
 VOWELS = tuple(
     "ㅏ ㅐ ㅑ ㅒ ㅓ ㅔ ㅕ ㅖ ㅗ ㅗㅏ ㅗㅐ ㅗㅣ ㅛ ㅜ ㅜㅓ ㅜㅔ ㅜㅣ ㅠ ㅡ ㅡㅣ ㅣ".split()
 )
@@ -40,34 +39,6 @@ _TAILS_OF_ENDINGS = tuple("ㄴㄹㅁㅂ")
 _BEHIND_A_JOINED = tuple("서야도라지졌진질집주준줄줘놓버보봤본둔두")
 _FIRST, _SYLLABLES = 0xAC00, re.compile("[\uac00-\ud7a3]")
 _PARTICLES = re.compile(PARTICLES)
-_JOINING = {
-    **{0x1100 + at: letter for at, letter in enumerate(LEADS)},
-    **{0x1161 + at: letters for at, letters in enumerate(VOWELS)},
-    **{0x11A7 + at: letters for at, letters in enumerate(TAILS) if at},
-}
-
-
-def apart(text: str) -> str:
-    """Return a text with the letters that join into a syllable as letters that stand alone."""
-    return text.translate(_JOINING)
-
-
-def letters_of(char: str) -> str:
-    """Return the letters of a syllable as they are typed, of any other character itself."""
-    at = ord(char) - _FIRST
-    if not 0 <= at < 11_172:
-        return char
-    return LEADS[at // 588] + VOWELS[at // 28 % 21] + TAILS[at % 28]
-
-
-def in_letters(text: str) -> str:
-    """Return a text with every syllable as its letters."""
-    return _SYLLABLES.sub(lambda found: letters_of(found[0]), text)
-
-
-def in_leads(text: str) -> str:
-    """Return a text with every syllable as its first consonant: as long as the text."""
-    return _SYLLABLES.sub(lambda found: LEADS[(ord(found[0]) - _FIRST) // 588], text)
 
 
 def verb_beginning(word: str) -> str:

@@ -66,22 +66,25 @@ def test_the_words_are_coloured_and_the_table_around_them_is_not(
     assert uncoloured(line).startswith(f"  {PARSER.id[:8]}  {day}  hooks  A hook reads")
 
 
-def test_parts_of_words_are_found_where_that_is_asked_for_and_counted_elsewhere(
-    command: Command,
-) -> None:
-    assert command("search", "pars").lines == [
+def test_without_a_hit_the_words_are_counted(command: Command) -> None:
+    assert command("search", "lock", "argprase", "환블").lines == [
         "No record has all of these words (records: 3). The search does not know synonyms",
         "or translations.",
-        "1 more with --loose, which also finds parts of words.",
-    ]
-    assert command("search", "--loose", "pars", "--json").told["found"] == 1
-
-
-def test_without_a_hit_the_words_are_counted_and_near_ones_named(command: Command) -> None:
-    assert command("search", "lock", "argprase", "환블").lines[2:] == [
         "Records with each word: lock 1, argprase 0, 환블 0.",
-        "Did you mean argparse, 환불?",
     ]
+    assert command("search", "zzz").lines[2:] == []
+
+
+def test_the_words_are_found_as_a_model_finds_them(command: Command) -> None:
+    """In their forms, with any particle, by a beginning; not by single letters."""
+
+    def found(*words: str) -> int:
+        return int(command("search", *words, "--json").told["found"])
+
+    assert found("timeouts") == found("deadlines", "threads") == found("argparse,") == 1
+    assert found("환불이") == found("기한을", "결제") == found("argpars") == 1
+    assert found("the", "hooks") == 1
+    assert found("ㅎㅂ") == found("환부") == found("rgparse") == found("zzz", "hooks") == 0
 
 
 def test_a_filter_hides_hits_and_changes_nothing_else(command: Command) -> None:

@@ -69,7 +69,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("list", "--topic", "refund"),
     ("search", "book"),
     ("search", "book", "--json"),
-    ("search", "refunds", "book", "--loose"),
+    ("search", "refunds", "book"),
     ("search", "a.py"),
     ("search", "book_refund"),
     ("show", "ID"),
