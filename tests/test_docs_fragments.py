@@ -172,11 +172,8 @@ def test_every_variable_of_the_models_has_its_row(name: str) -> None:
     assert meaning.DEFAULT_LOCAL_MODEL in text_of(name)
     assert f"{meaning.MOST_DIMENSIONS:,}" in text_of(name)
     rows = [names_in(row[0])[0] for row in rows_of(name, 11)]
-    variables = (
-        *(judging.VARIABLE, judging.CHAT_VARIABLE),
-        *(judging.CHAT_MODEL_VARIABLE, judging.NLI_VARIABLE),
-    )
-    judges = judging.NLI, f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI
+    variables = judging.VARIABLE, judging.CHAT_VARIABLE, judging.CHAT_MODEL_VARIABLE
+    judges = f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI
     assert rows == [*variables, *judges]
     assert f"`{FRAGMENTS_PLACE}`" in text_of(name)
 

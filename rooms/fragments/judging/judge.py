@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from core.text_redaction import redacted
-from rooms.fragments.judging.settings import CHAT, NLI, ONNX, JudgeSettings, read
+from rooms.fragments.judging.settings import CHAT, ONNX, JudgeSettings, read
 from rooms.fragments.judging.verdict import OneJudge, Verdict
 from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.pausing import Pausing
@@ -65,10 +65,6 @@ def _one(settings: JudgeSettings) -> OneJudge:
         from rooms.fragments.judging.chat import ChatJudge
 
         return ChatJudge(settings)
-    if settings.kind == NLI:
-        from rooms.fragments.judging.nli_service import NliService
-
-        return NliService(settings)
     if settings.kind == ONNX:
         from rooms.fragments.judging.onnx_model import OnnxJudge
 

@@ -1,10 +1,9 @@
 """Reads which judges look at fragments that may contradict each other.
 
-SENTINEL_MEMORY_JUDGE        chat, gemini, nli, onnx:DIRECTORY: one, or several in order
+SENTINEL_MEMORY_JUDGE        chat, gemini, onnx:DIRECTORY: one, or several in order
 SENTINEL_MEMORY_JUDGE_URL    of chat: the address of a service of OpenAI's form
 SENTINEL_MEMORY_JUDGE_MODEL  of chat: its model
 OPENAI_API_KEY               of chat: its key, where it wants one
-SENTINEL_MEMORY_NLI_URL      of nli: its whole address
 """
 
 import os
@@ -24,9 +23,8 @@ from rooms.fragments.services.errors import ServiceError
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
 CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"
-NLI_VARIABLE = "SENTINEL_MEMORY_NLI_URL"
-CHAT, GEMINI, NLI, ONNX = "chat", "gemini", "nli", "onnx"
-_KNOWN = f"{NLI}, {ONNX}:DIRECTORY, {CHAT}, {GEMINI}"
+CHAT, GEMINI, ONNX = "chat", "gemini", "onnx"
+_KNOWN = f"{ONNX}:DIRECTORY, {CHAT}, {GEMINI}"
 
 
 class JudgeSettings(NamedTuple):
@@ -74,8 +72,6 @@ def _of_word(word: str, environment: Mapping[str, str]) -> JudgeSettings:
         address = endpoint(value_of(environment, CHAT_VARIABLE), "/chat/completions")
         model = value_of(environment, CHAT_MODEL_VARIABLE)
         return JudgeSettings(kind, address, model, value_of(environment, KEY_VARIABLE))
-    if kind == NLI:
-        return JudgeSettings(kind, value_of(environment, NLI_VARIABLE))
     if kind == ONNX:
         return JudgeSettings(kind, os.path.expanduser(folder.strip()))
     return JudgeSettings(kind, data_directory(environment), path=environment.get("PATH", ""))
@@ -84,7 +80,7 @@ def _of_word(word: str, environment: Mapping[str, str]) -> JudgeSettings:
 def _errors(word: str, environment: Mapping[str, str]) -> Iterator[SentinelError]:
     kind, colon, folder = word.partition(":")
     kind = kind.lower()
-    if kind not in (CHAT, GEMINI, NLI, ONNX) or bool(colon) != (kind == ONNX):
+    if kind not in (CHAT, GEMINI, ONNX) or bool(colon) != (kind == ONNX):
         yield ServiceError("bad_judge", known=_KNOWN)
     elif kind == ONNX and not os.path.isabs(os.path.expanduser(folder.strip())):
         yield ServiceError("bad_directory")
@@ -95,8 +91,3 @@ def _errors(word: str, environment: Mapping[str, str]) -> Iterator[SentinelError
         if value_of(environment, CHAT_VARIABLE):
             yield from check_address(environment, CHAT_VARIABLE)
             yield from check_key(environment)
-    elif kind == NLI:
-        if not value_of(environment, NLI_VARIABLE):
-            yield ServiceError("not_set", judge=kind, variable=NLI_VARIABLE)
-        else:
-            yield from check_address(environment, NLI_VARIABLE, sends_key=False)

@@ -21,17 +21,15 @@ def value_of(environment: Mapping[str, str], variable: str) -> str:
     return "" if "${" in value else value
 
 
-def check_address(
-    environment: Mapping[str, str], variable: str, *, sends_key: bool = True
-) -> Iterator[SentinelError]:
-    """Yield why the address of a variable must not be asked. sends_key: OPENAI_API_KEY, if set."""
+def check_address(environment: Mapping[str, str], variable: str) -> Iterator[SentinelError]:
+    """Yield why the address of a variable must not be asked."""
     address = value_of(environment, variable)
     parts = _parts(address)
     if parts is None:
         yield ServiceError("bad_address", variable=variable)
         return
     is_open = parts.scheme == "http" and not is_local(parts.hostname or "")
-    if is_open and sends_key and value_of(environment, KEY_VARIABLE):
+    if is_open and value_of(environment, KEY_VARIABLE):
         yield ServiceError("open_key", variable=variable)
 
 

@@ -38,8 +38,8 @@ def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path)
 
 @pytest.mark.row("002 2.80.a")
 def test_both_settings_are_checked_at_once() -> None:
-    wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, nli"}
-    assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", "not_set"]
+    wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, chat"}
+    assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", *["not_set"] * 2]
     assert missing(wrong) == []
 
 

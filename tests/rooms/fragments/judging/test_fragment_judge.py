@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rooms.fragments.judging.chat import ChatJudge
 from rooms.fragments.judging.judge import Judge, judge_of
 from rooms.fragments.judging.question import RULE, answered, asked
 from rooms.fragments.judging.settings import check, read
@@ -30,10 +31,29 @@ def chat() -> Iterator[StandIn]:
         yield running
 
 
+class Local:
+    """A judge on this machine, such as a model in a directory. answer: what it comes to."""
+
+    def __init__(self) -> None:
+        self.answer: Verdict | ServiceError = of_scores(*[scores(0.95, 0.02)] * 2)
+        self.asked = list[tuple[str, str]]()
+
+    def verdict(self, earlier: str, later: str) -> Verdict:
+        self.asked.append((earlier, later))
+        if isinstance(self.answer, ServiceError):
+            raise self.answer
+        return self.answer
+
+
 @pytest.fixture
-def nli() -> Iterator[StandIn]:
-    with stand_in(lambda _: Answer(scores(0.95, 0.02))) as running:
-        yield running
+def local() -> Local:
+    return Local()
+
+
+def both(local: Local, chat: StandIn) -> Judge:
+    """The local one first, then the model at the address."""
+    [settings] = read(environment_of("chat", chat))
+    return Judge([local, ChatJudge(settings)])
 
 
 def scores(contradiction: float, entailment: float) -> dict[str, float]:
@@ -41,14 +61,17 @@ def scores(contradiction: float, entailment: float) -> dict[str, float]:
     return {"contradiction": contradiction, "entailment": entailment, "neutral": neutral}
 
 
-def judge(words: str, chat: StandIn | None = None, nli: StandIn | None = None) -> Judge:
-    environment = {"SENTINEL_MEMORY_JUDGE": words, "SENTINEL_MEMORY_JUDGE_MODEL": "small"}
-    if chat:
-        environment["SENTINEL_MEMORY_JUDGE_URL"] = f"{chat.address}/v1"
-        environment["OPENAI_API_KEY"] = KEY
-    if nli:
-        environment["SENTINEL_MEMORY_NLI_URL"] = f"{nli.address}/classify"
-    found = judge_of(environment)
+def environment_of(words: str, chat: StandIn) -> dict[str, str]:
+    return {
+        "SENTINEL_MEMORY_JUDGE": words,
+        "SENTINEL_MEMORY_JUDGE_MODEL": "small",
+        "SENTINEL_MEMORY_JUDGE_URL": f"{chat.address}/v1",
+        "OPENAI_API_KEY": KEY,
+    }
+
+
+def judge(words: str, chat: StandIn) -> Judge:
+    found = judge_of(environment_of(words, chat))
     assert found
     return found
 
@@ -84,12 +107,12 @@ def test_no_text_leaves_its_place_in_the_question(earlier: str, later: str) -> N
 
 
 @pytest.mark.row("002 2.75.e")
-def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, nli: StandIn) -> None:
-    nli.answer = lambda _: Answer(scores(0.4, 0.1))
-    judge("nli,chat", chat, nli).verdict(f"the token is {SECRET}", f"no token but {SECRET}")
-    sent = repr(nli.bodies) + repr(chat.bodies)
+def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, local: Local) -> None:
+    local.answer = Verdict("neutral", 0.4)
+    both(local, chat).verdict(f"the token is {SECRET}", f"no token but {SECRET}")
+    sent = repr(local.asked) + repr(chat.bodies)
     assert SECRET not in sent
-    assert sent.count("[REDACTED]") == 6
+    assert sent.count("[REDACTED]") == 4
 
 
 READ = [
@@ -135,47 +158,6 @@ def test_a_text_in_parts_is_read_as_one(chat: StandIn) -> None:
     assert judge("chat", chat).verdict(OLD, NEW) == Verdict("entailment", 0.9)
 
 
-FORMS: list[Any] = [
-    scores(0.9, 0.05),
-    {"scores": scores(0.9, 0.05)},
-    {"CONTRADICTION": 0.9, "Entailment": 0.05, "neutral": 0.05},
-    [{"label": label, "score": score} for label, score in scores(0.9, 0.05).items()],
-    [[{"label": label, "score": score} for label, score in scores(0.9, 0.05).items()]],
-]
-
-
-@pytest.mark.row("002 2.62.d")
-def test_a_service_for_inference_is_asked_in_both_directions(nli: StandIn) -> None:
-    used = judge("nli", nli=nli)
-    for form in FORMS:
-        nli.asked.clear()
-        nli.answer = lambda _, form=form: Answer(form)  # type: ignore[misc]
-        assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.9)
-        assert nli.bodies == [
-            {"premise": OLD, "hypothesis": NEW},
-            {"premise": NEW, "hypothesis": OLD},
-        ]
-    assert nli.asked[0].path == "/classify"
-
-
-def test_scores_that_are_no_probabilities_are_refused(nli: StandIn) -> None:
-    used = judge("nli", nli=nli)
-    bad: list[Any] = [{}, [], None, 1, [[]], {"scores": None}, {"contradiction": 1}]
-    bad += [{"contradiction": 4.2, "entailment": -1.0, "neutral": -2.2}, scores(0.9, 0.4)]
-    bad += [{"contradiction": "1", "entailment": 0, "neutral": 0}]
-    bad += [{"contradiction": 1, "entailment": 1, "neutral": 1}, [{"label": "neutral"}]]
-    bad += [b'{"contradiction": NaN, "entailment": 0, "neutral": 0}']
-    wrong = list[Any]()
-    for form in bad:
-        nli.answer = lambda _, form=form: Answer(form)  # type: ignore[misc]
-        try:
-            wrong.append((form, used.verdict(OLD, NEW)))
-        except ServiceError as error:
-            if error.key != "bad_answer":
-                wrong.append((form, error))
-    assert wrong == []
-
-
 def test_a_contradiction_holds_in_both_directions_and_entailment_in_one() -> None:
     sure, unsure = scores(0.9, 0.05), scores(0.1, 0.1)
     assert of_scores(sure, sure) == Verdict("contradiction", 0.9)
@@ -198,50 +180,50 @@ def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
 
 
 @pytest.mark.row("002 2.62.a", "002 2.62.c")
-def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, nli: StandIn) -> None:
-    used = judge("nli,chat", chat, nli)
+def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, local: Local) -> None:
+    used = both(local, chat)
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
-    nli.answer = lambda _: Answer(scores(0.01, 0.98))
+    local.answer = Verdict("entailment", 0.98)
     assert used.verdict(OLD, NEW).label == "entailment"
     assert chat.asked == []
-    nli.answer = lambda _: Answer(scores(0.1, 0.05))
+    local.answer = Verdict("neutral", 0.79)
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
     assert len(chat.asked) == 1
 
 
 @pytest.mark.row("002 2.62.c")
-def test_an_unsure_verdict_waits_where_there_is_no_other_judge(nli: StandIn) -> None:
-    nli.answer = lambda _: Answer(scores(0.1, 0.0))
-    verdict = judge("nli", nli=nli).verdict(OLD, NEW)
+def test_an_unsure_verdict_waits_where_there_is_no_other_judge(local: Local) -> None:
+    local.answer = of_scores(*[scores(0.1, 0.0)] * 2)
+    verdict = Judge([local]).verdict(OLD, NEW)
     assert verdict.label == "neutral"
     assert 0.7 < verdict.confidence < SURE
 
 
-def test_a_judge_that_fails_is_passed_over(chat: StandIn, nli: StandIn) -> None:
-    used = judge("nli,chat", chat, nli)
-    nli.answer = lambda _: Answer({}, 500)
+def test_a_judge_that_fails_is_passed_over(chat: StandIn, local: Local) -> None:
+    used = both(local, chat)
+    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=500)
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
     assert used.failure and used.failure.key == "failed"
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
-    assert (len(nli.asked), len(chat.asked)) == (1, 2)  # left alone for a while
+    assert (len(local.asked), len(chat.asked)) == (1, 2)  # left alone for a while
 
 
-def test_an_unsure_verdict_is_kept_where_the_next_judge_fails(chat: StandIn, nli: StandIn) -> None:
-    nli.answer = lambda _: Answer(scores(0.3, 0.1))
+def test_an_unsure_verdict_is_kept_where_the_next_judge_fails(chat: StandIn, local: Local) -> None:
+    local.answer = Verdict("neutral", 0.7)
     chat.answer = lambda _: Answer({}, 429, {"Retry-After": "60"})
-    assert judge("nli,chat", chat, nli).verdict(OLD, NEW).label == "neutral"
+    assert both(local, chat).verdict(OLD, NEW).label == "neutral"
 
 
 def test_where_all_judges_fail_the_last_failure_is_said_without_the_texts(
-    chat: StandIn, nli: StandIn
+    chat: StandIn, local: Local
 ) -> None:
     def echo(request: Asked) -> Answer:
         return Answer({"error": [request.body, dict(request.headers)]}, 401)
 
-    nli.answer = lambda _: Answer({}, 503)
+    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=503)
     chat.answer = echo
     with pytest.raises(ServiceError) as caught:
-        judge("nli,chat", chat, nli).verdict(OLD, NEW)
+        both(local, chat).verdict(OLD, NEW)
     assert caught.value.key == "no_access"
     shown = caught.value.text("en") + caught.value.text("ko") + repr(caught.value)
     assert not any(secret in shown for secret in (KEY, OLD, NEW, chat.address))
@@ -253,7 +235,7 @@ def keys_of(words: str, **more: str) -> list[str]:
 
 def test_settings_of_judges_that_cannot_work_are_refused_before_anything_is_asked() -> None:
     chat = {"SENTINEL_MEMORY_JUDGE_URL": "https://x.test", "SENTINEL_MEMORY_JUDGE_MODEL": "m"}
-    for words in ("gpt", "nli;chat", "onnx", "chat:gpt", "gemini:x", "nli chat"):
+    for words in ("gpt", "onnx;chat", "onnx", "chat:gpt", "gemini:x", "gemini chat", "nli"):
         assert "bad_judge" in keys_of(words, **chat), words
     assert keys_of("") == []
     assert keys_of(" , ") == []
@@ -263,10 +245,6 @@ def test_settings_of_judges_that_cannot_work_are_refused_before_anything_is_aske
     assert keys_of("chat", **{**chat, "SENTINEL_MEMORY_JUDGE_URL": "x.test"}) == ["bad_address"]
     open_line = {**chat, "SENTINEL_MEMORY_JUDGE_URL": "http://x.test", "OPENAI_API_KEY": KEY}
     assert keys_of("chat", **open_line) == ["open_key"]
-    assert keys_of("nli") == ["not_set"]
-    assert keys_of("nli", SENTINEL_MEMORY_NLI_URL="nli.local/x") == ["bad_address"]
-    open_nli = {"SENTINEL_MEMORY_NLI_URL": "http://nli.example.test", "OPENAI_API_KEY": KEY}
-    assert keys_of("nli", **open_nli) == []  # it gets no key
     assert keys_of("onnx:models/nli") == ["bad_directory"]
     assert keys_of("onnx:") == ["bad_directory"]
     assert keys_of("onnx:/srv/models/nli") == []
