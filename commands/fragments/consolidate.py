@@ -8,7 +8,7 @@ from commands.fragments.lines import fragment_table
 from commands.fragments.room import add_json, as_data, empty_lines, open_fragments
 from commands.fragments.words import WORDS, word
 from commands.terminal.columns import INDENT, table
-from commands.terminal.console import add_examples, explain
+from commands.terminal.console import add_examples
 from commands.terminal.printing import print_within
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py fragments consolidate`."""
-    parser.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
     add_json(parser)
-    add_examples(parser, "fragments consolidate --dry-run", "fragments consolidate")
+    add_examples(parser, "fragments consolidate", "fragments consolidate --json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,7 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not opened.is_there and not arguments.json:
         print_within(empty_lines(lang))
         return 0
-    is_dry = arguments.dry_run
     with progress(lang) as tell:
 
         def begins(place: int, count: int, name: str) -> None:
@@ -45,10 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         report = consolidate(
             opened.room,
-            dry_run=is_dry,
             progress=begins,
-            judge=None if is_dry else judge_of(os.environ),
-            embedder=None if is_dry else embedder_of(os.environ),
+            judge=judge_of(os.environ),
+            embedder=embedder_of(os.environ),
         )
     if arguments.json:
         print(plain_json(_as_json(report)))
@@ -59,14 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines(report: "Report", screen: Screen, lang: Language) -> list[str]:
     count = sum(it.count for it in report.steps)
-    key = "would_consolidate" if report.is_dry else "consolidated"
     rows = [
         [word(lang, it.name), f"{it.count:,}", _figures(it.figures, lang)] for it in report.steps
     ]
     head, *lines = table(
         [word(lang, it) for it in ("step", "count", "figures")], rows, screen.width
     )
-    lines = [screen.painted(head, "bold"), *lines, "", word(lang, key, count=count)]
+    lines = [screen.painted(head, "bold"), *lines, "", word(lang, "consolidated", count=count)]
     if report.suspicions:
         lines += ["", word(lang, "pairs")]
         for pair in report.suspicions:
@@ -101,7 +97,6 @@ def _figures(figures: dict[str, int], lang: Language) -> str:
 
 def _as_json(report: "Report") -> dict[str, Any]:
     return {
-        "dryRun": report.is_dry,
         "steps": [
             {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
         ],

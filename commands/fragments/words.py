@@ -140,8 +140,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "n_doubtful": ("unverified for long {figure:,}", "오래 확인 안 함 {figure:,}"),
     "at_step": ("Step {place} of {count}: {name}", "{count}가지 중 {place}번째: {name}"),
     "consolidated": ("Consolidated. Changes: {count:,}.", "정리했습니다. 바뀐 것 {count:,}개."),
-    "would_consolidate": ("Changes that a consolidation would make: {count:,}. Nothing was changed (--dry-run).",
-        "정리하면 바뀔 것 {count:,}개. 아무것도 바꾸지 않았습니다(--dry-run)."),
     "pairs": ("These may contradict each other; your agent settles them with link or amend, or correct them here with forget:",
         "서로 모순일 수 있는 조각입니다. 에이전트가 link나 amend로 정하거나, 여기서 forget으로 지울 수 있습니다:"),
     "doubtful": ("Unverified for long; recall them and amend what no longer holds:", "오래 확인하지 않은 조각입니다. 더는 맞지 않는 것을 고치세요:"),

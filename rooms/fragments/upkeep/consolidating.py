@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from core.errors import WaitEndedError
 from rooms.fragments.engine import Reading, Wanted
@@ -13,7 +13,7 @@ from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.errors import UpkeepError
 from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
-from rooms.fragments.upkeep.running import STEPS, Run, carry_out, rehearse, run_of
+from rooms.fragments.upkeep.running import STEPS, Run, carry_out, run_of
 from rooms.fragments.upkeep.steps.step import Judge, Work
 from rooms.fragments.upkeep.suspecting import MOST_PROPOSED, Pair, pending
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rooms.fragments.meaning.embedder import Embedder
 
 MOST_LISTED = 10
-MOST_REHEARSED = 1_000  # fragments that a dry run looks at for contradictions
 _AT_ONCE = 300
 
 Progress = Callable[[int, int, str], object]
@@ -43,8 +42,7 @@ class Report:
     steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
     contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
     verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
-    earned a place in the log of a project. feedback: what was said of the tools. is_dry: nothing
-    was changed.
+    earned a place in the log of a project. feedback: what was said of the tools.
     """
 
     steps: list[Done]
@@ -53,13 +51,11 @@ class Report:
     promotable: list[Fragment]
     for_the_log: list[Fragment]
     feedback: FeedbackReport
-    is_dry: bool = False
 
 
 def consolidate(
     room: Room,
     *,
-    dry_run: bool = False,
     progress: Progress | None = None,
     judge: Judge | None = None,
     embedder: "Embedder | None" = None,
@@ -67,12 +63,9 @@ def consolidate(
     """Carry out the eleven steps, and go on with a run that was killed or stopped.
 
     The run is of the whole room, whoever asks for it; what is left to be settled is what the agent
-    of the room may change. dry_run, for whoever has all of it: all of it happens in one transaction
-    that is undone, without a judge or a model: saves wait for it, so of what is new only so many
-    fragments as take some seconds are compared. The other figures are those of the run that
-    follows. progress: called with the place of each step, from 1, their count, and its name. judge:
-    who decides on contradictions. embedder: what makes embeddings; where it fails, the other steps
-    go on, and its step counts that.
+    of the room may change. progress: called with the place of each step, from 1, their count, and
+    its name. judge: who decides on contradictions. embedder: what makes embeddings; where it fails,
+    the other steps go on, and its step counts that.
 
     Raises UpkeepBusyError while another process is at it, UpkeepError when it was stopped,
     DatabaseError. Creates nothing where nothing was ever saved.
@@ -84,11 +77,9 @@ def consolidate(
 
     if not room.engine.exists():
         with room.engine.reading() as reading:
-            return _report(reading, Run("asked", room.clock()), room, is_dry=dry_run)
+            return _report(reading, Run("asked", room.clock()), room)
     whole = room.for_all()
     with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
-        if dry_run:
-            return _dry(whole, begins)
         end_idle_sessions(whole)
         fill = _filling(whole, embedder) if embedder else None
         run = _done(whole, judge, fill, begins)
@@ -132,28 +123,7 @@ def _done(
         raise UpkeepError("stopped", step=step + 1, steps=len(STEPS)) from error
 
 
-class _UndoneError(Exception):
-    """Ends the transaction of a dry run."""
-
-
-def _dry(room: Room, begins: Callable[[int], None]) -> Report:
-    reports = list[Report]()
-
-    def rehearsed() -> NoReturn:
-        with room.engine.writing() as writing:
-            run = run_of(writing.state(), "asked", room.clock())
-            work = Work(run.begun_at, room.config, compares=MOST_REHEARSED)
-            run = rehearse(writing, work, run, begins)
-            reports.append(_report(writing, run, room, is_dry=True))
-            raise _UndoneError
-
-    try:
-        rehearsed()
-    except _UndoneError:
-        return reports[0]
-
-
-def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> Report:
+def _report(reading: Reading, run: Run, room: Room) -> Report:
     steps = list[Done]()
     for step in () if room.agent else STEPS:
         figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
@@ -165,7 +135,6 @@ def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> 
         promotable=_promotable(reading, room),
         for_the_log=for_the_log(reading, room.own, MOST_LISTED),
         feedback=feedback_report(reading),
-        is_dry=is_dry,
     )
 
 

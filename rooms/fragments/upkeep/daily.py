@@ -56,5 +56,5 @@ def _carry_out_due(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -
             return
         end_idle_sessions(room)
         run = run_of(state, "daily", now)
-        work = Work(run.begun_at, room.config, compares=None if compares else 0)
+        work = Work(run.begun_at, room.config, compares=compares)
         carry_out(room, work, run, goes_on=goes_on, begins=lambda _place: None)

@@ -6,12 +6,10 @@ page whole or not at all, and the figures of the run count nothing twice.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from rooms.fragments.engine import Writing
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.steps.ageing import (
     ANCHORS_STEP,
@@ -24,7 +22,7 @@ from rooms.fragments.upkeep.steps.contradicting import CONTRADICTIONS_STEP, SUSP
 from rooms.fragments.upkeep.steps.embedding import EMBEDDINGS_STEP
 from rooms.fragments.upkeep.steps.hearing import FEEDBACK_STEP
 from rooms.fragments.upkeep.steps.merging import DUPLICATES_STEP
-from rooms.fragments.upkeep.steps.step import At, Opening, Step, Work
+from rooms.fragments.upkeep.steps.step import At, Step, Work
 from rooms.fragments.upkeep.steps.tidying import TIDYING_STEP
 
 STEPS: Sequence[Step] = (
@@ -105,34 +103,18 @@ def carry_out(
         if run.step != step:
             step = run.step
             begins(step)
-        run = _one_page(room.engine.reading, room.engine.writing, work, run)
+        run = _one_page(room, work, run)
         if not goes_on():
             break
     return run
 
 
-def rehearse(writing: Writing, work: Work, run: Run, begins: Callable[[int], None]) -> Run:
-    """Do all of a run inside one transaction, which the caller undoes."""
-    step = -1
-    while not run.is_over:
-        if run.step != step:
-            step = run.step
-            begins(step)
-        run = _one_page(lambda: nullcontext(writing), lambda: nullcontext(writing), work, run)
-    return run
-
-
-def _one_page(
-    opening: Opening,
-    begin: Callable[[], AbstractContextManager[Writing]],
-    work: Work,
-    run: Run,
-) -> Run:
+def _one_page(room: Room, work: Work, run: Run) -> Run:
     step = STEPS[run.step]
     at = At(run.after, run.figures.get(step.name, {}))
     if step.ask:
-        at = at._replace(asked=step.ask(opening, work, at))
-    with begin() as writing:
+        at = at._replace(asked=step.ask(room.engine.reading, work, at))
+    with room.engine.writing() as writing:
         page = step.page(writing, work, at)
         counted = {it: at.so_far.get(it, 0) + page.figures.get(it, 0) for it in step.figures}
         figures = {**run.figures, step.name: counted}

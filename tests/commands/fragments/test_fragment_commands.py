@@ -251,13 +251,13 @@ def test_forgetting_needs_ids_or_a_topic(
 
 @pytest.mark.long  # it costs much
 def test_consolidating_says_what_each_step_did(two: Room, command: Command) -> None:
-    dry = command("fragments", "consolidate", "--dry-run").lines
-    assert dry[0] == "  step            changed  figures"
-    assert dry[13].endswith("Nothing was changed (--dry-run).")
+    done = command("fragments", "consolidate").lines
+    assert done[0] == "  step            changed  figures"
+    assert done[13].startswith("Consolidated. Changes: ")
     told = command("fragments", "consolidate", "--json").told
     assert [it["name"] for it in told["steps"]][:3] == ["tiers", "decay", "expiry"]
     assert len(told["steps"]) == 11
-    assert command("fragments", "consolidate").lines[13].startswith("Consolidated. Changes: ")
+    assert "dryRun" not in told
 
 
 def test_every_step_and_figure_has_its_words(room: Room) -> None:
@@ -320,7 +320,7 @@ def test_what_a_terminal_would_obey_is_not_printed(room: Room, command: Command)
         writing.note([Version(fragment_id="aaaaaa", content=HOSTILE, amended_by=HOSTILE)])
     for words in (
         *(("list",), ("search", "word"), ("show", "aaaaaa", "bbbbbb"), ("list", "--json")),
-        *(("forget", "aaaaaa", "-n"), ("consolidate", "-n"), ("show", "aaaaaa", "--json")),
+        *(("forget", "aaaaaa", "-n"), ("consolidate",), ("show", "aaaaaa", "--json")),
     ):
         done = command("fragments", *words)
         assert done.code == 0

@@ -35,14 +35,14 @@ class Judge(Protocol):
 class Work(NamedTuple):
     """What every step works with.
 
-    now: the moment at which the run began, which holds for all of it. compares: how many new
-    fragments it looks at for contradictions, None for all. judge: who decides on them, None for
+    now: the moment at which the run began, which holds for all of it. compares: whether
+    it looks for contradictions among what is new. judge: who decides on them, None for
     nobody. fill: makes the embeddings that are missing, None where no model is configured.
     """
 
     now: str
     config: Config
-    compares: int | None = None
+    compares: bool = True
     judge: Judge | None = None
     fill: Callable[[], object] | None = None
 

@@ -164,8 +164,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def consolidates(self) -> None:
-        rehearsed = consolidate(self.room, dry_run=True)
-        assert consolidate(self.room).steps == rehearsed.steps
+        consolidate(self.room)
         self._nothing_is_left_to_do()
 
     @rule()

@@ -1,4 +1,4 @@
-"""Tests runs of the upkeep: killed, stopped, two at once, rehearsed, and a bit of it each day."""
+"""Tests runs of the upkeep: killed, stopped, two at once, and a bit of it each day."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.sqlite.adapter import LOCK_SUFFIX
-from rooms.fragments.upkeep import consolidating, daily
+from rooms.fragments.upkeep import daily
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
@@ -101,6 +101,8 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     other = copy_of(room, tmp_path / "other")
     undisturbed = consolidate(room)
     assert set(figures_of(undisturbed)) > {"tiers", "decay", "expiry", "duplicates", "utility"}
+    assert figures_of(undisturbed)["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
+    assert figures_of(undisturbed)["contradictions"]["checked"] == 14
 
     def one_page_then_die() -> None:
         consolidate(replace(other, engine=cast(Engine, Mortal(other.engine, transactions=1))))
@@ -223,32 +225,6 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.65.a")
-def test_a_rehearsal_changes_nothing_and_counts_what_the_run_then_does(
-    room: Room, clock: Clock
-) -> None:
-    filled(room, clock)
-    before = whole(room), state_of(room)
-    rehearsed = consolidate(room, dry_run=True)
-    assert (whole(room), state_of(room)) == before
-    done = consolidate(room)
-    assert rehearsed.is_dry and not done.is_dry
-    assert replace(rehearsed, is_dry=False) == done
-    assert figures_of(done)["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
-
-
-@pytest.mark.long  # it costs much
-def test_a_rehearsal_compares_only_so_many_that_saves_do_not_wait_for_long(
-    room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filled(room, clock)
-    monkeypatch.setattr(consolidating, "MOST_REHEARSED", 10)
-    rehearsed, done = consolidate(room, dry_run=True), consolidate(room)
-    assert figures_of(rehearsed)["contradictions"]["checked"] == 10
-    assert figures_of(done)["contradictions"]["checked"] == 14
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "state",
     [
@@ -263,7 +239,7 @@ def test_what_another_program_wrote_of_a_run_begins_it_anew(room: Room, state: s
     with room.engine.writing() as writing:
         writing.set_state({"upkeep": state, "upkeep_at": "once", "upkeep_figures": "["})
     tend(room)
-    assert figures_of(consolidate(room, dry_run=True)).keys() == {"embeddings"}
+    assert figures_of(consolidate(room)).keys() == {"embeddings"}
 
 
 def test_a_run_that_rests_for_long_is_begun_anew(room: Room, clock: Clock) -> None:

@@ -248,14 +248,6 @@ def test_with_vectors_the_cosine_of_the_specification_decides(
     assert len(consolidate(room).suspicions) == found
 
 
-def test_a_rehearsal_asks_no_judge(room: Room, clock: Clock) -> None:
-    pool(room, clock)
-    judge = JudgeOf("contradiction", 1.0)
-    report = consolidate(room, dry_run=True, judge=judge)
-    assert judge.asked == [] and len(report.suspicions) == 1
-    assert suspicions_of(room) == []
-
-
 def test_what_is_noted_of_sessions_is_no_contradiction(room: Room, clock: Clock) -> None:
     for at in range(3):
         for text in ("Alpha is here.", "Bravo is there.", "Charlie is gone.")[: at + 1]:

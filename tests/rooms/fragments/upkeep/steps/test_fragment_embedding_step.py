@@ -51,13 +51,6 @@ def test_what_is_missing_is_made_by_the_model(room: Room) -> None:
     assert "embeddings" not in figures_of(consolidate(room, embedder=embedder(Numbers())))
 
 
-def test_a_rehearsal_asks_no_model(room: Room) -> None:
-    fill(room)
-    source = Numbers()
-    report = consolidate(room, dry_run=True, embedder=embedder(source))
-    assert figures_of(report)["embeddings"] == {"missing": 70} and source.asked == []
-
-
 @pytest.mark.long  # it costs much
 def test_a_model_that_does_not_answer_keeps_no_other_step_from_its_work(room: Room) -> None:
     fill(room)
