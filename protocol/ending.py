@@ -10,6 +10,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import NoReturn
@@ -21,6 +22,8 @@ from protocol.under_way import UnderWay
 
 SIGNAL_GRACE_S = 0.6
 END_GRACE_S = 0.4  # for what is put away at the end
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_TIMES_KILLED, _BETWEEN_S = 20, 0.01
 
 
 class Ending:
@@ -35,7 +38,14 @@ class Ending:
     def watch(self) -> None:
         """Wait for signals and for a client that takes no answers."""
         threading.Thread(target=self._end_when_told, daemon=True).start()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        if os.name == "posix":
+            # Python calls a handler in the main thread, which may sleep in its loop just then and
+            # not see the signal; what is written here at once wakes a thread of its own.
+            reading, writing = os.pipe()
+            os.set_blocking(writing, False)
+            signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+            threading.Thread(target=self._wait_for_signal, args=(reading,), daemon=True).start()
+        for number in _SIGNALS:
             signal.signal(number, self._on_signal)
 
     def on_end_of_input(self) -> None:
@@ -51,6 +61,11 @@ class Ending:
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+        self._causes.put(-number)
+
+    def _wait_for_signal(self, reading: int) -> None:
+        while (number := os.read(reading, 1)[0]) not in _SIGNALS:
+            pass
         self._causes.put(-number)
 
     def _end_when_told(self) -> None:
@@ -76,7 +91,9 @@ class Ending:
                 # In one piece: where the input ends as well, the main thread may end the process.
                 print(f"{SERVER}: {sentence}\n", end="", file=sys.stderr, flush=True)
         if cause < 0 and os.name == "posix":
-            os.kill(os.getpid(), -cause)
+            for _ in range(_TIMES_KILLED):  # until the main thread has put the default back
+                os.kill(os.getpid(), -cause)
+                time.sleep(_BETWEEN_S)
         os._exit(cause if cause >= 0 else 128 - cause)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -363,3 +364,27 @@ def test_only_a_call_that_changes_something_is_named_at_the_end(
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     under_way.note_line(json.dumps(request).encode() + b"\n")
     assert [f"{tool} (id 1)" in line for line in under_way.report("en")] == [True] * is_named
+
+
+ASLEEP = """
+import signal, threading
+from protocol.ending import Ending
+from protocol.under_way import UnderWay
+
+Ending(UnderWay()).watch()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+print("asleep", flush=True)
+threading.Event().wait()
+"""
+
+
+@posix_only
+def test_a_signal_that_the_main_thread_does_not_see_ends_the_process(tmp_path: Path) -> None:
+    """It may sleep in its loop already, when the signal comes between a look and that sleep."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", ASLEEP], stdout=subprocess.PIPE, cwd=tmp_path, env=environment
+    ) as process:
+        assert process.stdout and process.stdout.readline() == b"asleep\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT_S) in (-signal.SIGTERM, 128 + signal.SIGTERM)
