@@ -226,11 +226,13 @@ class MemoryStore(LogUpkeep):
         given: Mapping[str, Any] = NOTHING,
         *,
         dry_run: bool = False,
+        now: str = "",
     ) -> Saved:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
         source_ids: tokens of the originals that a principle replaces; they go in the same write,
         only in the version named. given: other fields, as of `changes`. dry_run: as in `add_all`.
+        now: when it is saved, as of a dry run whose token somebody has seen.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
@@ -239,7 +241,8 @@ class MemoryStore(LogUpkeep):
         draft, redacted, suspicious = taken
 
         def save(log: MemoryLog) -> tuple[MemoryLog, Saved]:
-            after, saved, removal = upsert(log, draft, tokens, now=self._now(), given=given)
+            moment = now or self._now()
+            after, saved, removal = upsert(log, draft, tokens, now=moment, given=given)
             return after, Saved(
                 record=saved,
                 removal=removal,

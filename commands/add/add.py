@@ -24,7 +24,7 @@ from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Saved
-from core.lessons.record import Draft
+from core.lessons.record import Draft, utc_now
 from core.parser import add_project
 
 TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
@@ -112,8 +112,8 @@ def _added(
     texts: Mapping[str, str],
 ) -> list[str]:
     """Show what would be saved, ask and save it; what to print, nothing when it was not saved."""
-    draft, lang = _draft(texts, opened.project.root), opened.lang
-    trial = opened.store.upsert_log(draft, dry_run=True)
+    draft, lang, now = _draft(texts, opened.project.root), opened.lang, utc_now()
+    trial = opened.store.upsert_log(draft, dry_run=True, now=now)
     if trial.is_repeated:
         return [*saved_lines(opened, trial), *(() if arguments.dry_run else then(trial))]
     print_within([*_preview(opened, trial), ""])
@@ -121,7 +121,7 @@ def _added(
         print_within(redacted_lines(trial.redacted, lang, "would_redact"))
     if not is_confirmed(arguments, common_word, lang, word(lang, "ask_add")):
         return []
-    saved = opened.store.upsert_log(draft)
+    saved = opened.store.upsert_log(draft, now=now)  # under the token that was shown
     return [*saved_lines(opened, saved), *then(saved)]
 
 

@@ -68,6 +68,17 @@ def test_a_lesson_is_shown_and_saved_with_all_that_was_given(
     assert done.lines[-1] == f"Saved: {record.token}  log [ci]. Records: 1."
 
 
+def test_a_lesson_is_saved_under_the_token_that_was_shown(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = "2026-03-02T09:00:00+00:00"  # the clock goes on while a person decides
+    monkeypatch.setattr("commands.add.add.utc_now", lambda: moment)
+    done = command(*GIVEN, "--yes")
+    record = only(project)
+    assert record.created == moment
+    assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.token}
+
+
 def test_without_a_terminal_nothing_is_saved(command: Command, project: Path) -> None:
     done = command(*GIVEN)
     assert (done.code, done.errors[: len(NOBODY)]) == (1, NOBODY)
