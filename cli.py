@@ -52,7 +52,7 @@ COMMANDS = {
     "report": ("report.report", "team"),
     "scan": ("scan.scan", "team"),
     "export": ("exchange.export", "team"),
-    "door": ("door.door", "team"),
+    "keys": ("keys.keys", "team"),
     "hook": ("hook.hook", "plumbing"),
     "help": ("shell.help", "plumbing"),
 }

@@ -398,10 +398,10 @@ def serve_streams(parser: Parser) -> None:
 
 def serve_http(rooms: tuple[str, ...]) -> None:
     """Serve over HTTP until a signal comes. Raises SentinelError."""
-    from door.serving.options import read_options  # stdio needs none of it
+    from http_server.serving.options import read_options  # stdio needs none of it
 
     options = read_options(arguments, os.environ, rooms)
-    from door.serving.start import serve  # a wrong option needs no web
+    from http_server.serving.start import serve  # a wrong option needs no web
 
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)

@@ -28,14 +28,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psycopg
 from process import resident_mb
-from team_load import MARK_CHARS, MIX, CallError, HttpDoor, Tally, load
+from team_load import MARK_CHARS, MIX, CallError, HttpWire, Tally, load
 from team_rows import AGENTS, fragments
 
 from core.lessons.record import utc_now
 from core.postgres.pool import Pool
 from core.postgres.server import server_of
 from core.settings import DEFAULT_AGENT
-from door.papers_here import keys_of, papers_of
+from http_server.papers_here import keys_of, papers_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.rows import values_of
 from rooms.fragments.postgres.schema import Schema
@@ -171,7 +171,7 @@ def measured(
     with servers(dsn, processes, scratch) as started:
         ports = [port for port, _ in started]
         tally = load(
-            lambda number: HttpDoor(ports[number % processes], keys),
+            lambda number: HttpWire(ports[number % processes], keys),
             AGENTS,
             connections=connections,
             seconds=seconds,

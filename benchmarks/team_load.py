@@ -26,7 +26,7 @@ class CallError(RuntimeError):
     """A call that was answered with an error, or not at all. The text is what was answered."""
 
 
-class Door(Protocol):
+class Wire(Protocol):
     """One connection, through which agents call in turn."""
 
     def call(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -70,7 +70,7 @@ class Tally:
         return ms[min(len(ms) - 1, int(len(ms) * share))]
 
 
-class HttpDoor:
+class HttpWire:
     """A client that keeps its connection to one server process."""
 
     def __init__(self, port: int, keys: Mapping[str, str], path: str = "/mcp") -> None:
@@ -80,7 +80,7 @@ class HttpDoor:
         self._number = 0
 
     def call(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        """See `Door`."""
+        """See `Wire`."""
         if agent not in self._sessions:
             client = {"name": "team", "version": "1"}
             given = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
@@ -132,7 +132,7 @@ def result_of(status: int, body: str) -> dict[str, Any]:
 
 
 def load(
-    open_door: Callable[[int], Door],
+    open_wire: Callable[[int], Wire],
     agents: Sequence[str],
     *,
     connections: int,
@@ -145,7 +145,7 @@ def load(
     def work(number: int) -> None:
         mine = Tally()
         try:
-            one = open_door(number)
+            one = open_wire(number)
             writer = Writer(f"{seed} {number}")
             chance = random.Random(f"{seed} {number}")
             its = agents[number % len(agents) :: connections] or agents
@@ -182,7 +182,7 @@ def noted(tally: Tally) -> Iterator[None]:
         tally.refused.append(str(error))
 
 
-def act(one: Door, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
+def act(one: Wire, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
     """Make one call of the mix, and note what came of it."""
     tool = chance.choices(list(MIX), weights=list(MIX.values()))[0]
     mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it

@@ -1,7 +1,7 @@
 """Knows who calls: the agent of the credential, the session, the client.
 
-Over stdio that is the process. Over HTTP the door says it for each request; nothing is told by the
-protocol's session alone, for under the stateless protocol each call has a new one.
+Over stdio that is the process. Over HTTP the server says it for each request; nothing is told by
+the protocol's session alone, for under the stateless protocol each call has a new one.
 """
 
 import os
@@ -18,7 +18,7 @@ PROCESS = os.urandom(8).hex()  # over stdio a session is a process
 class Caller:
     """Who calls over HTTP.
 
-    agent: of the credential. session: that the door has opened for a client of the older protocol,
+    agent: of the credential. session: opened for a client of the older protocol,
     "" for one that names none. client: what the client calls itself, where it said so.
     """
 
@@ -48,7 +48,7 @@ def calling(who: Caller) -> Iterator[None]:
 def session_of(given: str | None = None) -> str:
     """Return the session of this call. given: what the caller names.
 
-    Over stdio that wins over the process. Over HTTP the door's session comes first, since most
+    Over stdio that wins over the process. Over HTTP the server's session comes first, since most
     tools take no name; without either it is the client and the day, so that the work of a day is
     one session.
     """
@@ -62,8 +62,8 @@ def session_of(given: str | None = None) -> str:
 def process_of() -> str:
     """Return what tells the work of this caller from that of every other one.
 
-    Over stdio that is the process. Over HTTP it is the door's session; a caller without one is told
-    from others with the same client by the agent of its credential.
+    Over stdio that is the process. Over HTTP it is the server's session; a caller without one is
+    told from others with the same client by the agent of its credential.
     """
     who = _caller.get()
     if who is None or who.session:

@@ -17,10 +17,10 @@ from tests.support.stdio_client import ROOT
 # A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
 # may use itself and the rooms on its right; from outside of a top folder, its name means all of it.
 ROOMS = {
-    "server": "core protocol rooms door",
+    "server": "core protocol rooms http_server",
     "cli": "core commands",
     "protocol": "core",
-    "door": "core protocol",
+    "http_server": "core protocol",
     "rooms.sessions.tools": "core protocol rooms.sessions",
     "rooms.sessions": "core",
     "rooms.fragments.tools": "core protocol rooms.fragments",
@@ -38,7 +38,7 @@ ROOMS = {
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
     " commands.sessions commands.fragments",
     "commands.view": "core rooms commands.terminal commands.documents commands.hook",
-    "commands.door": "core door commands.terminal",
+    "commands.keys": "core http_server commands.terminal",
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
@@ -77,7 +77,7 @@ FOREIGN = {
     "rooms.fragments": {"fastembed", "numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
     "core.disk": {"filelock"},
     "core.postgres": {"psycopg", "psycopg_pool"},
-    "door": set(
+    "http_server": set(
         "anyio fastmcp mcp prometheus_client pydantic pydantic_core sse_starlette starlette"
         " uvicorn".split()
     ),

@@ -41,7 +41,7 @@ from tests.support.templates import Example, expand
 
 SOURCES = [
     path
-    for room in ("core", "protocol", "rooms", "door", "commands")
+    for room in ("core", "protocol", "rooms", "http_server", "commands")
     for path in ROOT.glob(f"{room}/**/*.py")
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]

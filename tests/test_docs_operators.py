@@ -8,7 +8,7 @@ import pytest
 
 import cli
 from core.parser import Parser, add_serving
-from door.serving.bodies import MOST_BYTES
+from http_server.serving.bodies import MOST_BYTES
 from tests.support.documents import blocks, text_of
 from tests.support.stdio_client import ROOT
 from tests.test_docs_commands import OPTION, OPTIONS, calls
@@ -23,7 +23,7 @@ NAME = r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|PORT"
 
 @cache
 def sources() -> str:
-    rooms = ("core", "rooms", "door", "commands")
+    rooms = ("core", "rooms", "http_server", "commands")
     paths = [path for room in rooms for path in ROOT.glob(f"{room}/**/*.py")]
     return "".join(path.read_text(encoding="utf-8") for path in paths)
 
@@ -80,7 +80,7 @@ def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", BOTH)
 def test_every_command_of_the_page_exists(name: str) -> None:
     found = calls(text_of(name))
-    assert {command for command, _ in found} == {"doctor", "door", "fragments", "import"}
+    assert {command for command, _ in found} == {"doctor", "keys", "fragments", "import"}
     for command, rest in found:
         assert command in cli.COMMANDS
         assert set(re.findall(OPTION, rest)) <= OPTIONS[command]

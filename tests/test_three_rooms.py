@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from door.keys import Keys
-from door.papers_here import papers_of
+from http_server.keys import Keys
+from http_server.papers_here import papers_of
 from tests.conftest import StartServer
 from tests.support.after_events import answered, edited, ran
 from tests.support.cli_process import TOKEN, Run

@@ -50,7 +50,7 @@ class Team:
     def key(self, agent: str) -> str:
         """Make a key for an agent."""
         done = subprocess.run(
-            [sys.executable, str(CLI), "door", "add", f"of-{agent}", "--agent", agent],
+            [sys.executable, str(CLI), "keys", "add", f"of-{agent}", "--agent", agent],
             env={**os.environ, **self._environment, "HOME": str(self.home)},
             cwd=self.home,
             capture_output=True,

@@ -8,7 +8,7 @@ from core import errors
 from core.messages import MESSAGES, Facts, Table, sentence
 from tests.support.stdio_client import ROOT
 
-ROOMS = ("core", "protocol", "rooms", "door", "commands")
+ROOMS = ("core", "protocol", "rooms", "http_server", "commands")
 
 
 def tables() -> dict[str, Table]:

@@ -24,8 +24,8 @@ from tests.support.stdio_client import ROOT
 pytestmark = pytest.mark.long
 
 SCRIPTS, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
-PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "rooms", "door", "commands")
-OURS = ("server", "cli", "core", "protocol", "rooms", "door", "commands")
+PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "rooms", "http_server", "commands")
+OURS = ("server", "cli", "core", "protocol", "rooms", "http_server", "commands")
 LESSON = "Begin the read-me with what the program does."
 STRANGER = {"name": "a stranger", "version": "1"}
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": STRANGER}

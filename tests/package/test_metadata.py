@@ -39,7 +39,7 @@ def test_one_extra_holds_all_that_a_team_needs(project: dict[str, Any]) -> None:
 
 def test_the_packages_of_the_door_come_with_those_that_are_needed_anyway() -> None:
     """uvicorn and starlette stand in no extra of ours."""
-    modules = FOREIGN["door"] - {"prometheus_client"}
+    modules = FOREIGN["http_server"] - {"prometheus_client"}
     there, by_module = needed(Requirement("fastmcp")), packages_distributions()
     assert {it for it in modules if not {*map(canonicalize_name, by_module[it])} & there} == set()
 

@@ -24,7 +24,7 @@ from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerPr
 SERVER = ROOT / "server.py"
 
 MOST_ADDED = 80  # modules to those of a plain server; they were 68
-OURS = ("core", "protocol", "rooms", "door", "commands", "server")
+OURS = ("core", "protocol", "rooms", "http_server", "commands", "server")
 MEANT = ("anyio",)  # what a call runs in
 NOT_BEFORE_THE_FIRST_ANSWERS = {
     "beartype": "the store of sessions (SessionlessServer, Listings in server.py)",
@@ -41,7 +41,7 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "psycopg_pool": "no server keeps the fragments",
     "redis": "no cache is switched on",
     "prometheus_client": "only a server over HTTP counts",
-    "door": "only a server over HTTP listens",
+    "http_server": "only a server over HTTP listens",
 }
 
 # What the first call of a room needs.
@@ -207,7 +207,7 @@ def test_what_a_team_needs_is_loaded_at_the_first_call_on_its_server_only(
         name
         for name in (*loaded, *loaded_with_rooms)
         if name.partition(".")[0] in ("psycopg", "psycopg_pool", "redis", "prometheus_client")
-        or name.startswith(("door.", "rooms.fragments.postgres"))
+        or name.startswith(("http_server.", "rooms.fragments.postgres"))
     )
 
 

@@ -19,7 +19,7 @@ from core.secrets.rules import rules, spelled
 from tests.support.templates import examples, expand
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = "core", "commands", "protocol", "rooms", "door"
+FOLDERS = "core", "commands", "protocol", "rooms", "http_server"
 COMPILERS = {
     "compile",
     "search",

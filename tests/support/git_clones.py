@@ -269,7 +269,7 @@ def principle(lesson: str) -> Shown:
 
 def copied_checkout(to: Path) -> Path:
     """The program once more, to be started from another place."""
-    for package in ("core", "commands", "protocol", "rooms", "door"):
+    for package in ("core", "commands", "protocol", "rooms", "http_server"):
         shutil.copytree(ROOT / package, to / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("server.py", "cli.py", "LICENSE", "README.md"):
         shutil.copyfile(ROOT / name, to / name)

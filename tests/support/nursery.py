@@ -40,7 +40,7 @@ _PACKAGES = (
     *("fastmcp", "mcp.server.stdio", "uvicorn", "sse_starlette", "prometheus_client"),
     *("psycopg", "psycopg_pool", "redis", "filelock"),
 )
-_OURS = ("core", "protocol", "rooms", "door")
+_OURS = ("core", "protocol", "rooms", "http_server")
 _END_S = 10.0
 _NUMBER = struct.Struct("=i")
 

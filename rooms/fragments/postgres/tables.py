@@ -191,7 +191,7 @@ END $$""",
   EXECUTE FUNCTION agent_memory.revise()""",
         "INSERT INTO agent_memory.revisions (agent_id) SELECT DISTINCT agent_id"
         " FROM agent_memory.fragments",
-        # What the door remembers; seconds since 1970, 0 for never.
+        # What the server remembers; seconds since 1970, 0 for never.
         """CREATE TABLE agent_memory.papers (
   kind text NOT NULL,
   key text NOT NULL,

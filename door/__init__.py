@@ -1,1 +1,0 @@
-"""The door over HTTP: who may come in, and how a call travels."""

@@ -1,0 +1,1 @@
+"""The server over HTTP: who may come in, and how a call travels."""

@@ -1,1 +1,0 @@
-"""Tests of the door: who may come in."""

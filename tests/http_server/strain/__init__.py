@@ -1,0 +1,1 @@
+"""Tests the server under strain: broken messages, and processes that are killed."""

@@ -1,0 +1,135 @@
+"""Goes through OAuth as a client and a person do, in this process or against a real server."""
+
+import base64
+import hashlib
+import html
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from http_server.access.oauth import Access
+from http_server.access.watched import Watched
+from http_server.keys import Keys
+from http_server.papers_sqlite import SqlitePapers
+from tests.support.consent_browser import NEXT, TXN
+
+URL, BACK = "http://localhost:8123", "http://127.0.0.1:7777/callback"
+
+
+@dataclass
+class Clock:
+    """A clock that a test sets."""
+
+    now: float = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Flow:
+    """A client with a browser. http: through which both ask."""
+
+    http: Any
+    verifier: str
+
+    def register(self, **given: Any) -> Any:
+        """Register a client and return the answer."""
+        body = {"client_name": "Test Client", "redirect_uris": [BACK], **given}
+        return self.http.post("/register", json=body)
+
+    def client(self) -> str:
+        """Register a client and return its id."""
+        return str(self.register().json()["client_id"])
+
+    def authorize(self, client: str, **given: str | None) -> Any:
+        """Ask for a code and return the answer."""
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        query = {
+            "client_id": client,
+            "redirect_uri": BACK,
+            "response_type": "code",
+            "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
+            "code_challenge_method": "S256",
+            "state": "s&1",
+            "resource": f"{URL}/mcp",
+            **given,
+        }
+        return self.http.get("/authorize", params={k: v for k, v in query.items() if v is not None})
+
+    def page(self, client: str, **given: str | None) -> Any:
+        """Return the page of consent."""
+        return self.http.get(self.authorize(client, **given).headers["location"])
+
+    def answer(self, page: Any, key: str, answer: str = "allow") -> Any:
+        """Answer the page and return what comes."""
+        [txn] = TXN.findall(page.text)
+        return self.http.post("/consent", data={"txn": txn, "key": key, "answer": answer})
+
+    def code(self, client: str, key: str, **given: str | None) -> str:
+        """Come by a code as a person with a key gives it."""
+        return sent_back(self.answer(self.page(client, **given), key))["code"]
+
+    def token(self, client: str, **given: str) -> Any:
+        """Ask for tokens and return the answer."""
+        data = {"client_id": client, "resource": f"{URL}/mcp", **given}
+        return self.http.post("/token", data=data)
+
+    def exchange(self, client: str, code: str, **given: str) -> Any:
+        """Ask for the tokens of a code."""
+        fields = {"code": code, "redirect_uri": BACK, "code_verifier": self.verifier, **given}
+        return self.token(client, grant_type="authorization_code", **fields)
+
+    def renew(self, client: str, refresh: str) -> Any:
+        """Ask for new tokens."""
+        return self.token(client, grant_type="refresh_token", refresh_token=refresh)
+
+    def tokens(self, client: str, key: str) -> dict[str, Any]:
+        """Come in as a person with a key, and return the tokens."""
+        return dict(self.exchange(client, self.code(client, key)).json())
+
+
+@dataclass
+class Site(Flow):
+    """An application with a site, and a client with a browser before it."""
+
+    path: Path
+    clock: Clock = field(default_factory=Clock)
+    master: str = ""
+    url: str = URL
+
+    def __post_init__(self) -> None:
+        self.papers = SqlitePapers(self.path, clock=self.clock)
+        self.keys = Keys(self.papers, self.master, clock=self.clock)
+        self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
+        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
+        routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
+        app = Starlette(routes=routes, middleware=self.access.get_middleware())
+        self.http = TestClient(
+            Watched(app, self.access.tries),
+            base_url=self.url,
+            follow_redirects=False,
+        )
+        self.verifier = secrets.token_urlsafe(48)
+
+    def call(self, secret: str) -> Any:
+        """Return the answer to a call with this bearer."""
+        return self.http.get("/mcp", headers={"Authorization": f"Bearer {secret}"})
+
+    def is_open(self, secret: str) -> bool:
+        """Return whether a bearer opens the site."""
+        return bool(self.call(secret).status_code == 200)
+
+
+def sent_back(response: Any) -> dict[str, str]:
+    """Return what the page that goes on hands to the client."""
+    [address] = NEXT.findall(response.text)
+    query = parse_qs(urlsplit(html.unescape(address)).query)
+    return {name: values[0] for name, values in query.items()}
