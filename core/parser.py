@@ -60,7 +60,9 @@ class HelpPage(argparse.HelpFormatter):
 
     def start_section(self, heading: str | None) -> None:
         """Begin a section, whose heading is in the reader's language."""
-        super().start_section(word(language_here(), heading) if heading in WORDS else heading)
+        if heading is not None and heading in WORDS:
+            heading = word(language_here(), heading)
+        super().start_section(heading)
 
     def format_help(self) -> str:
         """Return the page as it is printed."""

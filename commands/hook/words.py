@@ -1,26 +1,10 @@
 """Every sentence that a hook says to people of its own failures, in English and Korean."""
 
+from core.data import ANSWERS, Sentences
 from core.errors import SentinelError
 from core.messages import Facts, Language, sentence
 
-# fmt: off
-WORDS: dict[str, tuple[str, str]] = {
-    "usage": ("usage: {cli} hook EVENT --client CLIENT [--project DIR] [--lang en|ko]",
-        "사용법: {cli} hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"),
-    "closed": ("standard input is closed", "표준 입력이 닫혀 있습니다"),
-    "no_json": ("the input is no JSON", "입력이 JSON이 아닙니다"),
-    "no_object": ("the input is no JSON object", "입력이 JSON 객체가 아닙니다"),
-    "no_answer": ("no answer within {seconds} s", "{seconds}초 안에 답하지 못했습니다"),
-    "slow": ("the memory log takes too long to read. Run {cli} doctor to see what is wrong.",
-        "기억 로그를 읽는 데 너무 오래 걸립니다. {cli} doctor로 원인을 확인하세요."),
-    "slow_record": ("the action takes too long to record, so it is left out. Run {cli} doctor to see what is wrong.",
-        "작업을 기록하는 데 너무 오래 걸려 기록하지 않았습니다. {cli} doctor로 원인을 확인하세요."),
-    "too_large": ("the memory log is too large to be read at every action",
-        "기억 로그가 너무 커서 작업마다 읽을 수 없습니다"),
-    "unusable": ("records too long for a hook, not shown: {count}",
-        "훅에 담기에는 너무 길어 보여 주지 않은 기록: {count}건"),
-}
-# fmt: on
+WORDS = Sentences("hook", ANSWERS)
 
 
 def said(error: Exception, lang: Language) -> str:

@@ -1,62 +1,7 @@
 """Holds the sentences on services and models that the settings name, in both languages."""
 
-from core.messages import Table
+from pathlib import Path
 
-# fmt: off
-WORDS: Table = {
-    "unreachable": ("The service that {variable} names does not answer. Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Start it or correct the address, then try again.",
-        "{variable}에 적힌 서비스가 응답하지 않습니다. 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. 서비스를 켜거나 주소를 고친 뒤 다시 시도하세요."),
-    "timeout": ("The service or model that {variable} names did not answer within {seconds} s. Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Try again; if this persists, name a faster service or model.",
-        "{variable}에 적힌 서비스나 모델이 {seconds}초 안에 응답하지 않았습니다. 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. 다시 시도하고, 계속되면 더 빠른 서비스나 모델을 지정하세요."),
-    "broken_off": ("The service that {variable} names broke off its answer. Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Look at the log of the service, then try again.",
-        "{variable}에 적힌 서비스가 답하던 중에 연결을 끊었습니다. 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. 서비스의 로그를 살펴본 뒤 다시 시도하세요."),
-    "no_trust": ("The certificate of the service that {variable} names cannot be trusted. Nothing was sent to it, and nothing was changed. Correct the address, or set SSL_CERT_FILE to the certificates of your company, then try again.",
-        "{variable}에 적힌 서비스의 인증서를 믿을 수 없습니다. 아무것도 보내지 않았고 바뀐 것도 없습니다. 주소를 고치거나 SSL_CERT_FILE에 회사의 인증서를 지정한 뒤 다시 시도하세요."),
-    "no_access": ("The service that {variable} names refuses the key (status {status}). Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Set OPENAI_API_KEY to a key of this service, then start again.",
-        "{variable}에 적힌 서비스가 키를 거절했습니다(상태 {status}). 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. OPENAI_API_KEY에 이 서비스의 키를 넣고 다시 시작하세요."),
-    "not_there": ("The service that {variable} names has no such address or model (status {status}). Nothing was changed. Correct the address and the name of the model, then start again.",
-        "{variable}에 적힌 서비스에 그런 주소나 모델이 없습니다(상태 {status}). 아무것도 바뀌지 않았습니다. 주소와 모델 이름을 고친 뒤 다시 시작하세요."),
-    "overloaded": ("The service that {variable} names takes no more requests now (status {status}). Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Try again later, or look at the quota of the key.",
-        "{variable}에 적힌 서비스가 지금은 요청을 더 받지 않습니다(상태 {status}). 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. 나중에 다시 시도하거나 키의 사용량 한도를 확인하세요."),
-    "refused": ("The service that {variable} names refuses the request (status {status}). Nothing was changed. Correct the name of the model; remove EMBEDDING_DIMENSIONS where the model takes none. Then start again.",
-        "{variable}에 적힌 서비스가 요청을 거절했습니다(상태 {status}). 아무것도 바뀌지 않았습니다. 모델 이름을 고치고, 차원 수를 받지 않는 모델이면 EMBEDDING_DIMENSIONS를 지우세요. 그런 뒤 다시 시작하세요."),
-    "failed": ("The service that {variable} names failed (status {status}). Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Look at the log of the service, then try again.",
-        "{variable}에 적힌 서비스가 실패했습니다(상태 {status}). 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 서비스를 기다리던 일은 계속 기다립니다. 서비스의 로그를 살펴본 뒤 다시 시도하세요."),
-    "elsewhere": ("The service that {variable} names sends its callers to another address. That one was not asked, and nothing was changed. Set {variable} to the final address, then start again.",
-        "{variable}에 적힌 서비스가 다른 주소로 가라고 합니다. 그 주소에는 묻지 않았고 아무것도 바뀌지 않았습니다. {variable}에 최종 주소를 적은 뒤 다시 시작하세요."),
-    "bad_answer": ("What the service or model that {variable} names answered cannot be used. Nothing was changed or lost: fragments are found by their words, and what waits for it goes on waiting. Check that it is a service or model of the kind that {variable} wants.",
-        "{variable}에 적힌 서비스나 모델의 답을 쓸 수 없습니다. 바뀌거나 사라진 것은 없습니다. 조각은 단어로 찾고, 그 답을 기다리던 일은 계속 기다립니다. {variable}에 맞는 종류의 서비스나 모델인지 확인하세요."),
-    "too_large": ("What the service that {variable} names answered is too large, and was not read to its end. Nothing was changed. Check that it is a service of the kind that {variable} wants.",
-        "{variable}에 적힌 서비스의 답이 너무 커서 끝까지 읽지 않았습니다. 아무것도 바뀌지 않았습니다. {variable}에 맞는 종류의 서비스인지 확인하세요."),
-    "no_package": ("{variable} wants what the package {package} does, and it is not installed. Nothing was changed; fragments are found by their words meanwhile. Install it with `{install}`, then start again.",
-        "{variable}의 설정에는 패키지 {package}이(가) 필요한데 설치되어 있지 않습니다. 아무것도 바뀌지 않았고, 그동안 조각은 단어로 찾습니다. `{install}` 명령으로 설치한 뒤 다시 시작하세요."),
-    "no_program": ("{variable} wants the program {program}, and no directory of PATH has it. Nothing was changed. Install it or put its directory into PATH, then start again.",
-        "{variable}의 설정에는 프로그램 {program}이(가) 필요한데 PATH의 어느 디렉터리에도 없습니다. 아무것도 바뀌지 않았습니다. 설치하거나 그 디렉터리를 PATH에 넣은 뒤 다시 시작하세요."),
-    "program_failed": ("The program {program} failed (exit code {status}). Nothing was changed or lost: what waits for it goes on waiting. Run it once by itself to see whether it is signed in, then try again.",
-        "프로그램 {program}이(가) 실패했습니다(종료 코드 {status}). 바뀌거나 사라진 것은 없고, 그 결과를 기다리던 일은 계속 기다립니다. 한 번 직접 실행해 로그인되어 있는지 확인한 뒤 다시 시도하세요."),
-    "no_private_place": ("{variable} wants the program {program}, and neither the user's data directory nor the home directory is one that nobody else can write to, nor to one above it; it would not be kept from tools there. It was not started, and nothing was changed. Take the right to write from others (chmod go-w), or name another judge, then try again.",
-        "{variable}의 설정에는 프로그램 {program}이(가) 필요한데, 사용자 데이터 디렉터리나 홈 디렉터리 자신 또는 그 위의 디렉터리에 다른 사용자가 쓸 수 있습니다. 그런 곳에서는 도구를 쓰지 못하게 막을 수 없어 실행하지 않았고, 바뀐 것도 없습니다. 다른 사용자의 쓰기 권한을 없애거나(chmod go-w) 다른 판정자를 지정한 뒤 다시 시도하세요."),
-    "no_model": ("The directory that {variable} names has no usable {file}. Nothing was changed. Put a model there with its tokenizer.json and config.json, or name another directory, then start again.",
-        "{variable}에 적힌 디렉터리에 쓸 수 있는 {file}이(가) 없습니다. 아무것도 바뀌지 않았습니다. 모델을 tokenizer.json, config.json과 함께 넣거나 다른 디렉터리를 지정한 뒤 다시 시작하세요."),
-    "not_loaded": ("The model that {variable} names cannot be loaded. Nothing was changed; fragments are found by their words meanwhile. Check its name, and the network where it has to be fetched first, then start again.",
-        "{variable}에 적힌 모델을 불러올 수 없습니다. 아무것도 바뀌지 않았고, 그동안 조각은 단어로 찾습니다. 이름을 확인하고, 먼저 내려받아야 하는 모델이면 네트워크도 확인한 뒤 다시 시작하세요."),
-    "bad_address": ("{variable} does not hold the address of a service. Nothing was sent or changed. Set it to one that begins with https:// or http://, without a user name or password in it, or remove it.",
-        "{variable}의 값이 서비스의 주소가 아닙니다. 아무것도 보내지 않았고 바뀐 것도 없습니다. 사용자 이름이나 비밀번호 없이 https://나 http://로 시작하는 주소를 넣거나 값을 지우세요."),
-    "open_key": ("{variable} names a service of another machine over http://, which would show OPENAI_API_KEY and the fragments to everybody on the way. Nothing was sent. Set it to an https:// address, or set OPENAI_API_KEY to nothing for this server where the service needs no key.",
-        "{variable}에 다른 컴퓨터의 서비스가 http:// 주소로 적혀 있습니다. OPENAI_API_KEY와 조각이 중간의 누구에게나 보일 수 있어 아무것도 보내지 않았습니다. https:// 주소를 넣거나, 키가 필요 없는 서비스라면 이 서버의 OPENAI_API_KEY를 빈 값으로 두세요."),
-    "bad_key": ("OPENAI_API_KEY holds a character that no key has, such as a line end. Nothing was sent or changed. Set it anew, then start again.",
-        "OPENAI_API_KEY에 줄 바꿈처럼 키에 쓰이지 않는 글자가 들어 있습니다. 아무것도 보내지 않았고 바뀐 것도 없습니다. 키를 다시 넣은 뒤 시작하세요."),
-    "bad_dimensions": ("EMBEDDING_DIMENSIONS is not a whole number from 1 to {most}. Nothing was sent or changed. Set it to what the model takes, or remove it to get what the model gives.",
-        "EMBEDDING_DIMENSIONS의 값이 1부터 {most}까지의 정수가 아닙니다. 아무것도 보내지 않았고 바뀐 것도 없습니다. 모델이 받는 수를 넣거나, 값을 지워 모델이 주는 차원 수를 쓰세요."),
-    "bad_judge": ("SENTINEL_MEMORY_JUDGE: {known} are the words for it, several of them in order with commas between. Nothing was changed. Use these, or remove it to settle contradictions yourself.",
-        "SENTINEL_MEMORY_JUDGE: 쓸 수 있는 말은 {known}입니다. 여럿이면 쉼표로 나누어 순서대로 적습니다. 아무것도 바뀌지 않았습니다. 이 말을 쓰거나, 모순을 직접 가리려면 값을 지우세요."),
-    "not_set": ("SENTINEL_MEMORY_JUDGE names {judge}, and {variable} is not set. Nothing was changed. Set it, or take {judge} out of the list.",
-        "SENTINEL_MEMORY_JUDGE에 {judge}이(가) 있는데 {variable}의 값이 없습니다. 아무것도 바뀌지 않았습니다. 값을 넣거나 목록에서 {judge}을(를) 빼세요."),
-    "bad_directory": ("SENTINEL_MEMORY_JUDGE does not name the absolute path of a directory behind onnx:. Nothing was changed. Set it to one such as onnx:/srv/models/nli, then start again.",
-        "SENTINEL_MEMORY_JUDGE에서 onnx: 뒤의 값이 디렉터리의 절대 경로가 아닙니다. 아무것도 바뀌지 않았습니다. onnx:/srv/models/nli 같은 경로를 넣은 뒤 다시 시작하세요."),
-    "no_vectors": ("The database {path} keeps no embeddings: its tables were made without the extension vector 0.8 or newer. Nothing was sent or changed; fragments are found by their words meanwhile. Have an administrator run CREATE EXTENSION vector there, then run `{cli} fragments migrate`.",
-        "데이터베이스 {path}은(는) 임베딩을 보관하지 않습니다. vector 확장 0.8 이상 없이 테이블을 만들었기 때문입니다. 보내거나 바꾼 것은 없고, 그동안 조각은 단어로 찾습니다. 관리자가 그곳에서 CREATE EXTENSION vector를 실행한 뒤 `{cli} fragments migrate`를 실행하세요."),
-    "other_model": ("The fragments have embeddings of another model or size than the settings name, and the two cannot be compared. Nothing was changed or sent; fragments are found by their words meanwhile. Run `{cli} fragments embed` to embed all of them anew, which sends their texts to the service, or set the former model again.",
-        "조각의 임베딩이 지금 설정된 것과 다른 모델이나 크기로 만들어져 서로 비교할 수 없습니다. 바꾸거나 보낸 것은 없고, 그동안 조각은 단어로 찾습니다. `{cli} fragments embed`를 실행해 모두 다시 임베딩하거나(조각의 글이 서비스로 전송됩니다) 예전 모델로 되돌리세요."),
-}
-# fmt: on
+from core.data import Sentences, beside
+
+WORDS = Sentences("fragments.services", beside(Path(__file__).parents[1]))

@@ -742,7 +742,7 @@ def test_uv_starts_the_server_with_run() -> None:
 
 
 def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in SETUP.glob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in SETUP.parent.rglob("*.py")]
     texts = {
         node.value
         for source in sources
@@ -752,6 +752,9 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
     built = {f"next_{key}" for key in KEYS} | {
         f"json_{kind}" for kind in ("syntax", "twice", "depth", "comments", "commas", "mark")
     }
+    built |= {key for key in WORDS if key.startswith("room_")}  # of `--rooms`
+    built |= {f"next_user_{row.key}" for row in CLIENTS if f"next_user_{row.key}" in WORDS}
+    built |= {f"no_remote_{row.key}" for row in CLIENTS if f"no_remote_{row.key}" in WORDS}
     for row in CLIENTS:
         traits = {
             "hooks_twice": row.hooks and row.hooks.merged_with,
