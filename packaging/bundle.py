@@ -28,6 +28,7 @@ SUFFIX = ".mcpb"
 MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
 PACKAGES = ("core", "protocol", "rooms", "http_server")
+PROGRAM_SUFFIXES = (".py", ".json", ".jsonl")
 DOCUMENTS = ("README.md", "LICENSE")
 TOOLS = ("search_memory", "log_memory", "compact_memory")
 TEXTS = json.loads(Path(__file__).with_name("bundle.json").read_text("utf-8"))
@@ -149,10 +150,11 @@ def is_bundle(path: Path) -> bool:
 
 
 def _program(root: Path) -> dict[str, bytes]:
-    """Return the files of the server and of its packages."""
+    """Return the files of the server and of its packages, with the data that they read."""
     paths = [root / ENTRY_POINT]
     for package in PACKAGES:
-        paths += sorted((root / package).rglob("*.py"))
+        files = (root / package).rglob("*")
+        paths += sorted(path for path in files if path.suffix in PROGRAM_SUFFIXES)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
 
 

@@ -126,8 +126,10 @@ def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bun
 
 
 def test_what_comes_from_the_checkout_has_the_same_bytes(bundle: Bundle) -> None:
-    taken = [path for path in bundle.files if path.endswith((".py", ".md", "LICENSE"))]
-    assert len(taken) == len(bundle.files) - 3
+    own = ("manifest.json", "mcpb-resources/ko-KR.json", "pyproject.toml")
+    taken = [path for path in bundle.files if path not in own]
+    assert len(taken) == len(bundle.files) - len(own)
+    assert {"core/data/rules.jsonl", "rooms/fragments/words.ko.json"} < set(taken)
     for path in taken:
         assert bundle.files[path] == (ROOT / path).read_bytes(), path
 

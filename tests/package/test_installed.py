@@ -28,6 +28,7 @@ PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "rooms", "http_
 OURS = ("server", "cli", "core", "protocol", "rooms", "http_server", "commands")
 LESSON = "Begin the read-me with what the program does."
 STRANGER = {"name": "a stranger", "version": "1"}
+SERVER = "sentinel-memory-server"
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": STRANGER}
 PIP = ("-qq", "--disable-pip-version-check")  # its warnings are about this machine
 LISTED = """
@@ -92,7 +93,7 @@ class Installed:
         program = self.scripts / f"{name}{SUFFIX}"
         return run(program, *words, cwd=self.project, given=given, **self.environment)
 
-    def ask(self, *words: str, method: str, **params: Any) -> dict[str, Any]:
+    def ask(self, *words: str, method: str, lang: str = "en", **params: Any) -> dict[str, Any]:
         """What a server that these words start answers to a request."""
         requests: list[dict[str, Any]] = [
             {"id": 1, "method": "initialize", "params": GREETING},
@@ -102,7 +103,8 @@ class Installed:
         given = "".join(f"{json.dumps({'jsonrpc': '2.0', **it})}\n" for it in requests)
         program = shutil.which(words[0], path=self.environment["PATH"])
         assert program
-        said = run(program, *words[1:], cwd=self.project, given=given, **self.environment)
+        environment = {**self.environment, "SENTINEL_MEMORY_LANG": lang}
+        said = run(program, *words[1:], cwd=self.project, given=given, **environment)
         answers = {it["id"]: it for it in map(json.loads, said.splitlines()) if "id" in it}
         assert answers[1]["result"]["serverInfo"]["version"] == VERSION
         return dict(answers[2]["result"])
@@ -197,6 +199,24 @@ def test_what_setup_writes_starts(installed: Installed) -> None:
         **installed.environment,
     )
     assert LESSON in said
+
+
+def test_rules_and_sentences_come_along(installed: Installed) -> None:
+    """A save is redacted, a hook shows it, and a refusal is Korean."""
+    token = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    lesson = {"topic": "refund", "missing_context": "Who refunds", "paths": ["src/refund.py"]}
+    call = {"name": "log_memory", "arguments": {**lesson, "lesson": f"{LESSON} Never {token}."}}
+    answer = installed.ask(SERVER, method="tools/call", **call)
+    assert "Secrets redacted: 1" in answer["content"][0]["text"]
+    edit = {"file_path": str(installed.project / "src/refund.py"), "content": "x"}
+    event = {"session_id": "s", "cwd": str(installed.project), "tool_name": "Write"}
+    event |= {"hook_event_name": "PreToolUse", "tool_input": edit}
+    words = ("hook", "before-action", "--client", "claude-code")
+    shown = installed.run("sentinel-memory", *words, given=json.dumps(event))
+    assert LESSON in shown and token not in shown
+    call["arguments"] = {**lesson, "lesson": " "}
+    refused = installed.ask(SERVER, method="tools/call", lang="ko", **call)
+    assert refused["isError"] and "비어 있습니다" in refused["content"][0]["text"]
 
 
 def test_the_demo_needs_no_checkout(installed: Installed) -> None:
