@@ -85,7 +85,7 @@ def written_elsewhere(project: str) -> Iterator[Record]:
         given = json.loads(line)
         name = given["project"]
         yield from (record({**it, "id": f"{name}:{it['id']}"}) for it in given["records"])
-    lines = (ROOT / "commands" / "demo" / "lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "benchmarks" / "lessons.jsonl").read_text("utf-8").splitlines()
     yield from (record({**json.loads(it), "id": f"demo {at}"}) for at, it in enumerate(lines))
     queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
     yield from (record({**it, "id": f"query {at}"}) for at, it in enumerate(queries["records"]))

@@ -202,7 +202,6 @@ def test_the_columns_have_their_defaults(room: Room) -> None:
     "002 2.88",
 )
 def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
-    room("memory_consolidate")  # else the upkeep of the day may come to the new row already
     other = room.saved("The pool holds 20 connections", topic="pool")
     id_ = room.saved(
         "Redis Sentinel 연결 실패 시 REDIS_PASSWORD 누락을 먼저 확인할 것",

@@ -65,6 +65,7 @@ _IN_TABLES = (
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
     "core.lessons.answers.rendering each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
+    "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
     "core.lessons.anchors.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
