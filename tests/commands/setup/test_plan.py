@@ -753,8 +753,7 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
         f"json_{kind}" for kind in ("syntax", "twice", "depth", "comments", "commas", "mark")
     }
     built |= {key for key in WORDS if key.startswith("room_")}  # of `--rooms`
-    built |= {f"next_user_{row.key}" for row in CLIENTS if f"next_user_{row.key}" in WORDS}
-    built |= {f"no_remote_{row.key}" for row in CLIENTS if f"no_remote_{row.key}" in WORDS}
+    built |= WORDS.keys() & {f"{it}_{key}" for it in ("next_user", "no_remote") for key in KEYS}
     for row in CLIENTS:
         traits = {
             "hooks_twice": row.hooks and row.hooks.merged_with,

@@ -82,7 +82,10 @@ def stored(team: Room, *ids: str) -> list[Fragment]:
 @pytest.fixture
 def three(team: Room) -> dict[str, str]:
     """The id of what each agent has said of one matter."""
-    return {it: saved(it, f"The shop of {it} runs on Node 20", topic="node") for it in AGENTS}
+    ids = {it: saved(it, f"The shop of {it} runs on Node 20", topic="node") for it in AGENTS}
+    for agent in AGENTS:  # else the upkeep of the day may come to a fragment during a test
+        by(agent, tools.memory_consolidate)
+    return ids
 
 
 CHANGES: list[tuple[Callable[..., str], dict[str, Any]]] = [
