@@ -186,7 +186,7 @@ def test_what_setup_writes_starts(installed: Installed) -> None:
     entry = json.loads(text)["mcpServers"]["sentinel-memory"]
     assert (entry["command"], entry["args"]) == ("sentinel-memory-server", [])
     gap = {"topic": "docs", "missing_context": "How a read-me begins", "lesson": LESSON}
-    given = {"name": "log_memory", "arguments": {**gap, "paths": ["README.md"]}}
+    given: Any = {"name": "log_memory", "arguments": {**gap, "paths": ["README.md"]}}
     saved = installed.ask(entry["command"], *entry["args"], method="tools/call", **given)
     assert not saved.get("isError"), saved
     hooks = json.loads((installed.project / ".claude/settings.json").read_text("utf-8"))["hooks"]
@@ -205,11 +205,11 @@ def test_rules_and_sentences_come_along(installed: Installed) -> None:
     """A save is redacted, a hook shows it, and a refusal is Korean."""
     token = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     lesson = {"topic": "refund", "missing_context": "Who refunds", "paths": ["src/refund.py"]}
-    call = {"name": "log_memory", "arguments": {**lesson, "lesson": f"{LESSON} Never {token}."}}
+    call: Any = {"name": "log_memory", "arguments": {**lesson, "lesson": f"{LESSON} {token}"}}
     answer = installed.ask(SERVER, method="tools/call", **call)
     assert "Secrets redacted: 1" in answer["content"][0]["text"]
     edit = {"file_path": str(installed.project / "src/refund.py"), "content": "x"}
-    event = {"session_id": "s", "cwd": str(installed.project), "tool_name": "Write"}
+    event: Any = {"session_id": "s", "cwd": str(installed.project), "tool_name": "Write"}
     event |= {"hook_event_name": "PreToolUse", "tool_input": edit}
     words = ("hook", "before-action", "--client", "claude-code")
     shown = installed.run("sentinel-memory", *words, given=json.dumps(event))
