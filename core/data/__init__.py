@@ -1,14 +1,16 @@
 """Reads what the program keeps as data: sentences, and tables with a line of JSON for each row."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _FOLDER = Path(__file__).parent
 ANSWERS = str(_FOLDER / "words.{lang}.answers.json")  # what a model reads
 PEOPLE = str(_FOLDER / "words.{lang}.people.json")
+_PART = r"\{\{([A-Z0-9_]+)\}\}"
 
 
 def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
@@ -22,6 +24,27 @@ def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict):
             raise ValueError(f"{path.name}, line {number}: this is no object")
         yield row
+
+
+class RuleTable(NamedTuple):
+    """A table of rules. parts: texts by the names under which they stand in others, `{{NAME}}`."""
+
+    parts: Mapping[str, str]
+    rows: tuple[dict[str, Any], ...]
+
+    def spelled(self, text: str) -> str:
+        """Return a text with each part in the place of its name, as deep as they are nested."""
+        while (spelled := re.sub(_PART, lambda it: self.parts[it[1]], text)) != text:
+            text = spelled
+        return text
+
+
+@cache
+def rule_table(name: str) -> RuleTable:
+    """Return the rules of a table, whose rows are a part with its text or a rule."""
+    found = list(rows(name))
+    parts = {row["part"]: row["text"] for row in found if "part" in row}
+    return RuleTable(parts, tuple(row for row in found if "part" not in row))
 
 
 class Sentences(Mapping[str, tuple[str, str]]):
@@ -43,6 +66,9 @@ class Sentences(Mapping[str, tuple[str, str]]):
 
     def __getitem__(self, key: str) -> tuple[str, str]:
         return self.template("en", key), self.template("ko", key)
+
+    def __contains__(self, key: object) -> bool:
+        return f"{self._table}{key}" in _sentences(self._files.format(lang="en"))
 
     def __iter__(self) -> Iterator[str]:
         names = _sentences(self._files.format(lang="en"))

@@ -12,16 +12,13 @@ A line of the file is a part, which patterns and words name as `{{NAME}}`, or a 
   lists are given, one of them holds. `+` is what parts two words.
 """
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from core.data import rows
+from core.data import rule_table
 
 MARKS: tuple[str, ...] = ("override", "role", "tool-call", "hidden-text")
 OVERRIDE, ROLE, TOOL_CALL, HIDDEN_TEXT = MARKS
-
-_PART = r"\{\{([A-Z0-9_]+)\}\}"
 
 Needs = tuple[str, ...]  # groups of words, parted by blanks
 
@@ -39,22 +36,15 @@ class Rule(NamedTuple):
 @cache
 def orders() -> tuple[Rule, ...]:
     """Return all rules, with the parts of their words spelled out."""
-    return tuple(_rule(line) for line in rows("orders") if "mark" in line)
+    return tuple(map(_rule, rule_table("orders").rows))
 
 
 def spelled(text: str) -> str:
     """Return a pattern or words with their parts spelled out."""
-    while "{{" in text:
-        text = re.sub(_PART, lambda it: _parts()[it[1]], text)
-    return text
+    return rule_table("orders").spelled(text)
 
 
 def _rule(line: dict[str, Any]) -> Rule:
     needs = tuple(tuple(spelled(group) for group in groups) for groups in line["needs"])
     hints, unless = tuple(line["hints"]), line.get("unless", "")
     return Rule(line["mark"], hints, line["pattern"], unless, needs)
-
-
-@cache
-def _parts() -> dict[str, str]:
-    return {line["part"]: line["text"] for line in rows("orders") if "part" in line}

@@ -22,12 +22,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from core.data import rows
+from core.data import rows, rule_table
 
-TABLES = ("platform", "service", "place", "pair", "keyed")
-TOKENS = TABLES[:2]
+TOKENS = ("platform", "service")  # the tables of tokens
 
-_PART = r"\{\{([A-Z0-9_]+)\}\}"
 _PREFIX = r"\{\{(edge|dash) ([^{}]+)\}\}"
 
 
@@ -47,7 +45,7 @@ class Rule:
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return all rules in the order of the file."""
-    return _file()[1]
+    return tuple(map(_rule, rule_table("rules").rows))
 
 
 @cache
@@ -59,11 +57,7 @@ def rules_of(*tables: str) -> tuple[Rule, ...]:
 @cache
 def spelled(pattern: str) -> str:
     """Return the pattern of a rule with its parts and prefixes spelled out for `re`."""
-    parts = _file()[0]
-    while "{{" in pattern:
-        pattern = re.sub(_PART, lambda it: parts[it[1]], pattern)
-        pattern = re.sub(_PREFIX, _at_an_edge, pattern)
-    return pattern
+    return re.sub(_PREFIX, _at_an_edge, rule_table("rules").spelled(pattern))
 
 
 def _at_an_edge(found: re.Match[str]) -> str:
@@ -92,14 +86,6 @@ def listed(name: str) -> frozenset[str]:
 @cache
 def _lists() -> dict[str, frozenset[str]]:
     return {row["list"]: frozenset(row["words"].split()) for row in rows("secret_words")}
-
-
-@cache
-def _file() -> tuple[dict[str, str], tuple[Rule, ...]]:
-    """Return the parts of patterns by their names, and the rules."""
-    lines = list(rows("rules"))
-    parts = {line["part"]: line["text"] for line in lines if "part" in line}
-    return parts, tuple(_rule(line) for line in lines if "name" in line)
 
 
 def _rule(row: dict[str, Any]) -> Rule:
