@@ -5,7 +5,8 @@ out. A secret is kept as its hash alone.
 """
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -30,6 +31,35 @@ class Paper:
     expires_at: float = 0.0
     made_at: float = 0.0
     used_at: float = 0.0
+
+
+COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
+
+
+def body_of(paper: Paper) -> str:
+    """Return the body of a paper as JSON."""
+    return json.dumps(dict(paper.body), ensure_ascii=False)
+
+
+def row_of(paper: Paper) -> tuple[object, ...]:
+    """Return the values of a paper for COLUMNS."""
+    times = paper.expires_at, paper.made_at, paper.used_at
+    return paper.kind, paper.key, paper.agent, paper.parent, body_of(paper), *times
+
+
+def paper_of(row: Sequence[Any]) -> Paper:
+    """Return the paper of such values; PostgreSQL has read the body of it already."""
+    kind, key, agent, parent, body, expires_at, made_at, used_at = row
+    return Paper(
+        kind=kind,
+        key=key,
+        agent=agent,
+        parent=parent,
+        body=json.loads(body) if isinstance(body, str) else body,
+        expires_at=expires_at,
+        made_at=made_at,
+        used_at=used_at,
+    )
 
 
 class Papers(Protocol):

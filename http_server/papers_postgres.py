@@ -1,19 +1,16 @@
 """Keeps the server's papers on the PostgreSQL server of a team's fragments."""
 
-import json
 import time
 from collections.abc import Callable
-from typing import Any
 
 from core.postgres.pool import Pool
-from http_server.papers import Kind, Paper
+from http_server.papers import COLUMNS, Kind, Paper, body_of, paper_of, row_of
 
-_COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
 _TABLE = "agent_memory.papers"
 _FRESH = "(expires_at = 0 or expires_at > %s)"
 
 # fmt: off
-_PUT = f"""insert into {_TABLE} ({_COLUMNS}) values (%s, %s, %s, %s, %s::jsonb, %s, %s, %s)
+_PUT = f"""insert into {_TABLE} ({COLUMNS}) values (%s, %s, %s, %s, %s::jsonb, %s, %s, %s)
 on conflict (kind, key) do update set agent = excluded.agent, parent = excluded.parent,
   body = excluded.body, expires_at = excluded.expires_at, made_at = excluded.made_at,
   used_at = excluded.used_at"""
@@ -35,7 +32,7 @@ class PostgresPapers:
     def put(self, paper: Paper) -> None:
         """See `Papers`."""
         with self._pool.transaction(in_turn=False) as connection:
-            connection.execute(_PUT, _row(paper))
+            connection.execute(_PUT, row_of(paper))
 
     def get(self, kind: Kind, key: str) -> Paper | None:
         """See `Papers`."""
@@ -46,10 +43,10 @@ class PostgresPapers:
 
     def take(self, kind: Kind, key: str) -> Paper | None:
         """See `Papers`."""
-        statement = f"delete from {_TABLE} where kind = %s and key = %s returning {_COLUMNS}"
+        statement = f"delete from {_TABLE} where kind = %s and key = %s returning {COLUMNS}"
         with self._pool.transaction(in_turn=False) as connection:
             row = connection.execute(statement, (kind, key)).fetchone()
-        paper = _paper(row) if row else None
+        paper = paper_of(row) if row else None
         is_fresh = paper and (not paper.expires_at or paper.expires_at > self._clock())
         return paper if is_fresh else None
 
@@ -58,10 +55,10 @@ class PostgresPapers:
         with self._pool.transaction(in_turn=False) as connection:
             condition = "kind = %s and key = %s and body = %s::jsonb"
             lock = f"select from {_TABLE} where {condition} for update"
-            if not connection.execute(lock, (before.kind, before.key, _body(before))).rowcount:
+            if not connection.execute(lock, (before.kind, before.key, body_of(before))).rowcount:
                 return False
             for paper in after:
-                connection.execute(_PUT, _row(paper))
+                connection.execute(_PUT, row_of(paper))
             return True
 
     def touch(self, kind: Kind, key: str, *, used_at: float, expires_at: float) -> bool:
@@ -113,29 +110,6 @@ class PostgresPapers:
 
     def _where(self, condition: str, *values: object) -> list[Paper]:
         """Return the papers that a condition holds for, the oldest first."""
-        statement = f"select {_COLUMNS} from {_TABLE} where {condition} order by made_at, kind, key"
+        statement = f"select {COLUMNS} from {_TABLE} where {condition} order by made_at, kind, key"
         with self._pool.transaction(changes=False) as connection:
-            return [_paper(row) for row in connection.execute(statement, values)]
-
-
-def _body(paper: Paper) -> str:
-    return json.dumps(dict(paper.body), ensure_ascii=False)
-
-
-def _row(paper: Paper) -> tuple[object, ...]:
-    times = paper.expires_at, paper.made_at, paper.used_at
-    return paper.kind, paper.key, paper.agent, paper.parent, _body(paper), *times
-
-
-def _paper(row: tuple[Any, ...]) -> Paper:
-    kind, key, agent, parent, body, expires_at, made_at, used_at = row
-    return Paper(
-        kind=kind,
-        key=key,
-        agent=agent,
-        parent=parent,
-        body=body,
-        expires_at=expires_at,
-        made_at=made_at,
-        used_at=used_at,
-    )
+            return [paper_of(row) for row in connection.execute(statement, values)]

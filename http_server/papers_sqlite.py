@@ -1,21 +1,18 @@
 """Keeps the server's papers in one SQLite file, for a server of one machine."""
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from core.disk.atomic import make_directory, reason_of
 from core.disk.database import Database, DatabaseWriteError, Migrations
-from http_server.papers import Kind, Paper
+from http_server.papers import COLUMNS, Kind, Paper, paper_of, row_of
 
 FILE_NAME = "http_server.db"
 APPLICATION_ID = 0x534D_0201  # "SM", the server
 _WAIT_S = 10.0  # for another process that writes
-_COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
 _FRESH = "(expires_at = 0 OR expires_at > ?)"
 
 # fmt: off
@@ -148,31 +145,11 @@ class SqlitePapers:
 
 def _selected(connection: sqlite3.Connection, condition: str, *values: object) -> list[Paper]:
     """Return the papers that a condition holds for, the oldest first."""
-    statement = f"SELECT {_COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, number"
-    return [_paper(row) for row in connection.execute(statement, values)]
+    statement = f"SELECT {COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, number"
+    return [paper_of(row) for row in connection.execute(statement, values)]
 
 
 def _put(connection: sqlite3.Connection, paper: Paper) -> None:
-    row = _row(paper)
+    row = row_of(paper)
     marks = ", ".join("?" * len(row))
-    connection.execute(f"INSERT OR REPLACE INTO papers ({_COLUMNS}) VALUES ({marks})", row)
-
-
-def _row(paper: Paper) -> tuple[object, ...]:
-    body = json.dumps(dict(paper.body), ensure_ascii=False)
-    times = paper.expires_at, paper.made_at, paper.used_at
-    return paper.kind, paper.key, paper.agent, paper.parent, body, *times
-
-
-def _paper(row: tuple[Any, ...]) -> Paper:
-    kind, key, agent, parent, body, expires_at, made_at, used_at = row
-    return Paper(
-        kind=kind,
-        key=key,
-        agent=agent,
-        parent=parent,
-        body=json.loads(body),
-        expires_at=expires_at,
-        made_at=made_at,
-        used_at=used_at,
-    )
+    connection.execute(f"INSERT OR REPLACE INTO papers ({COLUMNS}) VALUES ({marks})", row)
