@@ -45,6 +45,26 @@ def read_terminal(ours: int) -> bytes:
     return os.read(ours, 65_536)
 
 
+def said_yes(*words: str, meanwhile: Callable[[], object]) -> tuple[int, str]:
+    """What a command ends with that a person says yes to after something happened meanwhile.
+
+    The second is what it printed on standard error.
+    """
+    controller, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, str(CLI), *words], stdin=terminal, stdout=terminal, stderr=subprocess.PIPE
+    ) as running:
+        said = b""
+        while b"[y/N]" not in said:
+            said += read_terminal(controller)
+        meanwhile()
+        os.write(controller, b"y\n")
+        errors = running.communicate(timeout=60)[1].decode()
+    os.close(terminal)
+    os.close(controller)
+    return running.returncode, errors
+
+
 class Run(NamedTuple):
     """One finished command."""
 

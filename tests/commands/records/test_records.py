@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -19,7 +17,7 @@ from commands.terminal.screen import Screen, has_colours
 from commands.terminal.words import WORDS
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import CLI, Command, read_terminal
+from tests.support.cli_process import Command, said_yes
 from tests.support.cli_process import GoodRun as Run
 from tests.support.costly import one_in
 from tests.support.git_clones import path_of, write
@@ -513,22 +511,10 @@ def test_a_dry_run_deletes_nothing(command: Command, shop: Path) -> None:
 @pytest.mark.long  # it costs much
 @posix
 def test_a_record_that_was_updated_while_somebody_looked_stays(shop: Path) -> None:
-    controller, terminal = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, str(CLI), "forget", VAT.id, REFUND.id],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=subprocess.PIPE,
-    ) as running:
-        said = b""
-        while b"[y/N]" not in said:
-            said += read_terminal(controller)
-        MemoryStore(path_of(shop)).upsert_log(a_draft())
-        os.write(controller, b"y\n")
-        errors = running.communicate(timeout=60)[1].decode()
-    os.close(terminal)
-    os.close(controller)
-    assert running.returncode == 1
+    store = MemoryStore(path_of(shop))
+    words = ("forget", VAT.id, REFUND.id)
+    code, errors = said_yes(*words, meanwhile=lambda: store.upsert_log(a_draft()))
+    assert code == 1
     assert errors.startswith(f"Changed or removed in the meantime, so left unchanged: {VAT.token}.")
     assert [it.id for it in MemoryStore(path_of(shop)).read_all()] == [VAT.id, RULE.id]
 

@@ -3,8 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 
 from core.lessons.record import Record, new_record, parse_line
 from core.particles import filled
-from tests.support.cli_process import CLI, GoodRun, read_terminal, without_settings
+from tests.support.cli_process import GoodRun, said_yes, without_settings
 from tests.support.git_clones import (
     commit,
     compact,
@@ -576,22 +574,11 @@ def test_an_older_version_takes_the_place_of_the_present_one(
 @pytest.mark.usefixtures("command")
 def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(project: Path) -> None:
     save("three", "looked at", LATER)(project)
-    controller, terminal = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, str(CLI), "restore", THREE.token, "--project", str(project)],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=subprocess.PIPE,
-    ) as running:
-        said = b""
-        while b"[y/N]" not in said:
-            said += read_terminal(controller)
-        save("three", "changed meanwhile", LATEST)(project)
-        os.write(controller, b"y\n")
-        errors = running.communicate(timeout=60)[1].decode()
-    os.close(terminal)
-    os.close(controller)
-    assert (running.returncode, THREE.id in errors) == (1, True)
+    words = ("restore", THREE.token, "--project", str(project))
+    code, errors = said_yes(
+        *words, meanwhile=lambda: save("three", "changed meanwhile", LATEST)(project)
+    )
+    assert (code, THREE.id in errors) == (1, True)
     assert now_of(project, THREE.id).lesson == "changed meanwhile"
 
 
