@@ -113,7 +113,7 @@ def _word(lang: Language, key: str, parts: Sequence[Part]) -> str:
 
 def _masthead(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     before, after = word(lang, "title", project="\0").split("\0")
-    notes = [word(lang, note) for note in page.notes]
+    notes = list[str]()
     if page.log.hidden:
         notes.append(word(lang, "hidden", count=len(page.log.hidden)))
     if page.log.unsettled:
@@ -196,31 +196,22 @@ def _search(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
 
 
 def _filters(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
-    """Return the choices of type, author, date and order; only what is there can be chosen."""
+    """Return the choices of type, agent, date and order; only what is there can be chosen."""
     there = {kind for entry in page.entries for kind in kinds_of(entry, lang)}
     every = {"": word(lang, "kind_all")}
     kinds = {it: word(lang, f"kind_{it}") for it in KINDS if it in there}
-    names = sorted({it.added.author for it in page.entries if it.added}, key=str.casefold)
-    authors = {name: name for name in names}
-    everybody = {"": _word(lang, "author_all", parts)}
+    agents = sorted({it for part in parts for it in part.agents}, key=str.casefold)
+    makers = {"": word(lang, "agent_all")} | {agent: agent for agent in agents}
     orders = {it if it != "newest" else "": word(lang, f"sort_{it}") for it in ORDERS}
     types: Groups = {"": every | kinds}
-    makers: Groups = {"": everybody | authors}
-    agents = sorted({it for part in parts for it in part.agents}, key=str.casefold)
     if parts:
         lesson = {"lesson": word(lang, "kind_lesson")} if page.topics else {}
         own = {part.title: part.kinds for part in parts}
         types = {"": every, word(lang, "lessons"): lesson | kinds, **own}
-        named = {agent: agent for agent in agents}
-        makers = {"": everybody, word(lang, "people"): authors, word(lang, "agents"): named}
     return [
         '<div id="filters">',
         *_choice("type", word(lang, "choose_type"), types),
-        *(
-            _choice("author", _word(lang, "choose_author", parts), makers)
-            if names or agents
-            else ()
-        ),
+        *(_choice("agent", word(lang, "choose_agent"), {"": makers}) if agents else ()),
         f'<label class="since">{as_line(word(lang, "since"))}'
         f' <input type="date" id="since" max="{day_of(page.now)}"></label>',
         *_choice("sort", word(lang, "choose_sort"), {"": orders}),

@@ -1,11 +1,10 @@
-"""Collects what the page shows: records by topic, who brought them, and figures.
+"""Collects what the page shows: records by topic, and figures.
 
 Pure. It redacts everything, since a line may be edited by hand and a page passed on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from core.lessons.answers.counting import (
@@ -20,8 +19,6 @@ from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import token_text
 from core.lessons.clean_record import clean_record
 from core.lessons.compaction import group_by_topic
-from core.lessons.git.commits import Commit
-from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.text_redaction import redacted
@@ -35,16 +32,13 @@ class Entry:
 
     token: empty for an id that could pass for something else. anchor: its unique id in the
     document. reach: how often hooks showed it at work, None where they have noted nothing or may
-    not show it. added: the commit that first brought the record. saved: the commit of this version,
-    None if it is the same or git has none.
+    not show it.
     """
 
     record: Record
     token: str
-    anchor: str = ""
+    anchor: str
     reach: int | None = None
-    added: Commit | None = None
-    saved: Commit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +58,7 @@ class Topic:
 class Page:
     """All that the page shows.
 
-    newest: the records that were saved last. notes: keys of sentences. redacted: the kinds of
-    secrets that were replaced.
+    newest: the records that were saved last. redacted: the kinds of secrets that were replaced.
     """
 
     project: str
@@ -77,7 +70,6 @@ class Page:
     came_back: tuple[Entry, ...]
     questions: tuple[Entry, ...]
     compaction: Compaction
-    notes: tuple[str, ...]
     redacted: tuple[str, ...]
 
     @property
@@ -88,7 +80,6 @@ class Page:
 
 def page_of(
     log: MemoryLog,
-    lineage: Lineage,
     frame: Frame,
     *,
     project: str,
@@ -97,7 +88,7 @@ def page_of(
 ) -> Page:
     """Return the page of a log. times: how often hooks showed a record, by its id."""
     cleaned = [clean_record(record) for record in log.records]
-    entries = _entries(log.records, [clean for clean, _ in cleaned], lineage, times)
+    entries = _entries(log.records, [clean for clean, _ in cleaned], times)
     by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
 
     def shown(records: Iterable[Record]) -> tuple[Entry, ...]:
@@ -113,7 +104,6 @@ def page_of(
         came_back=shown(came_back(log.records)),
         questions=shown(open_questions(log.records)),
         compaction=compaction(log.records, frame.threshold),
-        notes=lineage.notes,
         redacted=tuple(kind for _, found in cleaned for _, kind in found),
     )
 
@@ -121,41 +111,19 @@ def page_of(
 def _entries(
     records: Sequence[Record],
     cleaned: Sequence[Record],
-    lineage: Lineage,
     times: Mapping[str, int] | None,
 ) -> list[Entry]:
     taken: set[str] = set()
     entries = list[Entry]()
     for record, clean in zip(records, cleaned, strict=True):
-        entry = _entry(record, clean, lineage)
+        token = record.token if token_text(clean, "en") == clean.token else ""
         anchor = f"r-{clean.id}"
-        if not entry.token or anchor in taken:
+        if not token or anchor in taken:
             anchor = f"record-{len(entries) + 1}"
         taken.add(anchor)
         reach = times.get(record.id, 0) if times is not None and is_harmless(record) else None
-        entries.append(replace(entry, anchor=anchor, reach=reach))
+        entries.append(Entry(record=clean, token=token, anchor=anchor, reach=reach))
     return entries
-
-
-def _entry(record: Record, clean: Record, lineage: Lineage) -> Entry:
-    """Return a record redacted, with what git knows of the version in the log."""
-    added, saved = lineage.added.get(record.id), lineage.saved.get(record.token)
-    is_same = added is not None and saved is not None and added.id == saved.id
-    return Entry(
-        record=clean,
-        token=record.token if token_text(clean, "en") == clean.token else "",
-        added=_named(added),
-        saved=None if is_same else _named(saved),
-    )
-
-
-@lru_cache(maxsize=4_096)  # many records share a commit
-def _named(commit: Commit | None) -> Commit | None:
-    """Return a commit, redacted."""
-    if not commit:
-        return None
-    author, subject = redacted(commit.author)[0], redacted(commit.subject)[0]
-    return replace(commit, author=author, subject=subject)
 
 
 def topic_anchor(name: str) -> str:

@@ -20,8 +20,8 @@ class Part(NamedTuple):
 
     title: what it is called, name: the same within a sentence. shown: how many of it stand there.
     section: lines of HTML, below the lessons. kinds: what can be chosen of it as type, by the
-    value. agents: those that made it, who can be chosen as authors. keys: further keys of the
-    keyboard, with what each does. style: what follows that of the page.
+    value. agents: those that made it, who can be chosen. keys: further keys of the keyboard, with
+    what each does. style: what follows that of the page.
     """
 
     title: str

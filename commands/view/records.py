@@ -11,7 +11,6 @@ from commands.view.page import Entry, topic_anchor
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.answers.words import say
-from core.lessons.git.commits import Commit
 from core.lessons.record import seconds_of
 from core.messages import Language
 
@@ -42,7 +41,6 @@ def card(entry: Entry, lang: Language, also: str = "") -> list[str]:
     moment_s = seconds_of(last)
     data = {
         "kinds": " ".join([*kinds_of(entry, lang), *([also] if also else [])]),
-        "author": entry.added.author if entry.added else "",
         "day": day_of(last),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": str(record.seen),
@@ -132,18 +130,12 @@ def _more(entry: Entry, lang: Language) -> list[str]:
 
 
 def _facts(entry: Entry, lang: Language) -> list[str]:
-    """Return when and by whom a record was saved, how often shown, and its id to copy."""
+    """Return when a record was saved, how often hooks showed it, and its id to copy."""
     record = entry.record
     key = "compacted" if record.source_count else "saved"
     parts = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
-    if entry.added:
-        parts[0] += " " + _who(entry.added)
-    if record.updated or entry.saved:
-        moment = record.updated or (entry.saved.date if entry.saved else "")
-        last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
-        if entry.saved:
-            last += " " + _who(entry.saved)
-        parts.append(last)
+    if record.updated:
+        parts.append(f"{as_line(word(lang, 'updated'))} {_day(record.updated)}")
     if entry.reach is not None:
         parts.append(as_line(word(lang, "reach", count=entry.reach, days=KEPT_DAYS)))
     return [*parts, _id(entry, lang)]
@@ -164,8 +156,3 @@ def _id(entry: Entry, lang: Language) -> str:
 def _day(moment: str) -> str:
     day = day_of(moment)
     return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
-
-
-def _who(commit: Commit) -> str:
-    """Return the author and the commit."""
-    return f"{as_name(commit.author)} <code>{as_line(commit.short)}</code>"

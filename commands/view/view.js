@@ -4,7 +4,7 @@
 
 // What people wrote; not our labels, which are in every record.
 const TEXTS = [":scope > .lesson", ":scope > .about .of", ":scope > dl dd.text", ":scope > .places code"].join();
-const CHOICES = ["q", "type", "author", "since", "sort", "topics", "theme"];
+const CHOICES = ["q", "type", "agent", "since", "sort", "topics", "theme"];
 const MOST_PAINTED = 1000;
 const AT_ONCE = 100;
 const TYPING_MS = 600;
@@ -27,7 +27,7 @@ const bar = find(".search");
 const help = find("#keys");
 const shortcuts = find("#shortcuts");
 const toast = find(".toast");
-const controls = { type: find("#type"), author: find("#author"), since: find("#since"), sort: find("#sort") };
+const controls = { type: find("#type"), agent: find("#agent"), since: find("#since"), sort: find("#sort") };
 const topics = [...document.querySelectorAll(".topic")].map((element) => ({
   element,
   name: folded(element.querySelector("h3").textContent),
@@ -40,7 +40,7 @@ const records = topics.flatMap(({ element, articles }) =>
     home: element,
     next: articles[at + 1] ?? null,
     kinds: article.dataset.kinds.split(" "),
-    author: article.dataset.author,
+    agent: article.dataset.agent,
     day: article.dataset.day,
     at: Number(article.dataset.at),
     seen: Number(article.dataset.seen),
@@ -89,10 +89,10 @@ function has(record, word) {
 }
 
 function passes(record) {
-  const [type, author, since] = ["type", "author", "since"].map((name) => controls[name]?.value);
+  const [type, agent, since] = ["type", "agent", "since"].map((name) => controls[name]?.value);
   return (
     (!type || record.kinds.includes(type)) &&
-    (!author || record.author === author) &&
+    (!agent || record.agent === agent) &&
     (!since || (record.day >= since && record.day[0] !== "?"))
   );
 }

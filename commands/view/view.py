@@ -18,7 +18,6 @@ from commands.terminal.console import (
     explain,
     open_memory,
 )
-from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
 from commands.terminal.rooms_here import has_fragments
 from commands.terminal.safe_text import plain, warn
@@ -30,15 +29,12 @@ from commands.view.words import WORDS, word
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.lineage import Lineage, lineage_of
 from core.lessons.record import utc_now
 from core.parser import add_project
 from core.program import CLI, version
 from core.project import state_directory
 
 NAME = "view.html"
-MOST_GIT_S = 30
 
 
 class NoPlaceError(SentinelError, OSError):
@@ -79,20 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
-    """Return the page and the number of its records; print why git tells nothing."""
+    """Return the page and the number of its records; print how many secrets it leaves out."""
     lang = opened.lang
     log = opened.store.read()
     root = str(opened.project.root)
-    try:
-        deadline_s = time.monotonic() + MOST_GIT_S
-        with progress(lang):
-            lineage = lineage_of(opened.store.path, log, deadline_s=deadline_s)
-    except HistoryError as error:
-        warn(word(lang, "no_git", reason=plain(error.text(lang))))
-        lineage = Lineage()
     page = page_of(
         log,
-        lineage,
         Frame(project=root, settings=opened.settings),
         project=opened.project.root.name or root,
         now=utc_now(),

@@ -9,7 +9,6 @@ from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.part import Part
 from core.lessons.answers.frame import Frame
-from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
@@ -65,6 +64,6 @@ def page_with_fragments(
     """The page of these records and fragments. parts: what stands before the fragments."""
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(lang=lang))
-    page = page_of(log, Lineage(), frame, project="shop", now=LATER)
+    page = page_of(log, frame, project="shop", now=LATER)
     part = part_of(collection_of(found), lang, about=about)
     return page_html(page, lang, "", [*parts, part])

@@ -39,7 +39,7 @@ _CONFIG = {
 }
 
 
-def _environment(committed: str = "") -> dict[str, str]:
+def _environment() -> dict[str, str]:
     foreign = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS")
     inherited = {name: value for name, value in os.environ.items() if name not in foreign}
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
@@ -47,17 +47,15 @@ def _environment(committed: str = "") -> dict[str, str]:
     for at, (name, value) in enumerate(_CONFIG.items()):
         settings[f"GIT_CONFIG_KEY_{at}"] = name
         settings[f"GIT_CONFIG_VALUE_{at}"] = value
-    if committed:
-        settings["GIT_COMMITTER_DATE"] = committed
     return {**inherited, **settings}
 
 
-def run_git(folder: Path, *arguments: str, committed: str = "") -> subprocess.CompletedProcess[str]:
-    """One git command, whatever its exit code; committed: the date of the commit that it makes."""
+def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """One git command, whatever its exit code."""
     return subprocess.run(
         ["git", *arguments],
         cwd=folder,
-        env=_environment(committed),
+        env=_environment(),
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -65,9 +63,9 @@ def run_git(folder: Path, *arguments: str, committed: str = "") -> subprocess.Co
     )
 
 
-def git(folder: Path, *arguments: str, committed: str = "") -> str:
+def git(folder: Path, *arguments: str) -> str:
     """The output of one git command that must succeed."""
-    done = run_git(folder, *arguments, committed=committed)
+    done = run_git(folder, *arguments)
     assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
     return done.stdout
 

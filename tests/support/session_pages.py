@@ -7,7 +7,6 @@ from commands.view.page import page_of
 from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
 from core.lessons.answers.frame import Frame
-from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
@@ -36,5 +35,5 @@ def page_with(
     """The page of these records and sessions. total: how many sessions the project has."""
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(lang=lang))
-    page = page_of(log, Lineage(), frame, project="shop", now=LATER)
+    page = page_of(log, frame, project="shop", now=LATER)
     return page_html(page, lang, "", [part_of(collection_of(found_of(sessions, total)), lang)])

@@ -8,7 +8,6 @@ import pytest
 from commands.view.html import page_html
 from commands.view.page import page_of
 from core.lessons.answers.frame import Frame
-from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
@@ -37,14 +36,13 @@ needs_axe = pytest.mark.skipif(
 def html_of(
     *records: Record | bytes,
     lang: Language = "en",
-    lineage: Lineage | None = None,
     project: str = "shop",
     now: str = LATER,
 ) -> str:
     """The page of these records, or of lines as a hand wrote them."""
     lines = b"".join(it if isinstance(it, bytes) else it.to_line() for it in records)
     frame = Frame(project="/shop", settings=Settings(lang=lang))
-    page = page_of(MemoryLog.parse(lines), lineage or Lineage(), frame, project=project, now=now)
+    page = page_of(MemoryLog.parse(lines), frame, project=project, now=now)
     return page_html(page, lang)
 
 

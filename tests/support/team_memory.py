@@ -1,4 +1,4 @@
-"""Makes a memory as a team has it after half a year: several authors, two languages.
+"""Makes a memory as a team has it after half a year: many topics, two languages.
 
 `python -m tests.support.team_memory FOLDER` makes it, for looking at what people are shown.
 """
@@ -11,11 +11,10 @@ from typing import Any
 
 from core.lessons.record import Draft
 from core.store import MemoryStore
-from tests.support.git_clones import git, path_of
+from tests.support.git_clones import path_of
 from tests.support.stdio_client import ROOT
 
 LESSONS = ROOT / "benchmarks/lessons.jsonl"
-AUTHORS = ("web", "payments", "결제팀", "platform")
 PRINCIPLES = {
     ("payment", "payments-api"): Draft(
         type="principle",
@@ -41,22 +40,17 @@ PRINCIPLES = {
 
 
 def make_team_memory(folder: Path) -> Path:
-    """The repository with its memory, in a new folder; only the last save is not committed."""
+    """The project with its memory, in a new folder."""
     folder.mkdir(parents=True)
-    git(folder, "init", "--quiet")
     log = path_of(folder)
     lessons = list(_lessons())
     for at, lesson in enumerate(lessons):
         _save(log, Draft(type="log", **lesson), date=_date(at))
-        if at % 3 == 2:
-            _commit(folder, AUTHORS[at % len(AUTHORS)], _date(at))
     for at in (4, 4, 17, 4):
         _save(log, Draft(type="log", **lessons[at]), date=_date(54 + at % 5))
-    _commit(folder, "platform", _date(60))
     for topics, principle in PRINCIPLES.items():
         merged = [it.token for it in MemoryStore(log).read().records if it.topic in topics]
         _save(log, principle, merged, date=_date(62))
-    _commit(folder, "결제팀", _date(62))
     _save(log, Draft(type="log", **lessons[17]), date=_date(65))
     return folder
 
@@ -74,21 +68,6 @@ def _date(at: int) -> str:
 
 def _save(log: Path, draft: Draft, replaced: list[str] | None = None, *, date: str) -> None:
     MemoryStore(log, now=lambda: date).upsert_log(draft, replaced or ())
-
-
-def _commit(folder: Path, author: str, date: str) -> None:
-    git(folder, "add", "--all")
-    who = f"--author={author} <team@example.invalid>"
-    git(
-        folder,
-        "commit",
-        "--quiet",
-        who,
-        f"--date={date}",
-        "-m",
-        "Log what was missing",
-        committed=date,
-    )
 
 
 if __name__ == "__main__":

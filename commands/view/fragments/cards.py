@@ -44,7 +44,7 @@ def card(item: Item, lang: Language) -> list[str]:
     moment_s = seconds_of(moment)
     data = {
         "kinds": " ".join(kinds_of(item)),
-        "author": fragment.agent,
+        "agent": fragment.agent,
         "day": day_of(moment),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": "0",

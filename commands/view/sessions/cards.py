@@ -33,7 +33,7 @@ def card(item: Item, lang: Language) -> list[str]:
     moment_s = seconds_of(session.updated_at)
     data = {
         "kinds": " ".join(kinds_of(session)),
-        "author": session.agent,
+        "agent": session.agent,
         "day": day_of(session.updated_at),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
         "seen": "0",

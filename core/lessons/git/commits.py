@@ -11,7 +11,7 @@ ADDITIONS = 50
 
 _EVERYWHERE = ("--all", "--reflog")
 _ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
-_FORMAT = "--format=%H%x00%an%x00%aI%x00%s"
+_FORMAT = "--format=%H%x00%an%x00%aI"
 _RAW = ("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
@@ -29,12 +29,11 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit and what it did to the log; `date` is ISO 8601, texts are as git has them."""
+    """One commit and what it did to the log; `date` is ISO 8601."""
 
     id: str
     author: str
     date: str
-    subject: str
     changes: tuple[FileChange, ...] = ()
 
     @property
@@ -120,15 +119,15 @@ def _parsed(data: bytes) -> Iterator[Commit]:
         if not fields[at]:
             at += 1
             continue
-        name, author, date, subject = (it.decode("utf-8", "replace") for it in fields[at : at + 4])
-        at += 4
+        name, author, date = (it.decode("utf-8", "replace") for it in fields[at : at + 3])
+        at += 3
         changes = []
         while at < len(fields) and (fields[at].startswith(b":") or not fields[at]):
             if fields[at]:
                 changes.append(_change(fields[at], os.fsdecode(fields[at + 1])))
                 at += 1
             at += 1
-        yield Commit(id=name, author=author, date=date, subject=subject, changes=tuple(changes))
+        yield Commit(id=name, author=author, date=date, changes=tuple(changes))
 
 
 def _change(raw: bytes, path: str) -> FileChange:

@@ -3,7 +3,6 @@
 import contextlib
 import subprocess
 import threading
-import time
 from functools import lru_cache
 from types import TracebackType
 
@@ -42,15 +41,12 @@ class OldLogs:
             self._process.wait()
 
     def content(self, blob: str) -> bytes:
-        """Return the file of this object as git has it; each answer may take TIMEOUT_S.
+        """Return the file of this object as git has it.
 
-        Raises HistoryError, also once the deadline of the repository is over.
+        Raises HistoryError, also where git does not answer within TIMEOUT_S.
         """
-        left_s = self._git.deadline_s - time.monotonic()
-        if left_s <= 0:
-            raise self._slow()
         process = self._process or self._start()
-        timer = threading.Timer(min(TIMEOUT_S, left_s), self._give_up)
+        timer = threading.Timer(TIMEOUT_S, self._give_up)
         timer.daemon = True
         timer.start()
         try:
@@ -83,11 +79,8 @@ class OldLogs:
     def _failure(self, blob: str) -> HistoryError:
         """Say what to raise: git was stopped here, or ended, or lacks the object (is damaged)."""
         if self._is_late:
-            return self._slow()
+            return HistoryError("git_slow", seconds=TIMEOUT_S)
         return HistoryError("objects_missing", reason=f"cat-file {blob[:SHORT_DIGITS]}")
-
-    def _slow(self) -> HistoryError:
-        return HistoryError("git_slow", seconds=max(round(self._git.patience_s), 1))
 
     def _start(self) -> "subprocess.Popen[bytes]":
         self._process = self._git.start("cat-file", "--batch")

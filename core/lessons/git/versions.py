@@ -1,6 +1,5 @@
 """Asks the log, the file beside it and git about one record: its versions, and who replaced it."""
 
-import math
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -63,28 +62,19 @@ class Present:
 class History:
     """The former versions of the records of one memory log: those kept beside it, and git's."""
 
-    def __init__(
-        self,
-        log_path: Path,
-        log: MemoryLog,
-        kept: Iterable[Replaced] = (),
-        *,
-        deadline_s: float = math.inf,
-    ) -> None:
+    def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
         """Take the file as it stands (`log`). Git is not asked before something is wanted of it.
 
-        kept: what was replaced and is kept beside the log, the newest first. deadline_s: as of
-        `WorkTree`.
+        kept: what was replaced and is kept beside the log, the newest first.
         """
         self._target = Path(os.path.realpath(log_path))
-        self._deadline_s = deadline_s
         self.log = log
         self.kept = {it.token: it for it in reversed([*kept])}
 
     @cached_property
     def repository(self) -> Repository:
         """The repository of the file. Raises HistoryError where there is none."""
-        return Repository(self._target, deadline_s=self._deadline_s)
+        return Repository(self._target)
 
     @cached_property
     def has_git(self) -> bool:

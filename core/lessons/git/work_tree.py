@@ -32,7 +32,6 @@ class WorkTree:
 
     folder: where git is started. git_directory: the repository's. top: where the work tree begins.
     These are absolute. prefix: the folder from the top, with `/` and one at its end, "" at the top.
-    patience_s: how long one answer may take, at most until the deadline.
     """
 
     def __init__(self, folder: Path, *, deadline_s: float = math.inf) -> None:
@@ -41,8 +40,7 @@ class WorkTree:
         deadline_s: when by the monotonic clock no call waits for git any longer.
         """
         self.folder = Path(os.path.abspath(folder))
-        self.deadline_s = deadline_s
-        self.patience_s = min(call.TIMEOUT_S, deadline_s - time.monotonic())
+        self._deadline_s = deadline_s
         found, place = _discovered(Path(os.path.realpath(folder)), deadline_s)
         if found.returncode and b"not a git repository" not in found.stderr:
             raise failed(found.stderr)
@@ -70,7 +68,7 @@ class WorkTree:
     ) -> subprocess.CompletedProcess[bytes]:
         """Call git; the return code says whether it failed. variables: as of `ask`."""
         named = (*self._named, *arguments)
-        return _called(self.folder, *named, variables=variables, deadline_s=self.deadline_s)
+        return _called(self.folder, *named, variables=variables, deadline_s=self._deadline_s)
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a git that answers what is written to it."""

@@ -10,8 +10,6 @@ from unicodedata import normalize
 import pytest
 from selenium.webdriver import Keys
 
-from core.lessons.git.commits import Commit
-from core.lessons.git.lineage import Lineage
 from core.messages import Language
 from tests.support.headless import DESKTOP, PHONE
 from tests.support.samples import LATER, NOW, a_record
@@ -156,23 +154,16 @@ def test_a_kind_narrows_the_records_and_a_word_within_it(browser: Shown, gaps: P
     assert browser.said() == "Found: 0 of 9"
 
 
-def test_author_and_date_narrow_the_records(browser: Shown, folder: Path) -> None:
+def test_a_date_narrows_the_records(browser: Shown, folder: Path) -> None:
     early, late = a_record("early", lesson="early"), a_record("late", now=LATER, lesson="late")
     odd = replace(a_record("odd", lesson="odd"), created="someday")
-    commit = Commit(id="0123456789", author="web", date=NOW, subject="Log")
-    added = {early.id: commit, late.id: replace(commit, author="결제팀")}
     page = folder / "filters.html"
-    page.write_text(html_of(early, late, odd, lineage=Lineage(added=added)), encoding="utf-8")
+    page.write_text(html_of(early, late, odd), encoding="utf-8")
     browser.open(page)
-    browser.choose("author", "결제팀")
-    assert browser.records() == ["late"]
-    browser.choose("author", "")
     browser.choose("since", LATER[:10])
     assert browser.records() == ["late"]
     browser.choose("since", NOW[:10])
-    assert browser.records() == ["late", "early"]
-    browser.choose("author", "web")
-    assert (browser.records(), browser.said()) == (["early"], "Found: 1 of 3")
+    assert (browser.records(), browser.said()) == (["late", "early"], "Found: 2 of 3")
 
 
 def test_records_can_be_sorted(browser: Shown, folder: Path) -> None:
@@ -408,9 +399,9 @@ def test_the_tab_key_visits_everything_and_shows_where_it_is(
         assert "solid 2px" in outline, name
         visited.append(name.strip())
     figures = ["a #topics", "a #type", "a #type", "a #type", "a #topics"]
-    filters = ["#type", "#author", "#since", "#since", "#since", "#since", "#sort"]
-    assert visited[:15] == ["a #records", "#help", *figures, "#query", *filters]
-    rest = visited[15:]
+    filters = ["#type", "#since", "#since", "#since", "#since", "#sort"]
+    assert visited[:14] == ["a #records", "#help", *figures, "#query", *filters]
+    rest = visited[14:]
     assert rest[:10:2] == ["a #topic"] * 5 and all(it.startswith("a #r-") for it in rest[1:10:2])
     topics = ["#among-topics", *["summary topic"] * len(browser.topics())]
     assert rest[-len(topics) :] == topics

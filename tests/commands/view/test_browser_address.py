@@ -120,7 +120,7 @@ def test_a_colour_is_in_the_address_only_when_it_is_chosen(browser: Shown, gaps:
 @pytest.mark.parametrize(
     "fragment",
     [
-        "#type=nothing&author=nobody&sort=up&since=yesterday&theme=pink",
+        "#type=nothing&agent=nobody&sort=up&since=yesterday&theme=pink",
         "#topic=nowhere&show=nothing&unknown=1",
         "#q=%&topic=%zz",
         "#=&==&q=",
@@ -138,6 +138,6 @@ def test_an_address_that_makes_no_sense_does_no_harm(
 
 
 def test_what_an_address_says_stays_text(browser: Shown, gaps: Path) -> None:
-    browser.open(gaps, "#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&author=%3Cb%3E")
+    browser.open(gaps, "#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&agent=%3Cb%3E")
     assert browser.js("return document.querySelectorAll('img, main b').length") == 0
     assert (browser.records(), browser.messages()) == ([], [])

@@ -208,7 +208,7 @@ def test_what_was_remembered_is_shown_and_what_is_in_the_bin_is_not(room: Room) 
     ]
     page = page_with_fragments(found)
     assert f'id="f-{kept.fragment.id}" class="fragment decision"' in page
-    assert 'data-author="codex"' in page
+    assert 'data-agent="codex"' in page
 
 
 @pytest.mark.parametrize("is_public", [False, True])
@@ -429,7 +429,7 @@ def test_lessons_sessions_and_fragments_share_one_search(tmp_path: Path) -> None
     assert (told.code, told.errors) == (0, "")
     assert 'placeholder="Search lessons, sessions and fragments"' in told.out
     assert sum("data-kinds" in it for it in Document(told.out).all("article")) == 26
-    assert told.out.count('<optgroup label="Agents">') == 1
+    assert told.out.count('<select id="agent" aria-label="Agent">') == 1
     assert told.out.index('id="sessions"') < told.out.index('id="fragments"')
 
 

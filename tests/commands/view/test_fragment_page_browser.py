@@ -81,7 +81,7 @@ def test_kinds_states_and_agents_can_be_chosen(browser: Shown, mine: dict[Langua
         browser.choose("type", kind)
         assert browser.said() == f"Found: {count} of {COUNT + RECORDS}", kind
     browser.choose("type", "")
-    browser.choose("author", "codex")
+    browser.choose("agent", "codex")
     assert len(found(browser)) == sum(it.agent == "codex" for it in fragments)
 
 

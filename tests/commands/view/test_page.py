@@ -1,39 +1,24 @@
-"""Tests what the page of a memory shows: order, authors, and no secret."""
+"""Tests what the page of a memory shows: order, anchors, and no secret."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from commands.view.page import Page, page_of
 from core.lessons.answers.frame import Frame
-from core.lessons.git.commits import Commit
-from core.lessons.git.lineage import Lineage, lineage_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.settings import Settings
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git, new_project, path_of, store_of
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.samples import LATER, NOW, a_principle, a_record
 
 LAST = "2026-03-09T12:00:00+00:00"
-FIRST = Commit(id="a" * 40, author="web", date=NOW, subject="Log it")
-SECOND = Commit(id="b" * 40, author="결제팀", date=LATER, subject="Log it again")
 
 
-def page(
-    *records: Record, lineage: Lineage | None = None, project: str = "shop", threshold: int = 50
-) -> Page:
+def page(*records: Record, project: str = "shop", threshold: int = 50) -> Page:
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(), own_threshold=threshold)
-    return page_of(log, lineage or Lineage(), frame, project=project, now=LAST)
-
-
-def a_lineage(
-    added: dict[str, Commit] | None = None,
-    saved: dict[str, Commit] | None = None,
-) -> Lineage:
-    return Lineage(added=added or {}, saved=saved or {})
+    return page_of(log, frame, project=project, now=LAST)
 
 
 def test_topics_with_the_most_records_come_first_and_then_their_names_decide() -> None:
@@ -71,30 +56,13 @@ def test_in_a_topic_principles_come_first_and_then_what_was_saved_last() -> None
     assert [entry.record for entry in topic.entries] == [rule, updated, new, old]
 
 
-def test_a_record_knows_who_brought_it_and_who_saved_it_last() -> None:
-    again = replace(a_record(), seen=2, updated=LATER)
-    other = a_record("other", topic="z")
-    lineage = a_lineage(
-        added={again.id: FIRST, other.id: FIRST}, saved={again.token: SECOND, other.token: FIRST}
-    )
-    entries = page(again, other, lineage=lineage).entries
-    assert [(entry.added, entry.saved) for entry in entries] == [(FIRST, SECOND), (FIRST, None)]
-
-
-def test_without_git_nobody_is_named() -> None:
-    [entry] = page(a_record()).entries
-    assert (entry.added, entry.saved) == (None, None)
-
-
-def test_no_secret_is_left_in_records_authors_and_names() -> None:
+def test_no_secret_is_left_in_records_and_names() -> None:
     kept = replace(a_record("1"), topic=f"topic {TOKEN}", ask_next_time=TOKEN)
-    who = replace(FIRST, author=f"bot {TOKEN}", subject=f"token {TOKEN}")
-    shown = page(kept, lineage=a_lineage(added={kept.id: who}), project=f"shop-{TOKEN}")
+    shown = page(kept, project=f"shop-{TOKEN}")
     assert TOKEN[4:] not in repr((shown.topics, shown.questions))
     assert TOKEN[4:] not in shown.project
     [entry] = shown.entries
     assert entry.record.topic == "topic [REDACTED]"
-    assert entry.added == replace(FIRST, author="bot [REDACTED]", subject="token [REDACTED]")
     assert len(shown.redacted) == 2
 
 
@@ -121,19 +89,3 @@ def test_two_records_of_one_id_have_two_anchors() -> None:
 
 def test_an_empty_memory_has_no_topics() -> None:
     assert page().topics == ()
-
-
-@pytest.mark.long  # it costs much
-def test_a_real_repository_names_authors(tmp_path: Path) -> None:
-    clone = new_project(tmp_path / "shop", "1", "2")
-    tokens = [record.token for record in store_of(clone).read().records]
-    store_of(clone, LATER).upsert_log(a_principle("both"), tokens)
-    git(clone, "add", "--all")
-    git(clone, "commit", "--quiet", "--author=결제팀 <a@example.invalid>", "-m", "Compact")
-    store_of(clone, LAST).upsert_log(a_draft("not committed", topic="new"))
-    log = store_of(clone).read()
-    frame = Frame(project=str(clone), settings=Settings())
-    shown = page_of(log, lineage_of(path_of(clone), log), frame, project="shop", now=LAST)
-    new, rule = shown.entries
-    assert rule.added and (rule.added.author, rule.added.subject) == ("결제팀", "Compact")
-    assert (new.added, new.saved) == (None, None)

@@ -198,7 +198,7 @@ def test_what_is_on_the_page_of_the_lessons_stays_below_the_same_head(tmp_path: 
     )
     shown = [body.search(it) for it in (alone, beside)]
     assert shown[0] and shown[1]
-    lessons = shown[1][0].replace(' lesson" data-author', '" data-author')
+    lessons = shown[1][0].replace(' lesson" data-day', '" data-day')
     assert lessons in shown[0][0]
 
 
@@ -339,13 +339,25 @@ def test_only_what_is_there_can_be_chosen(lang: Language) -> None:
     kinds = ["", "lesson", "principle", "log", "open", "again", "session", "warned", "testing"]
     assert values[: len(kinds)] == kinds
     assert values[len(kinds) : len(kinds) + 2] == ["", "agent"]
-    assert len(document.all("optgroup")) == 3
+    assert len(document.all("optgroup")) == 2
     assert {"lesson"} == {
         kind
         for it in document.all("article")
         if "id" in it and "session" not in (it["class"] or "")
         for kind in (it["data-kinds"] or "").split()
     } & {"lesson", "session"}
+
+
+def test_agents_can_be_chosen_by_their_names_where_there_are_any() -> None:
+    names = ("Web", '<b>"결제"', "codex")
+    page = page_with([a_full_session(name, at) for at, name in enumerate(names, 1)], *a_memory())
+    [choice] = re.findall('<select id="agent" aria-label="Agent">.*?</select>', page, re.S)
+    assert re.findall('value="(.*?)">(.*?)<', choice) == [
+        ("", "All agents"),
+        ("&lt;b&gt;&quot;결제&quot;", "&lt;b&gt;&quot;결제&quot;"),
+        *(("codex", "codex"), ("Web", "Web")),
+    ]
+    assert 'id="agent"' not in html_of(*a_memory())
 
 
 def test_a_project_that_has_only_sessions_shows_them_below_the_first_steps() -> None:

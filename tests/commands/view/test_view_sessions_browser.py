@@ -200,7 +200,7 @@ def test_sessions_go_back_to_their_place_after_a_search(
         ("type", "warned", "it.querySelector('.flag')"),
         ("type", "archived", "it.querySelector('.soft')"),
         ("type", "completed", "it.dataset.kinds.includes('completed')"),
-        ("author", "codex", "it.dataset.author === 'codex'"),
+        ("agent", "codex", "it.dataset.agent === 'codex'"),
         ("since", "2026-11-10", "it.dataset.day >= '2026-11-10'"),
     ],
 )

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from core.lessons.git import call
+from core.lessons.git import call, old_logs
 from core.lessons.git.commits import Commits
 from core.lessons.git.errors import HistoryError
+from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
 from core.lessons.git.work_tree import WorkTree
 from tests.support.cli_process import without_settings
@@ -33,9 +36,17 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
+def commits_of(log: Path) -> Commits:
+    """The commits of the repository that a log is in."""
+    return Commits(Repository(Path(os.path.realpath(log))))
+
+
 def subjects(log: Path) -> list[str]:
     """What the commits that changed a log are called, the newest first."""
-    return [it.subject for it in Commits(Repository(Path(os.path.realpath(log)))).matching()]
+    ids = [it.id for it in commits_of(log).matching()]
+    project = Path(os.path.realpath(log)).parent.parent
+    named = ("log", "--no-walk=unsorted", "--format=%s", *ids)
+    return git(project, "--no-replace-objects", *named).splitlines()
 
 
 def reason(folder: Path) -> tuple[str, str]:
@@ -130,6 +141,12 @@ def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: 
     assert subjects(path_of(below)) == ["one"]
 
 
+def test_a_branch_without_commits_has_none_behind_it(project: Path) -> None:
+    git(project, "switch", "--quiet", "--orphan", "new")
+    commits = commits_of(path_of(project))
+    assert (commits.matching(), len(commits.matching(everywhere=True))) == ([], 2)
+
+
 def test_a_folder_without_a_repository_has_no_work_tree(tmp_path: Path) -> None:
     key, said = reason(tmp_path)
     assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
@@ -220,7 +237,38 @@ def test_of_the_environment_git_sees_only_where_the_users_settings_are(
     assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
 
 
+@posix
+def test_an_author_in_another_encoding_is_read(project: Path) -> None:
+    git(project, "config", "i18n.commitEncoding", "EUC-KR")
+    save("three")(project)
+    names = (b"GIT_AUTHOR_EMAIL", b"GIT_COMMITTER_NAME", b"GIT_COMMITTER_EMAIL")
+    who = {**dict.fromkeys(names, b"test"), b"GIT_AUTHOR_NAME": "김철수".encode("euc-kr")}
+    made = ["git", "commit", "--quiet", "--all", "--message", "three"]
+    subprocess.run(made, cwd=project, env={**os.environb, **who}, check=True, timeout=60)
+    assert commits_of(path_of(project)).matching()[0].author == "김철수"
+
+
 # What cannot be read.
+
+
+def test_git_is_asked_no_longer_than_wanted(project: Path) -> None:
+    with pytest.raises(HistoryError, match=r"did not answer within 0 s"):
+        WorkTree(project, deadline_s=time.monotonic())
+
+
+@posix
+def test_a_git_that_never_answers_is_given_up(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = Repository(path_of(project))
+    silent = tmp_path / "bin" / "git"
+    silent.parent.mkdir()
+    silent.write_text("#!/bin/sh\nexec sleep 600\n")
+    silent.chmod(0o700)
+    monkeypatch.setenv("PATH", os.pathsep.join((str(silent.parent), os.environ["PATH"])))
+    monkeypatch.setattr(old_logs, "TIMEOUT_S", 0)
+    with OldLogs(repository) as logs, pytest.raises(HistoryError, match=r"answer within 0 s"):
+        logs.content("0" * 40)
 
 
 def gone(project: Path, revision: str, *, torn: bool = False) -> None:
