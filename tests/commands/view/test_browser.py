@@ -371,11 +371,16 @@ def test_a_click_copies_the_whole_id_and_says_so(browser: Shown, gaps: Path) -> 
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite"])
     browser.js("location.hash = '#topic=cache'")
     browser.frames()
-    token = browser.js(
-        "const it = document.querySelector('.topic[open] .id'); it.click(); return it.dataset.copy"
+    token, told = browser.js_later(
+        """
+        const [done] = arguments;
+        const [it, toast] = [".topic[open] .id", ".toast"].map((at) => document.querySelector(at));
+        const told = () => toast.textContent && done([it.dataset.copy, toast.textContent]);
+        new MutationObserver(told).observe(toast, { childList: true });
+        it.click();
+        """
     )
-    browser.frames()
-    assert browser.texts(".toast") == [f"Copied: {token}"]
+    assert told == f"Copied: {token}"
     assert browser.js_later("navigator.clipboard.readText().then(arguments[0])") == token
 
 
