@@ -17,7 +17,7 @@ from fastmcp.exceptions import ToolError
 from core.text.tokens import estimate_tokens
 from protocol.caller import PROCESS
 from rooms.fragments import tools
-from tests.contract.given import SECRET
+from tests.support.cli_process import TOKEN as SECRET
 from tests.support.fragment_tools import offered
 from tests.support.session_tools import ask
 from tests.support.stand_in_service import Answer, Asked, stand_in

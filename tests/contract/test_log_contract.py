@@ -1,0 +1,243 @@
+"""Checks the memory log against its specification where no story can: the functions of the store as
+other programs call them, and what stands in the repository.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.store import MEMORY_LOG_PATH, count, delete_by_ids, read_all, upsert_log
+from tests.support.cli_process import without_settings
+
+Record = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parents[2]
+LOG = Path(".context/memory_log.jsonl")
+GAP = "VAT calculation differs by country, not stated in initial instructions"
+LESSON = "Always check the country-code tax rate file when modifying the payment module"
+QUESTION = "What is the country scope for this modification?"
+CREATED = "2026-02-27T10:30:00+00:00"
+STEPS = [
+    r"(?i)before .*required",
+    r"1\. .*search_memory",
+    r"2\. .*lessons",
+    r"3\. .*ask",
+    r"4\. .*do not guess",
+    r"(?i)after .*required",
+    r"5\. .*log_memory",
+    r"missing_context",
+    r"lesson",
+    r"ask_next_time",
+    r"(?i)topic",
+    r"auth, payment, api-gateway, ui-form, db-migration",
+    r"login_bug_fix_2026, verify_token_v2",
+    r"code, backend, fix",
+    r"auth-login.* authentication",
+    r"(?i)compact.* required .*50 records",
+    r"6\. .*compact_memory",
+    r"7\. .*similar topics.*auth, auth-login",
+    r"8\. .*lesson.* principle",
+    r"9\. .*ask_next_time.*512",
+    r'10\. .*log_memory\(type="principle"',
+    r"11\. ",
+    r"(?i)skip",
+]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    without_settings(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def log(topic: str = "payment", gap: str = GAP, lesson: str = LESSON, **more: Any) -> Record:
+    return {"type": "log", "topic": topic, "missing_context": gap, "lesson": lesson, **more}
+
+
+def principle(topic: str = "payment", lesson: str = LESSON, **more: Any) -> Record:
+    return {"type": "principle", "topic": topic, "missing_context": "", "lesson": lesson, **more}
+
+
+def stored(record: Record) -> Record:
+    key = record["missing_context"] if record["type"] == "log" else record["lesson"]
+    meta: Record = {"created": CREATED}
+    if record["type"] == "principle":
+        meta |= {"compacted_at": CREATED, "source_count": 7}
+    return {"id": digest(record["topic"] + key), **record, "meta": meta}
+
+
+def on_disk() -> list[Record]:
+    return [json.loads(line) for line in LOG.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.row("001 5-1.m")
+def test_the_path_is_relative() -> None:
+    assert Path(MEMORY_LOG_PATH) == LOG
+
+
+@pytest.mark.row("001 2-2.c")
+def test_the_path_follows_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        upsert_log(log(lesson=f"lesson of {name}"))
+        assert [record["lesson"] for record in read_all()] == [f"lesson of {name}"]
+    assert (tmp_path / "one" / LOG).is_file()
+    assert (tmp_path / "two" / LOG).is_file()
+
+
+@pytest.mark.row("001 5-1.k", "001 5-1.m")
+def test_the_path_may_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "far" / "away" / "notes.jsonl"
+    monkeypatch.setattr("core.store.MEMORY_LOG_PATH", elsewhere)
+    upsert_log(log())
+    assert elsewhere.is_file()
+    assert not LOG.exists()
+    assert count() == len(read_all()) == 1
+    delete_by_ids([digest("payment" + GAP)])
+    assert count() == 0
+
+
+@pytest.mark.row("001 3-2.g")
+def test_an_id_that_is_given_is_computed_all_the_same() -> None:
+    upsert_log({"id": "0123456789abcdef", **log()})
+    assert [record["id"] for record in read_all()] == [digest("payment" + GAP)]
+
+
+@pytest.mark.row("001 5-1.h")
+@pytest.mark.parametrize("record", [log(ask_next_time=QUESTION), principle(ask_next_time="A?")])
+def test_a_whole_record_comes_out_as_it_went_in(record: dict[str, Any]) -> None:
+    upsert_log(stored(record))
+    assert read_all() == [stored(record)] == on_disk()
+
+
+def test_a_principle_may_leave_out_what_was_missing() -> None:
+    upsert_log({"type": "principle", "topic": "payment", "lesson": LESSON})
+    assert read_all()[0]["missing_context"] == ""
+
+
+@pytest.mark.row("001 5-1.h")
+def test_what_is_returned_has_the_form_of_the_file() -> None:
+    upsert_log(log(ask_next_time=QUESTION))
+    upsert_log(principle())
+    assert read_all() == on_disk()
+    assert all(type(record) is dict and type(record["meta"]) is dict for record in read_all())
+
+
+@pytest.mark.row("001 9.b")
+def test_the_store_does_not_shorten_the_question_of_a_principle() -> None:
+    with pytest.raises(ValueError, match="ask_next_time"):
+        upsert_log(principle(ask_next_time="가" * 171))
+    assert count() == 0
+
+
+@pytest.mark.row("001 3-2.a", "001 3-2.d")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"topic": ""},
+        {"topic": " \t\n"},
+        {"topic": "\u3000"},
+        {"topic": 5},
+        {"missing_context": "  "},
+        {"lesson": ""},
+        {"lesson": "\n"},
+        {"lesson": None},
+        {"lesson": ["a"]},
+        {"type": "note"},
+        {"type": "principle", "lesson": " "},
+        {"type": ""},
+        {"lesson": "half a sign \ud83d"},
+        {"missing_context": "\udc00"},
+        {"topic": "a\ud800"},
+        {"ask_next_time": "\ud800"},
+    ],
+)
+def test_what_cannot_be_a_record_is_refused(wrong: dict[str, Any], project: Path) -> None:
+    with pytest.raises(ValueError) as refusal:
+        upsert_log(log() | wrong)
+    assert str(refusal.value).encode("utf-8")
+    assert count() == 0
+
+
+@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson"])
+def test_a_log_without_a_required_field_is_refused(field: str) -> None:
+    record = log()
+    del record[field]
+    with pytest.raises(ValueError, match=field):
+        upsert_log(record)
+    assert count() == 0
+
+
+@pytest.mark.row("001 5-1.i")
+def test_every_version_of_an_id_is_deleted() -> None:
+    LOG.parent.mkdir()
+    lines = [json.dumps(stored(log(lesson=f"{word} way"))) for word in ("one", "another")]
+    LOG.write_text("\n".join(lines) + "\n")
+    delete_by_ids([digest("payment" + GAP)])
+    assert read_all() == []
+    assert LOG.read_bytes() == b""
+
+
+@pytest.mark.row("001 7-1.a")
+def test_fifty_ordinary_records_take_about_25_kilobytes() -> None:
+    for number in range(50):
+        upsert_log(log(gap=f"{GAP} {number}", ask_next_time=QUESTION))
+    assert LOG.stat().st_size < 30_000
+
+
+@pytest.mark.row("001 10.a")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "docs/design.ko.md",
+        "docs/design.md",
+        "core/__init__.py",
+        "core/sanitizer.py",
+        "core/store.py",
+        "server.py",
+        "requirements.txt",
+        ".cursorrules",
+        ".gitignore",
+    ],
+)
+def test_a_file_of_the_structure_exists(path: str) -> None:
+    assert (ROOT / path).is_file()
+
+
+@pytest.mark.row("001 1-3.c", "001 7-3.a")
+def test_the_program_needs_two_packages() -> None:
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    stated = [line.split("#")[0].strip() for line in lines]
+    names = [re.split(r"[^\w.-]", line)[0].lower() for line in stated if line]
+    assert sorted(names) == ["fastmcp", "filelock"]
+
+
+def test_the_rules_hold_the_workflow_in_its_order() -> None:
+    rules = (ROOT / ".cursorrules").read_text("utf-8").replace('"', "").replace("`", "")
+    for step in STEPS:
+        found = re.search(step.replace('"', ""), rules)
+        assert found, step
+        rules = rules[found.start() :]
+
+
+@pytest.mark.row("001 6.a")
+def test_the_rules_number_eleven_steps() -> None:
+    rules = (ROOT / ".cursorrules").read_text("utf-8")
+    assert re.findall(r"^(\d+)\. ", rules, re.M) == [str(number) for number in range(1, 12)]
+
+
+def test_the_rules_keep_originals_until_the_principle_is_saved() -> None:
+    rules = (ROOT / ".cursorrules").read_text("utf-8")
+    assert re.search(r"(?i)original", rules.split('type="principle"')[-1])
