@@ -903,7 +903,7 @@ def test_one_fragment_is_a_resource_and_five_go_into_a_prompt(serve: Serve, tmp_
     assert estimate_tokens(asked["result"]["messages"][0]["content"]["text"]) <= 200
 
 
-@pytest.mark.row("004 4.15")
+@pytest.mark.row("004 4.15", "004 4.18", "004 4.18.a")
 def test_a_copy_of_the_one_file_is_a_backup(serve: Serve, tmp_path: Path) -> None:
     server = serve(tmp_path / "memory.db")
     server.call("remember", content="The vault has two doors")

@@ -2,10 +2,8 @@
 
 import json
 import os
-import re
 import sqlite3
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
-from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
 
 ROOMS = ("--rooms", "fragments")
@@ -52,11 +49,6 @@ def server(served: Served) -> ServerProcess:
     return served.server
 
 
-def id_in(said: str) -> str:
-    [found] = re.findall(r": (\w{8})\.", said)
-    return str(found)
-
-
 def column(tmp_path: Path, question: str) -> list[object]:
     connection = sqlite3.connect(tmp_path / "memory.db")
     try:
@@ -65,38 +57,7 @@ def column(tmp_path: Path, question: str) -> list[object]:
         connection.close()
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.10.f", "002 2.84", "004 4.15.a", "004 4.18", "004 4.18.a")
-def test_a_fragment_is_kept_recalled_linked_and_forgotten(served: Served) -> None:
-    server, tmp_path = served.server, served.top
-    one = id_in(server.call("remember", content="The vault has two doors", type="decision"))
-    two = id_in(server.call("remember", content="The second door is bricked up", type="fact"))
-    assert server.call("link", fromId=one, toId=two) == f"Linked: {one} related {two}."
-    assert one in server.call("recall", text="vault doors")
-    assert server.call("pin", id=one).startswith("Pinned: ")
-    assert server.call("context").splitlines()[1].startswith(f"{one} ")
-    [read] = server.request("resources/read", {"uri": f"memory://fragment/{one}"})["result"][
-        "contents"
-    ]
-    assert json.loads(read["text"])["is_anchor"] is True
-    assert server.call("forget", id=two, hard=True) == f"Removed for good: 1 ({two})."
-    assert column(tmp_path, "SELECT DISTINCT source FROM fragments") == ["shop"]
-    assert column(tmp_path, f"SELECT id FROM fragments WHERE id IN ('{one}', '{two}')") == [one]
-    assert not list((tmp_path / "shop").iterdir())
-
-
-def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
-    assert server.refusal("pin", id="unknown").startswith("unknown: there is no such fragment.")
-    said = server.refusal("remember", content="x \ud800")
-    assert said.startswith("content: it contains half of a character")
-    error = server.request("resources/read", {"uri": "memory://fragment/unknown"})["error"]
-    assert error["message"].startswith("unknown: there is no such fragment.")
-    error = server.request("resources/read", {"uri": "memory://log"})["error"]
-    known = "memory://fragment/{id}"
-    assert error["message"] == say("en", "no_such_resource", known=known)
-
-
-@pytest.mark.row("002 2.51", "002 2.65.a")
+@pytest.mark.row("002 2.10.f", "002 2.51", "002 2.65.a")
 @pytest.mark.parametrize("served", [HANDSHAKE], indirect=True)
 def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
     server.call("remember", content="Deploys happen on Mondays")
@@ -107,22 +68,6 @@ def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
     assert [it["progress"] for it in told] == list(range(1, STEPS + 1))
     assert {it["total"] for it in told} == {STEPS}
     assert all(it["message"] for it in told)
-
-
-@pytest.mark.row("002 2.95", "004 4.18.a")
-@pytest.mark.long
-def test_writers_at_once_lose_nothing(
-    tmp_path: Path, environment: dict[str, str], start_server: StartServer
-) -> None:
-    servers = [start_server(*ROOMS, cwd=tmp_path, environment=environment) for _ in range(3)]
-
-    def save(server: ServerProcess) -> None:
-        asked = [server.ask_tool("remember", content=f"{id(server)} {at}") for at in range(10)]
-        assert all(server.tool_text(it).startswith("Remembered: ") for it in asked)
-
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(save, servers))
-    assert column(tmp_path, "SELECT count(*) FROM fragments") == [30]
 
 
 @pytest.mark.long  # it costs much
