@@ -7,6 +7,7 @@ takes a hundredth of what it takes to make one; a test that changes the tables t
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -81,6 +82,9 @@ class TeamServer:
 
         at: which one of several. Where a test has changed the tables, it is another database.
         """
+        for thread in threading.enumerate():
+            if thread.name in ("fragments-use", "upkeep"):  # it would write into this test's rows
+                thread.join(60)
         while len(self._kept) <= at:
             self._kept.append(self._new())
         if not self._kept[at].empty():
