@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.parser import Parser
 
 from core.errors import OutputError, SentinelError
+from core.messages import language_of, speaking
 from core.program import CLI, NAME, version
 
 # For each command its module in commands/, and the group in which `--help` lists it. The module
@@ -70,6 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
+    with speaking(language_of(os.environ, for_person=True)):
+        return _carry_out(given)
+
+
+def _carry_out(given: list[str]) -> int:
     parser = parsers(given[0])[""]
     arguments = parser.parse_args(given)
     if not arguments.command:  # argparse would miss it before it looks at an unknown option
@@ -122,9 +128,9 @@ def _module(name: str) -> Any:
 
 def _print_error(error: SentinelError) -> None:
     from commands.terminal.safe_text import complain
-    from core.parser import language_here
 
-    complain(error.text(language_here()))
+    with speaking(language_of(os.environ, for_person=True)):
+        complain(str(error))
 
 
 def _discard_output() -> None:

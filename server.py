@@ -53,11 +53,10 @@ from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import log_text, record_json
 from core.lessons.answers.saving_answer import saved_answer
 from core.lessons.answers.search_answer import lessons_in_prompt, search_answer
-from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.parser import Parser, add_project, add_serving, add_version, language_here, wants_http
-from core.parser_words import word as about
+from core.messages import language_of, say, speaking
+from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
@@ -68,7 +67,6 @@ from protocol.call import (
     RequestError,
     arguments,
     is_cancelled,
-    language,
     opened_project,
     warn,
     warn_if_cancelled,
@@ -77,7 +75,6 @@ from protocol.ending import Ending
 from protocol.injection import Shown, injection
 from protocol.streams import take_streams
 from protocol.under_way import UnderWay
-from protocol.words import say as word
 
 if TYPE_CHECKING:
     from core.together.one_list import Gathered
@@ -277,19 +274,19 @@ def read_record(id: str) -> str:
 @mcp.offer_prompt("Start a task")
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
-    return say(language(), "prompt_start", task=printable(task))
+    return say("answers.prompt_start", task=printable(task))
 
 
 @mcp.offer_prompt("Finish a task")
 def finish_task() -> str:
     """Log what was missing from the instructions, if anything was."""
-    return say(language(), "prompt_finish")
+    return say("answers.prompt_finish")
 
 
 @mcp.offer_prompt("Compact the memory")
 def compact() -> str:
     """Merge similar topics and sum up their lessons, step by step."""
-    return say(language(), "prompt_compact")
+    return say("answers.prompt_compact")
 
 
 @mcp.offer_prompt("Memory for a prompt")
@@ -362,12 +359,13 @@ def withdraw_log() -> None:
 
 def main() -> None:
     """Serve over stdio until the client closes standard input, or over HTTP until a signal."""
-    parser = Parser(prog=SERVER_COMMAND, description=about(language_here(), "server"))
-    add_project(parser)
-    parser.add_argument("--rooms", metavar="ROOMS", help=about(language_here(), "rooms"))
-    add_serving(parser)
-    add_version(parser, lambda: VERSION)
-    parser.parse_args(namespace=arguments)
+    with speaking(language_of(os.environ, for_person=True)):
+        parser = Parser(prog=SERVER_COMMAND, description=say("parser.server"))
+        add_project(parser)
+        parser.add_argument("--rooms", metavar="ROOMS", help=say("parser.rooms"))
+        add_serving(parser)
+        add_version(parser, lambda: VERSION)
+        parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
     errors, rooms = settings.errors, settings.rooms
     if arguments.rooms is not None:
@@ -382,14 +380,14 @@ def main() -> None:
             serve_http(rooms) if wants_http(arguments) else serve_streams(parser)
         except SentinelError as error:
             errors = (error,)
-    lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in errors]
+    lines = [f"{SERVER}: {error}\n" for error in errors]
     parser.exit(2 if lines else 0, "".join(lines))
 
 
 def serve_streams(parser: Parser) -> None:
     """Serve over standard input and output."""
     if sys.stdin is None or sys.stdout is None:
-        parser.exit(2, f"{SERVER}: {word(language(), 'no_streams')}\n")
+        parser.exit(2, f"{SERVER}: {say('protocol.no_streams')}\n")
     ending = Ending(under_way, at_end)
     ending.watch()
     take_streams(under_way, ending.on_end_of_input, ending.on_failed_output)

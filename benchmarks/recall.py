@@ -255,7 +255,7 @@ def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
 
 def tokens(cases: Sequence[Labelled], way: Way) -> float:
     """The estimated tokens that an action pays in the mean."""
-    said = (action_briefing(way(case), "en").text for case in cases)
+    said = (action_briefing(way(case)).text for case in cases)
     return statistics.fmean(map(estimate_tokens, said))
 
 

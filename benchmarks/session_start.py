@@ -206,7 +206,7 @@ def print_prompts(directory: Path, tuned: Sequence[RealSet]) -> None:
         counts, right, wrong, quiet, silent, tokens = Counts(), 0, 0, 0, 0, 0
         for log, case in found:
             chosen = for_prompt(case.prompt, log.records, log.count, {})
-            briefing = prompt_briefing(chosen, "en")
+            briefing = prompt_briefing(chosen)
             ids = {it.id for it in briefing.records}
             counts.append((held(briefing, case), len(case.needed)))
             right += len(ids & case.needed)

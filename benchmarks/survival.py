@@ -132,7 +132,7 @@ def _share(path: Path, size: int, budget_tokens: int, tasks: Sequence[Task]) -> 
     log = MemoryStore(path).read()
     found: dict[str, list[bool]] = {}
     for task in tasks:
-        block = f"\n{record_block(task.lesson, settings.lang)}\n"
+        block = f"\n{record_block(task.lesson)}\n"
         for way, query in (("keywords", task.query), ("task", task.task), ("nothing", "")):
             shown = block in search_answer(log, frame, query=query) + "\n"
             found.setdefault(way, []).append(shown)

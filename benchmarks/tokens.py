@@ -164,7 +164,7 @@ def with_signs_only(record: Record) -> str:
 
 def as_shown(record: Record) -> str:
     """What an answer shows, below its topic."""
-    return record_block(record, "en") + "\n"
+    return record_block(record) + "\n"
 
 
 FORMATS = (as_stored, as_in_the_specification, with_labels, as_shown, with_signs_only)
@@ -204,7 +204,7 @@ def estimates(count: Count) -> list[Estimate]:
     for kind in KINDS:
         texts = [as_shown(record) for record in records if kind_of(record) == kind]
         rows.append(Estimate.of(kind, texts, count))
-    whole = "\n".join(records_within(records, "", Budget(10**6, 10**6), "en"))
+    whole = "\n".join(records_within(records, "", Budget(10**6, 10**6)))
     return [*rows, Estimate.of("whole answer", [whole], count)]
 
 

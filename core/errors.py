@@ -1,28 +1,28 @@
 """Every refusal and failure of the core, with its facts and the sentence that a reader gets.
 
 A sentence has three parts: what happened, what state the data is in, what to do next. It is built
-once, from the facts, in the language asked for; it never repeats a record's text or the value of
+from the facts, in the language of the call; it never repeats a record's text or the value of
 an environment variable.
 """
 
 from typing import ClassVar
 
-from core.messages import MESSAGES, Language, Table, sentence
+from core.messages import language, say
 
 _PATH_CHARS = 300
 _WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그에 있습니다"}
 
 
 class SentinelError(Exception):
-    """The root of all errors of this project; `str()` is the English sentence.
+    """The root of all errors of this project; `str()` says it in the language of the call.
 
-    key: names the sentence in `words`, the table of the room that raises the error. A class for one
+    key: names the sentence in `table`, that of the room that raises the error. A class for one
     situation sets it; a class for a whole room takes it as its first argument.
     record: the version id of the record that it is about, where several were given.
     placed: the facts that may say where the memory is.
     """
 
-    words: ClassVar[Table] = MESSAGES
+    table: ClassVar[str] = "errors"
     key = ""
     record = ""
     placed: ClassVar[tuple[str, ...]] = ("path",)
@@ -32,21 +32,21 @@ class SentinelError(Exception):
         self.key, self.facts = key or self.key, facts
 
     def __str__(self) -> str:
-        return self.text("en")
+        """Say what happened, what state the data is in, and what to do next."""
+        return f"{self.record}: {self.sentence()}" if self.record else self.sentence()
 
-    def text(self, lang: Language) -> str:
-        """Say what happened, what state the data is in, and what to do next, in one language."""
-        text = sentence(self.words, lang, self.key, **self.facts)
-        return f"{self.record}: {text}" if self.record else text
+    def sentence(self) -> str:
+        """Return the sentence alone; a class with facts that are keys themselves says these."""
+        return say(f"{self.table}.{self.key}", **self.facts)
 
 
-def placeless(error: SentinelError, lang: Language) -> str:
+def placeless(error: SentinelError) -> str:
     """Return the sentence of an error for who is not to know where the memory is."""
-    facts = error.facts
-    withheld = {name: "memory" if name == "path" else _WITHHELD[lang] for name in error.placed}
-    error.facts = {**facts, **withheld}
+    facts, withheld = error.facts, _WITHHELD[language()]
+    hidden = {name: "memory" if name == "path" else withheld for name in error.placed}
+    error.facts = {**facts, **hidden}
     try:
-        return error.text(lang)
+        return str(error)
     finally:
         error.facts = facts
 

@@ -1,38 +1,104 @@
-"""Reads tables of sentences in two languages, and holds those of the core's errors.
+"""Says every sentence of the program, in the language of the call.
 
-Record data and field names are never translated. Both languages name the same facts in braces.
+Sentences are data, a JSON file for each language: `core/data/words.*.answers.json` has what a model
+reads, `core/data/words.*.people.json` what commands say, and the HTTP server and each room keep
+theirs in their own folder. Both languages name the same facts in braces. Record data and field
+names are never translated.
 """
 
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from core import program
-from core.data import ANSWERS, Sentences
 
 Language = Literal["en", "ko"]
 Facts = dict[str, str | int]
-Table = Mapping[str, tuple[str, str]]
 
-MESSAGES = Sentences("errors", ANSWERS)
+LANG_VARIABLE = "SENTINEL_MEMORY_LANG"
+_LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
+_ROOT = Path(__file__).resolve().parents[1]
+_SPOKEN: ContextVar[Language | None] = ContextVar("language", default=None)
 
 
-def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
-    """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table.
+def say(key: str, /, **facts: str | int) -> str:
+    """Return the sentence of a key, facts filled in. Raises KeyError for a key without one.
 
-    `{cli}` in a sentence is what begins a command of this program, for whoever started it; a
-    text that others will read gives a `cli` of its own. In Korean, two forms of a particle behind
-    a fact, `{path}을(를)`, become the one that fits.
+    key: the table of the sentence and its name, `errors.log_busy`. `{cli}` in a sentence is what
+    begins a command of this program, for whoever started it; `{program}` does so in a text that
+    others read, too. In Korean, two forms of a particle behind a fact, `{path}을(를)`, become the
+    one that fits.
+
+        say("answers.record_cut")
+        say("sessions.answers.saved_at", date="2026-03-01")
     """
-    text = _template(table, lang, key)
-    filled_in: Facts = {"cli": program.CLI, **facts}
-    if lang == "en":
+    spoken = language()
+    text = _template(key, spoken)
+    filled_in: Facts = {"cli": program.CLI, "program": program.NAME, **facts}
+    if spoken == "en":
         return text.format(**filled_in)
     from core.particles import filled  # only Korean sentences pay for it
 
     return filled(text, filled_in)
 
 
-def _template(table: Table, lang: Language, key: str) -> str:
-    if isinstance(table, Sentences):
-        return table.template(lang, key)  # of which the other language need not be read
-    return table[key][lang == "ko"]
+def has_sentence(key: str) -> bool:
+    """Return whether there is a sentence with this key."""
+    return any(key in _sentences(path) for path in _files(key, "en"))
+
+
+def language() -> Language:
+    """Return the language of this call: of `speaking`, else of the environment."""
+    return _SPOKEN.get() or language_of(os.environ)
+
+
+@contextmanager
+def speaking(spoken: Language) -> Iterator[None]:
+    """Say the sentences of this context in one language: of a person, or of a browser."""
+    token = _SPOKEN.set(spoken)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(token)
+
+
+def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
+    """Return the language that SENTINEL_MEMORY_LANG names, English without it.
+
+    for_person: whether a person reads what is said; without the variable the locale counts then. A
+    model gets English, whoever starts its server.
+    """
+    wanted = environment.get(LANG_VARIABLE, "").strip().lower()
+    if for_person and (not wanted or "${" in wanted):  # a client did not fill the variable in
+        locale = next(filter(None, map(environment.get, _LOCALES)), "")
+        name = locale.lower().replace("-", "_").partition(".")[0].partition("_")[0]
+        return "ko" if name in ("ko", "korean") else "en"  # ko_KR.UTF-8, Korean_Korea.949
+    return "ko" if wanted.startswith("ko") else "en"
+
+
+@cache
+def _template(key: str, spoken: Language) -> str:
+    for path in (*_files(key, spoken), *_files(key, "en")):  # what operators read may lack Korean
+        if key in (sentences := _sentences(path)):
+            return sentences[key]
+    raise KeyError(key)
+
+
+def _files(key: str, spoken: Language) -> tuple[Path, ...]:
+    owner = key.partition(".")[0]
+    folder = _ROOT / ("http_server" if owner == "http" else f"rooms/{owner}")
+    if folder.is_dir():
+        return (folder / f"words.{spoken}.json",)
+    data = _ROOT / "core" / "data"
+    return data / f"words.{spoken}.answers.json", data / f"words.{spoken}.people.json"
+
+
+@cache
+def _sentences(path: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -26,7 +26,7 @@ def tell(key: str, **facts: str | int) -> None:
     """Log a sentence of the core as a warning, in the language of the person who reads it."""
     import os  # a reader of a log that is well needs none of these
 
-    from core.messages import MESSAGES, sentence
-    from core.settings import read_settings
+    from core.messages import language_of, say, speaking
 
-    warn("%s", sentence(MESSAGES, read_settings(os.environ, for_person=True).lang, key, **facts))
+    with speaking(language_of(os.environ, for_person=True)):
+        warn("%s", say(f"errors.{key}", **facts))

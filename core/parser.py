@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import os
 import re
 import shutil
 import sys
@@ -11,11 +10,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from core.messages import Facts, Language
+from core.messages import Facts, has_sentence, say
 from core.notices import shown
-from core.parser_words import WORDS, word
 from core.program import CLI
-from core.settings import language_of
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 
@@ -55,13 +52,13 @@ class HelpPage(argparse.HelpFormatter):
         prefix: str | None = None,
     ) -> None:
         """Add the usage, in the reader's language."""
-        heading = word(language_here(), "usage") if prefix is None else prefix
+        heading = say("parser.usage") if prefix is None else prefix
         super().add_usage(usage, actions, groups, _padded(heading))
 
     def start_section(self, heading: str | None) -> None:
         """Begin a section, whose heading is in the reader's language."""
-        if heading is not None and heading in WORDS:
-            heading = word(language_here(), heading)
+        if heading is not None and has_sentence(f"parser.{heading}"):
+            heading = say(f"parser.{heading}")
         super().start_section(heading)
 
     def format_help(self) -> str:
@@ -104,7 +101,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=HelpPage, add_help=False, allow_abbrev=False, **more)
         self._page = page
         self.color = False  # Python 3.14 would decide on its own
-        self.add_argument("-h", "--help", action="help", help=word(language_here(), "help"))
+        self.add_argument("-h", "--help", action="help", help=say("parser.help"))
 
     def format_help(self) -> str:
         """Return what `--help` prints."""
@@ -119,40 +116,39 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and what shows the right way, and end with 2. Raises SystemExit."""
-        lang = language_here()
-        lines = [f"{self.prog}: {shown(self._sentence(lang, message))}"]
-        lines.append(word(lang, "see", command=self._help_command()))
+        lines = [f"{self.prog}: {shown(self._sentence(message))}"]
+        lines.append(say("parser.see", command=self._help_command()))
         if sys.stderr and sys.stderr.isatty():
             width = max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
             lines = [piece for line in lines for piece in filled(line, width)]
         self.exit(2, "\n".join(lines) + "\n")
 
-    def _sentence(self, lang: Language, message: str) -> str:
+    def _sentence(self, message: str) -> str:
         """Return what argparse has found wrong in the reader's words; what we say stays."""
         of_argument = _OF_ARGUMENT.fullmatch(message)
         name, reason = of_argument.groups() if of_argument else ("", message)
         for key, pattern in _COMPLAINTS.items():
             if match := pattern.fullmatch(reason):
-                return self._complaint(lang, key, {"name": name, **match.groupdict()})
+                return self._complaint(key, {"name": name, **match.groupdict()})
         return f"{name}: {reason}" if name else reason
 
-    def _complaint(self, lang: Language, key: str, facts: Facts) -> str:
+    def _complaint(self, key: str, facts: Facts) -> str:
         value, near = str(facts.get("value", "")).strip("'\""), ""
         if key == "choice":
             known = re.findall(r"[^\s,')]+", str(facts["choices"]))
             facts["choices"], near = ", ".join(known), nearest(value, known)
             key = "command" if facts["name"] == _COMMAND else key
-        said = word(lang, key, **{**facts, "value": value})
-        return f"{said} {word(lang, 'near', near=near)}" if near else said
+        said = say(f"parser.{key}", **{**facts, "value": value})
+        return f"{said} {say('parser.near', near=near)}" if near else said
 
     def _refuse_unknown(self, left: Sequence[str]) -> NoReturn:
-        lang, given = language_here(), left[0]
+        given = left[0]
         if not given.startswith("-"):
-            self.error(word(lang, "too_many", value=given))
+            self.error(say("parser.too_many", value=given))
         name = given.partition("=")[0]
         near = nearest(name, [known for it in self._actions for known in it.option_strings])
-        said = word(lang, "option", value=name)
-        self.error(f"{said} {word(lang, 'near', near=near)}" if near else said)
+        said = say("parser.option", value=name)
+        self.error(f"{said} {say('parser.near', near=near)}" if near else said)
 
     def _help_command(self) -> str:
         if f"{self.prog} ".startswith(f"{CLI} "):
@@ -163,7 +159,7 @@ class Parser(argparse.ArgumentParser):
 
 def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """Add `--project`."""
-    help_text = word(language_here(), "project")
+    help_text = say("parser.project")
     parser.add_argument("-p", "--project", metavar="DIR", default=default, help=help_text)
 
 
@@ -179,13 +175,12 @@ class _ShowVersion(argparse.Action):
 
 def add_serving(parser: argparse.ArgumentParser) -> None:
     """Add `--http` and what goes with it."""
-    lang = language_here()
-    about = word(lang, "http")
+    about = say("parser.http")
     parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
     for name in ("host", "url"):
-        parser.add_argument(f"--{name}", metavar=name.upper(), help=word(lang, name))
+        parser.add_argument(f"--{name}", metavar=name.upper(), help=say(f"parser.{name}"))
     for name in ("sse", "no-auth"):
-        about = word(lang, name.replace("-", "_"))
+        about = say(f"parser.{name.replace('-', '_')}")
         parser.add_argument(f"--{name}", action="store_true", help=about)
 
 
@@ -197,7 +192,7 @@ def wants_http(given: argparse.Namespace) -> bool:
 
 def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:
     """Add `--version`, which prints this text."""
-    help_text = word(language_here(), "version")
+    help_text = say("parser.version")
     parser.add_argument("-V", "--version", action=_ShowVersion, text=text, help=help_text)
 
 
@@ -214,11 +209,6 @@ def one_of(known: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return chosen
-
-
-def language_here() -> Language:
-    """Return the language of the person who reads what this process prints."""
-    return language_of(os.environ, for_person=True)
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from core.errors import RoomsError, SentinelError, SettingError
-from core.messages import Language
 
 DEFAULT_BUDGET_TOKENS = 20_000
 DEFAULT_BUDGET_CHARS = 45_000
@@ -32,7 +31,6 @@ _FORMER_NAMES = {"BUDGET_TOKENS": "BUDGET", "BUDGET_CHARS": "BUDGET", "HOOK_TOKE
 _MOST_DIGITS, _MOST = 9, 999_999_999
 _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
-_LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 
 # The names that an agent may have, wherever one is given: in a call, for a key, in a file.
 DEFAULT_AGENT = "default"  # whose knowledge all agents share
@@ -51,7 +49,6 @@ class Settings(NamedTuple):
     in their places.
     """
 
-    lang: Language = "en"
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
     budget_chars: int = DEFAULT_BUDGET_CHARS
     hook_tokens: int = DEFAULT_HOOK_TOKENS
@@ -79,18 +76,14 @@ def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
     return words or DEFAULT_ROOMS
 
 
-def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -> Settings:
-    """Read the settings from `environment`; an unusable value leaves the default.
-
-    for_person: whether a person reads what is said, in the language of the locale unless
-    SENTINEL_MEMORY_LANG names one. A model gets English then, whoever starts its server.
-    """
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the settings from `environment`; an unusable value leaves the default."""
     reading = _Reading(environment)
     budget_tokens = reading.tokens(
         "SENTINEL_MEMORY_BUDGET", DEFAULT_BUDGET_TOKENS, LEAST_BUDGET_TOKENS
     )
+    reading.check_language()
     return Settings(
-        lang=reading.lang(for_person=for_person),
         budget_tokens=budget_tokens,
         # Clients cut at characters as well, whatever these cost: only who asks for more gets more.
         budget_chars=max(
@@ -107,11 +100,6 @@ def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -
         warnings=(*reading.warnings, *reading.former_names()),
         errors=tuple(reading.errors),
     )
-
-
-def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
-    """Read the language alone, as `read_settings` does."""
-    return _Reading(environment).lang(for_person=for_person)
 
 
 class _Reading:
@@ -156,17 +144,10 @@ class _Reading:
     def _unusable(self, name: str, least: int, default: int) -> None:
         self.warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
 
-    def lang(self, *, for_person: bool) -> Language:
+    def check_language(self) -> None:
         wanted = self._value("SENTINEL_MEMORY_LANG").lower()
-        if not wanted and for_person:
-            locale = next(filter(None, map(self._environment.get, _LOCALES)), "")
-            name = locale.lower().replace("-", "_").partition(".")[0].partition("_")[0]
-            return "ko" if name in ("ko", "korean") else "en"  # ko_KR.UTF-8, Korean_Korea.949
-        if wanted.startswith("ko"):
-            return "ko"
-        if wanted and not wanted.startswith("en"):
+        if wanted and not wanted.startswith(("en", "ko")):
             self.warnings.append("SENTINEL_MEMORY_LANG is neither en nor ko; en is used")
-        return "en"
 
     def is_strict(self) -> bool:
         strict = self._value("SENTINEL_MEMORY_STRICT").lower()

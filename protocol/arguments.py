@@ -11,10 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.errors import LoneSurrogateError, UnknownTypeError
-from core.messages import Language
+from core.messages import say
 from core.text.printable import one_line
 from protocol.half_characters import LONE_SURROGATE
-from protocol.words import say
 
 _EXPECTED = {
     "compact_threshold": "expected_number",
@@ -41,9 +40,7 @@ _WORD = re.compile("'([^']*)'")
 MOST_SENTENCES = 5
 
 
-def argument_sentence(
-    error: ValidationError, tool: str, schema: Mapping[str, Any], lang: Language
-) -> str:
+def argument_sentence(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
     """Write one sentence for each refused argument, in the order in which they were found.
 
     error: what pydantic found wrong with a call of `tool`. schema: of its arguments, without
@@ -57,40 +54,38 @@ def argument_sentence(
             continue
         refused.update(loc[:end] for end in range(1, len(loc) + 1))
         name = _name(loc, is_own=detail["type"] == "extra_forbidden")
-        sentences.setdefault(name, _sentence(detail, name, tool, schema, lang))
+        sentences.setdefault(name, _sentence(detail, name, tool, schema))
     return "\n".join([*sentences.values()][:MOST_SENTENCES])
 
 
-def _sentence(
-    detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[str, Any], lang: Language
-) -> str:
+def _sentence(detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[str, Any]) -> str:
     kind, given, shown = detail["type"], detail["input"], one_line(name)[:60]
     halves = LONE_SURROGATE in (given, *_items(given)) or {*detail["loc"]} & LONE_SURROGATE.keys()
     if halves:
-        return LoneSurrogateError(field=shown).text(lang)
+        return str(LoneSurrogateError(field=shown))
     if kind in ("unexpected_keyword_argument", "extra_forbidden"):
         is_whole = name in detail["loc"]
         known = ", ".join(_fields_at(schema, detail["loc"][:-1]))
         field = shown[:40] if is_whole else shown
         key = "unknown_argument" if is_whole else "unknown_part"
-        return say(lang, key, field=field, tool=tool, known=known)
+        return say(f"protocol.{key}", field=field, tool=tool, known=known)
     if kind in _MISSING:
-        return say(lang, "missing_argument", field=shown, tool=tool)
+        return say("protocol.missing_argument", field=shown, tool=tool)
     if kind == "literal_error" and name == "type" and tool == "log_memory":
-        return UnknownTypeError().text(lang)
+        return str(UnknownTypeError())
     if kind == "literal_error":
         words = ", ".join(_WORD.findall(detail["ctx"]["expected"]))
-        return say(lang, "wrong_word", field=shown, tool=tool, known=words)
-    expected = _expected(str(detail["loc"][0]) if detail["loc"] else "", kind, detail, lang)
-    return say(lang, "wrong_type", field=shown, tool=tool, expected=expected)
+        return say("protocol.wrong_word", field=shown, tool=tool, known=words)
+    expected = _expected(str(detail["loc"][0]) if detail["loc"] else "", kind, detail)
+    return say("protocol.wrong_type", field=shown, tool=tool, expected=expected)
 
 
-def _expected(field: str, kind: str, detail: Mapping[str, Any], lang: Language) -> str:
+def _expected(field: str, kind: str, detail: Mapping[str, Any]) -> str:
     if field in _EXPECTED:
-        return say(lang, _EXPECTED[field])
+        return say(f"protocol.{_EXPECTED[field]}")
     bounds = detail.get("ctx", {})
     bound = bounds.get("le", bounds.get("ge", ""))
-    return say(lang, f"expected_{_EXPECTED_OF_KIND.get(kind, 'text')}", bound=bound)
+    return say(f"protocol.expected_{_EXPECTED_OF_KIND.get(kind, 'text')}", bound=bound)
 
 
 def _name(loc: Sequence[str | int], *, is_own: bool = False) -> str:

@@ -10,7 +10,6 @@ from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
 
 from anyio.from_thread import check_cancelled
 from anyio.from_thread import run as run_in_loop
@@ -19,14 +18,13 @@ from fastmcp.server.dependencies import get_context
 
 from core import notices
 from core.errors import SentinelError, placeless
-from core.messages import Language, Table
+from core.messages import say
 from core.notices import LOGGER
 from core.program import SERVER
 from core.project import Project, find_project, no_project_kind
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
 from protocol.caller import caller
-from protocol.words import WORDS, say
 
 arguments = argparse.Namespace(project=None)  # of the command line of the server
 
@@ -37,12 +35,7 @@ _warned: set[str] = set()
 class RequestError(SentinelError, ValueError):
     """A resource or prompt cannot be had as it was asked for; takes the key of its sentence."""
 
-    words: ClassVar[Table] = WORDS
-
-
-def language() -> Language:
-    """Return the language of the sentences of this call."""
-    return read_settings(os.environ).lang
+    table = "protocol"
 
 
 def warn(warnings: Iterable[str]) -> None:
@@ -78,7 +71,7 @@ def client_name() -> str:
 def warn_if_cancelled(tool: str) -> None:
     """Say on standard error that a change was made although the client had cancelled its call."""
     if is_cancelled():
-        print(f"{SERVER}: {say(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
+        print(f"{SERVER}: {say('protocol.stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
 def report_progress(done: int, of: int, message: str) -> None:
@@ -135,9 +128,9 @@ def told(error: SentinelError) -> str:
     Over HTTP it does not name where the memory is, which is the operator's: standard error does.
     """
     if caller() is None or not isinstance(error, OSError):
-        return error.text(language())
-    warn((error.text(language()),))
-    return placeless(error, language())
+        return str(error)
+    warn((str(error),))
+    return placeless(error)
 
 
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
@@ -159,6 +152,6 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
         except Exception as error:
             where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
             _log.error("unexpected %s\n%s", type(error).__name__, where)
-            raise failure(say(language(), "unexpected"), log_level=logging.DEBUG) from error
+            raise failure(say("protocol.unexpected"), log_level=logging.DEBUG) from error
 
     return spoken

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from core.errors import SentinelError
 from core.program import SERVER
-from protocol.call import language, warn
+from protocol.call import warn
 from protocol.under_way import UnderWay
 
 SIGNAL_GRACE_S = 0.6
@@ -87,7 +87,7 @@ class Ending:
         """End with this status; a negative one is a signal, by which the process then dies."""
         self._put_away()
         with contextlib.suppress(OSError, ValueError):
-            for sentence in self._under_way.report(language()):
+            for sentence in self._under_way.report():
                 # In one piece: where the input ends as well, the main thread may end the process.
                 print(f"{SERVER}: {sentence}\n", end="", file=sys.stderr, flush=True)
         if cause < 0 and os.name == "posix":
@@ -102,4 +102,4 @@ def _done(steps: Iterable[Callable[[], None]]) -> None:
         try:
             step()
         except SentinelError as error:
-            warn([error.text(language())])
+            warn([str(error)])

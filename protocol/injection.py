@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.messages import say
 from core.settings import read_settings
 from core.text.budget import Budget
-from protocol.call import RequestError, language
-from protocol.words import say
+from protocol.call import RequestError
 
 if TYPE_CHECKING:  # a server starts faster without it
     from core.together.one_list import Gather, Gathered
@@ -41,13 +41,13 @@ def injection(query: str, token_budget: str, rooms: Sequence[Shown]) -> str:
         lines = _one_list(query, budget, [it.gathered for it in rooms])
     else:
         lines = _in_turn(query, budget, rooms)
-    return "\n".join(lines) or say(language(), "prompt_nothing")
+    return "\n".join(lines) or say("protocol.prompt_nothing")
 
 
 def _one_list(query: str, budget: Budget, rooms: "Sequence[Gather]") -> list[str]:
     from core.together.one_list import gathered_from, in_one_order
 
-    heading = say(language(), "prompt_one_list")
+    heading = say("protocol.prompt_one_list")
     budget.spend(heading)
     found = in_one_order(query, gathered_from(rooms, query))
     lines = [line for it in found if budget.take(line := it.labelled())]

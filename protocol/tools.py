@@ -24,10 +24,10 @@ from mcp import MCPError
 from mcp.types import INVALID_PARAMS, ToolAnnotations
 from pydantic import ValidationError as ArgumentError
 
+from core.messages import say
 from core.text.printable import one_line
 from protocol.arguments import argument_sentence
-from protocol.call import language, with_sentences
-from protocol.words import say
+from protocol.call import with_sentences
 
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
@@ -267,7 +267,7 @@ class _ArgumentSentences(Middleware):
             name = context.message.name
             tool = await self._server.get_tool(name)
             schema = tool.parameters if tool else {}
-            text = argument_sentence(cause, name, schema, language())
+            text = argument_sentence(cause, name, schema)
             raise ToolError(text, log_level=logging.DEBUG) from error
 
 
@@ -286,7 +286,9 @@ class _MissingOnes(Middleware):
             return await super().on_read_resource(context, call_next)
         except NotFoundError as error:
             known = ", ".join(await self._resources())
-            text = say(language(), "no_such_resource" if known else "no_resources", known=known)
+            text = say(
+                "protocol.no_such_resource" if known else "protocol.no_resources", known=known
+            )
             data = {"uri": str(context.message.uri)}
             raise MCPError(code=INVALID_PARAMS, message=text, data=data) from error
 
@@ -301,17 +303,17 @@ class _MissingOnes(Middleware):
 
     async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Fill in the prompt."""
-        name, lang = context.message.name, language()
+        name = context.message.name
         prompts = {
             prompt.name: prompt for prompt in await self._server.local_provider.list_prompts()
         }
         if name not in prompts:
-            text = say(lang, "no_such_prompt", known=", ".join(prompts))
+            text = say("protocol.no_such_prompt", known=", ".join(prompts))
             raise MCPError(code=INVALID_PARAMS, message=text)
         known = [argument.name for argument in prompts[name].arguments or ()]
         strange = next((it for it in context.message.arguments or () if it not in known), None)
         if strange is not None:
             key = "unknown_prompt_argument" if known else "no_prompt_argument"
             facts = {"field": one_line(strange)[:40], "prompt": name, "known": ", ".join(known)}
-            raise MCPError(code=INVALID_PARAMS, message=say(lang, key, **facts))
+            raise MCPError(code=INVALID_PARAMS, message=say(f"protocol.{key}", **facts))
         return await call_next(context)

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
-from core.messages import Language
+from core.messages import say
 from core.text.printable import one_line
-from protocol.words import say
 
 LOCK_GRACE_S = 0.3  # another session's save takes less
 QUIET_S = 20.0  # a search in the largest memory takes less
@@ -89,12 +88,14 @@ class UnderWay:
                     return not self._open
         return True
 
-    def report(self, lang: Language) -> list[str]:
+    def report(self) -> list[str]:
         """Return a sentence for what was stored unanswered, and one for what may have been."""
         with self._news:
             unknown = [request for request in self._open if request.writes]
             known = {"stored_unanswered": self._stored, "ended_unanswered": unknown}
-        return [say(lang, key, calls=_listed(calls)) for key, calls in known.items() if calls]
+        return [
+            say(f"protocol.{key}", calls=_listed(calls)) for key, calls in known.items() if calls
+        ]
 
     def _close(self, key: str) -> _Request | None:
         with self._news:

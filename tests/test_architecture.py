@@ -43,10 +43,10 @@ ROOMS = {
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
-    "core.lessons.answers": "core core.data core.lessons core.text core.injection core.together",
+    "core.lessons.answers": "core core.lessons core.text core.injection core.together",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
     "core.lessons.recall": "core core.lessons core.lessons.answers core.text",
-    "core.lessons.git": "core core.data core.lessons core.lessons.answers core.lessons.upkeep"
+    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep"
     " core.text core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection",
@@ -57,18 +57,18 @@ ROOMS = {
     "core.together": "core core.text",
     "core.injection": "core.data",
     "core.data": "",
-    "core.disk": "core core.data",
-    "core.postgres": "core core.data core.disk",
-    "core.upkeep": "core core.data core.disk core.text_redaction core.sanitizer",
+    "core.disk": "core",
+    "core.postgres": "core core.disk",
+    "core.upkeep": "core core.disk core.text_redaction core.sanitizer",
     "core.full_text": "core.text",
     "core.exchange": "core core.disk core.text core.injection core.text_redaction",
-    "core": "core.data",
+    "core": "",
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
 PURE += "core.text_redaction core.lessons core.lessons.recall core.lessons.upkeep".split()
-PURE += "core.messages core.errors core.together".split()
+PURE += "core.errors core.together".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

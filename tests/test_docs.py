@@ -23,7 +23,6 @@ from core.lessons.record import (
     parse_line,
     record_id,
 )
-from core.messages import MESSAGES
 from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
 from core.secrets.rules import Rule
@@ -285,16 +284,3 @@ def test_the_changelog_begins_with_the_version_that_the_server_reports() -> None
     released = [version for version in versions if version != "Unreleased"]
     assert released[0] == server.VERSION
     assert versions.index(released[0]) <= 1
-
-
-def test_no_sentence_of_the_server_is_unused() -> None:
-    sources = "".join(
-        path.read_text(encoding="utf-8")
-        for path in [ROOT / "server.py", *SOURCES]
-        if path.name != "messages.py"
-    )
-    computed = {f"compact_head_{need}" for need in ("required", "optional", "pointless")}
-    computed |= {f"reason_{why}" for why in ("case", "words", "prefix", "contains", "spelling")}
-    unused = [key for key in MESSAGES if key not in computed and f'"{key}"' not in sources]
-    used_in_quotes = [key for key in unused if f"'{key}'" not in sources]
-    assert used_in_quotes == []

@@ -9,7 +9,6 @@ from pathlib import Path
 from commands.add.saved_lines import replaced_by, saved_lines
 from commands.records.edit import add_from, from_file, in_editor, limits, text_for_editor
 from commands.records.lines import redacted_lines, whole
-from commands.records.words import word
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -21,10 +20,10 @@ from commands.terminal.console import (
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Saved
 from core.lessons.record import Draft, utc_now
+from core.messages import say
 from core.parser import add_project
 
 TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
@@ -88,11 +87,11 @@ def _add(
     given = {name: getattr(arguments, option) or "" for option, name in TEXTS.items()}
     given |= {"ask_next_time": arguments.ask or ""}
     given |= {"paths": "\n".join(arguments.path), "when": "\n".join(arguments.when)}
-    head = word(opened.lang, "add_head", limits=limits())
+    head = say("records.add_head", limits=limits())
     text = text_for_editor(head, list(given.values()))
     save = partial(_added, arguments, opened, then)
     if arguments.source:
-        return from_file(opened.lang, text, arguments.source, save)
+        return from_file(text, arguments.source, save)
     missing = [option for option, name in TEXTS.items() if not given[name].strip()]
     if not missing:
         lines = save({}, given)
@@ -100,8 +99,8 @@ def _add(
         return int(not lines and not arguments.dry_run)
     if not sys.stdin.isatty() or any(getattr(arguments, it) is not None for it in missing):
         options = ", ".join(f"--{it}" for it in missing)
-        arguments.refuse(word(opened.lang, "text_missing", options=options))
-    return in_editor(opened.lang, text, save, again)
+        arguments.refuse(say("records.text_missing", options=options))
+    return in_editor(text, save, again)
 
 
 def _added(
@@ -112,14 +111,14 @@ def _added(
     texts: Mapping[str, str],
 ) -> list[str]:
     """Show what would be saved, ask and save it; what to print, nothing when it was not saved."""
-    draft, lang, now = _draft(texts, opened.project.root), opened.lang, utc_now()
+    draft, now = _draft(texts, opened.project.root), utc_now()
     trial = opened.store.upsert_log(draft, dry_run=True, now=now)
     if trial.is_repeated:
         return [*saved_lines(opened, trial), *(() if arguments.dry_run else then(trial))]
     print_within([*_preview(opened, trial), ""])
     if not arguments.yes:
-        print_within(redacted_lines(trial.redacted, lang, "would_redact"))
-    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_add")):
+        print_within(redacted_lines(trial.redacted, "would_redact"))
+    if not is_confirmed(arguments, say("records.ask_add")):
         return []
     saved = opened.store.upsert_log(draft, now=now)  # under the token that was shown
     return [*saved_lines(opened, saved), *then(saved)]
@@ -139,12 +138,11 @@ def _draft(texts: Mapping[str, str], root: Path) -> Draft:
 
 
 def _preview(opened: Opened, trial: Saved) -> list[str]:
-    lang = opened.lang
     before, screen = replaced_by(trial), screen_here()
-    lines = [word(lang, "would_update" if before else "would_add")]
-    lines += ["", *whole(trial.record, screen, lang)]
+    lines = [say("records.would_update" if before else "records.would_add")]
+    lines += ["", *whole(trial.record, screen)]
     if before:
-        lines += ["", word(lang, "put_away")]
+        lines += ["", say("records.put_away")]
     for record in before:
-        lines += ["", *whole(record, screen, lang)]
+        lines += ["", *whole(record, screen)]
     return lines

@@ -2,16 +2,15 @@
 
 import argparse
 
-from commands.add.words import word
 from commands.fragments.room import open_fragments
 from commands.records.lines import whole
 from commands.terminal.console import Opened, is_confirmed
 from commands.terminal.printing import print_lines, print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.lessons.outcomes import Saved
 from core.lessons.record import Record
+from core.messages import say
 from core.together.one_list import as_said
 
 
@@ -45,7 +44,7 @@ class FragmentLesson:
     def print_as_known(self) -> None:
         """Say that the fragment is a lesson already."""
         facts = {"id": self._id, "record": plain(self.fragment.record_id)}
-        print_lines([word(self._opened.lang, "promoted_before", **facts)])
+        print_lines([say("add.promoted_before", **facts)])
 
     def known_record(self) -> Record | None:
         """Return the record that says already what the fragment says, if there is one.
@@ -60,10 +59,9 @@ class FragmentLesson:
 
     def join(self, arguments: argparse.Namespace, known: Record) -> int:
         """Take the fragment out of recall, whose lesson the log has; 1 when not done."""
-        lang = self._opened.lang
-        lines = [word(lang, "would_join", id=self._id), "", *whole(known, screen_here(), lang), ""]
+        lines = [say("add.would_join", id=self._id), "", *whole(known, screen_here()), ""]
         print_within(lines)
-        if not is_confirmed(arguments, common_word, lang, word(lang, "ask_join")):
+        if not is_confirmed(arguments, say("add.ask_join")):
             return int(not arguments.dry_run)
         print_lines(self._promoted(known.id))
         return 0
@@ -72,4 +70,4 @@ class FragmentLesson:
         from rooms.fragments.promotion.promoting import promote
 
         promote(self._room, self.fragment.id, record)
-        return [word(self._opened.lang, "promoted", id=self._id)]
+        return [say("add.promoted", id=self._id)]

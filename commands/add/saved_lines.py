@@ -3,7 +3,6 @@
 import shlex
 
 from commands.records.lines import commit_lines, redacted_lines
-from commands.records.words import word
 from commands.terminal.console import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
@@ -11,34 +10,33 @@ from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.notes import flaw_notes
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.saving_answer import code_fields
-from core.lessons.answers.words import say
 from core.lessons.compaction import is_required, resembled
 from core.lessons.outcomes import Saved
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.text.wording import scope_of
 
 
 def saved_lines(opened: Opened, saved: Saved) -> list[str]:
     """Return what to print after a save: its token, what it replaced, what needs a look."""
-    lang, record, count = opened.lang, saved.record, saved.log.count
-    named = named_record(record, lang)
+    record, count = saved.record, saved.log.count
+    named = named_record(record)
     if saved.is_repeated:
-        return [word(lang, "saved_before", record=named)]
-    lines = [word(lang, "saved", record=named, count=count)]
+        return [say("records.saved_before", record=named)]
+    lines = [say("records.saved", record=named, count=count)]
     if before := replaced_by(saved):
-        lines.append(word(lang, "undo", token=plain(before[-1].token)))
+        lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:
-        lines.append(word(lang, "gap_is_back", topic=_typed(record.topic)))
+        lines.append(say("records.gap_is_back", topic=_typed(record.topic)))
     if saved.settled:
-        lines.append(say(lang, "settled", count=saved.settled))
-    lines += redacted_lines(saved.redacted, lang)
-    lines += _about_texts(saved, lang) + _about_topic(saved, lang)
+        lines.append(say("answers.settled", count=saved.settled))
+    lines += redacted_lines(saved.redacted)
+    lines += _about_texts(saved) + _about_topic(saved)
     if is_required(saved.log.records, opened.settings.threshold):
         threshold = opened.settings.threshold
-        lines.append(word(lang, "compaction_due", count=count, threshold=threshold))
-    if flaw_notes(saved.log, lang):
-        lines.append(word(lang, "flawed"))
+        lines.append(say("records.compaction_due", count=count, threshold=threshold))
+    if flaw_notes(saved.log):
+        lines.append(say("records.flawed"))
     return lines + commit_lines(opened)
 
 
@@ -49,29 +47,29 @@ def replaced_by(saved: Saved) -> list[Record]:
     return [it for it in saved.before.records if it.gap == saved.record.gap]
 
 
-def _about_texts(saved: Saved, lang: Language) -> list[str]:
+def _about_texts(saved: Saved) -> list[str]:
     record = saved.record
     token, lines = plain(record.token), list[str]()
     if saved.suspicious:
         fields = ", ".join(saved.suspicious)
-        lines.append(word(lang, "suspicious_saved", fields=fields, id=plain(record.id)))
+        lines.append(say("records.suspicious_saved", fields=fields, id=plain(record.id)))
     if record.marks:
         key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
-        lines.append(word(lang, key, marks=joined(record.marks), token=token))
+        lines.append(say(f"records.{key}", marks=joined(record.marks), token=token))
     if fields := code_fields(record):
-        lines.append(word(lang, "source_code", fields=fields, token=token))
+        lines.append(say("records.source_code", fields=fields, token=token))
     return lines
 
 
-def _about_topic(saved: Saved, lang: Language) -> list[str]:
+def _about_topic(saved: Saved) -> list[str]:
     """Say where a topic is too broad, too narrow, or like another one."""
     topic = saved.record.topic
     facts, lines = {"topic": topic_name(topic), "old": _typed(topic)}, list[str]()
     if scope := scope_of(topic):
-        lines.append(word(lang, f"topic_{scope}", **facts))
+        lines.append(say(f"records.topic_{scope}", **facts))
     if alike := [] if saved.record.updated else resembled(topic, saved.log.topics):
         near = joined(map(topic_name, alike[:5]))
-        lines.append(word(lang, "similar_topic", topics=near, new=_typed(alike[0]), **facts))
+        lines.append(say("records.similar_topic", topics=near, new=_typed(alike[0]), **facts))
     return lines
 
 

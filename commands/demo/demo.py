@@ -14,10 +14,8 @@ from typing import TextIO
 
 from commands.demo.stage import SERVER, DemoFailedError, ScratchProject, Screen
 from commands.demo.story import tell_story
-from commands.demo.words import word
 from commands.terminal.console import add_examples, explain
-from core.messages import Language
-from core.parser import language_here
+from core.messages import say
 
 LEAST_COLUMNS, MOST_COLUMNS = 60, 80
 
@@ -29,15 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the demo in the language of the environment. Raises DemoFailedError."""
-    demo(arguments.keep, lang=language_here())
+    """Play the demo in the language of the person. Raises DemoFailedError."""
+    demo(arguments.keep)
     return 0
 
 
 def demo(
     keep: Path | None = None,
     *,
-    lang: Language = "en",
     server: Path = SERVER,
     out: TextIO | None = None,
 ) -> None:
@@ -48,14 +45,14 @@ def demo(
     """
     columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
     columns = min(max(columns, LEAST_COLUMNS), MOST_COLUMNS)
-    screen = Screen(out or sys.stdout, columns, lang)
+    screen = Screen(out or sys.stdout, columns)
     try:
         if keep and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-            raise DemoFailedError(reason=word(lang, "not_empty", path=str(keep)))
+            raise DemoFailedError(reason=say("demo.not_empty", path=str(keep)))
         with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
             project = ScratchProject.make((keep or Path(scratch, "web-shop")).absolute())
-            asyncio.run(tell_story(project, screen, lang, server, Path(scratch)))
+            asyncio.run(tell_story(project, screen, server, Path(scratch)))
     except OSError as error:
         raise DemoFailedError(reason=str(error)) from error
     if keep:
-        screen.say(word(lang, "kept", path=str(keep.absolute())))
+        screen.say(say("demo.kept", path=str(keep.absolute())))

@@ -11,12 +11,11 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, TextIO
 
-from commands.demo.words import WORDS, word
 from commands.terminal.columns import broken, cells, fitted, wrapped
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.lessons.git import call as git
-from core.messages import Language
+from core.messages import LANG_VARIABLE, language, say
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 
 SERVER = Path(__file__).resolve().parents[2] / "server.py"
@@ -30,16 +29,15 @@ _SETTINGS = ("user.name=demo", "user.email=demo@example.invalid", "commit.gpgsig
 class DemoFailedError(SentinelError, RuntimeError):
     """A claim did not hold, or the server did not answer. Facts: reason."""
 
-    words, key = WORDS, "failed"
+    table, key = "demo", "failed"
 
 
 class Screen:
     """Prints text, `columns` wide, line by line."""
 
-    def __init__(self, out: TextIO, columns: int, lang: Language) -> None:
+    def __init__(self, out: TextIO, columns: int) -> None:
         self._out = out
         self._columns = columns
-        self._lang = lang
         self.terminal = replace(screen_here(out), width=columns)
 
     def say(self, text: str) -> None:
@@ -70,7 +68,7 @@ class Screen:
             lines += [fitted(line, room)] if cut else broken(line, room)
         self._write([f"  | {line}".rstrip() for line in lines[:at_most]])
         if len(lines) > at_most:
-            more = word(self._lang, "more_lines", count=len(lines) - at_most)
+            more = say("demo.more_lines", count=len(lines) - at_most)
             self._write([f"  {more}"])
 
     def _write(self, lines: list[str]) -> None:
@@ -142,20 +140,18 @@ def _text(printed: bytes) -> str:
 
 
 class Stage:
-    """What a scene works with: the client's connection, the project, the screen, the language."""
+    """What a scene works with: the client's connection, the project, the screen."""
 
     def __init__(
         self,
         client: Any,
         project: ScratchProject,
         screen: Screen,
-        lang: Language,
         server: Path,
         environment: Mapping[str, str],
     ) -> None:
         self.project = project
         self.screen = screen
-        self.lang = lang
         self._client = client
         self._server = server
         self._environment = environment
@@ -191,14 +187,14 @@ class Stage:
 
 @asynccontextmanager
 async def on_stage(
-    project: ScratchProject, screen: Screen, lang: Language, server: Path, scratch: Path
+    project: ScratchProject, screen: Screen, server: Path, scratch: Path
 ) -> AsyncIterator[Stage]:
     """Run the server as a process and connect to it over stdio; end it at the end.
 
     scratch: a directory for what is of no use afterwards. Raises DemoFailedError when it does not
     start.
     """
-    environment, stderr_path = _environment(os.environ, lang, scratch), scratch / "stderr"
+    environment, stderr_path = _environment(os.environ, scratch), scratch / "stderr"
     os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # ignore any `.env` here
     from fastmcp import Client  # takes a second, and only the demo needs it
     from fastmcp.client.transports import StdioTransport
@@ -219,17 +215,17 @@ async def on_stage(
             reason = (stderr.strip().splitlines() or [_first_line(error)])[-1]
             reason = f"{server} did not start as a server: {reason}"
             raise DemoFailedError(reason=reason) from error
-        yield Stage(client, project, screen, lang, server, environment)
+        yield Stage(client, project, screen, server, environment)
 
 
-def _environment(environment: Mapping[str, str], lang: Language, state: Path) -> dict[str, str]:
+def _environment(environment: Mapping[str, str], state: Path) -> dict[str, str]:
     """Return the user's environment without the settings of this project."""
     kept = {
         name: value
         for name, value in environment.items()
         if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
     }
-    return {**kept, "SENTINEL_MEMORY_LANG": lang, STATE_VARIABLE: str(state / "state")}
+    return {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: str(state / "state")}
 
 
 def _first_line(error: Exception) -> str:

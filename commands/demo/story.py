@@ -10,38 +10,36 @@ from typing import Any
 
 from commands.clients.machine import is_passing
 from commands.demo.stage import SERVER, DemoFailedError, ScratchProject, Screen, Stage, on_stage
-from commands.demo.words import STORY, word
 from commands.terminal.markdown_lines import markdown_lines
 from core.lessons.record import LIMITS_BYTES
-from core.messages import Language
+from core.messages import say
 
 FILE = "migrations/0042_drop_phone.sql"
 EDIT = "ALTER TABLE users DROP COLUMN phone;"
+FIELDS = "topic", "missing_context", "lesson", "ask_next_time"
 ANCHORS = {"paths": ["migrations/**"], "when": ["DROP COLUMN"]}
 MOST_REPORT_LINES = 5
 
 
-async def tell_story(
-    project: ScratchProject, screen: Screen, lang: Language, server: Path, scratch: Path
-) -> None:
+async def tell_story(project: ScratchProject, screen: Screen, server: Path, scratch: Path) -> None:
     """Tell the story. Raises DemoFailedError when an answer is not what the story says."""
-    screen.say(screen.terminal.painted(word(lang, "story"), "bold"))
-    screen.say(word(lang, "story_is_real"))
+    screen.say(screen.terminal.painted(say("demo.story"), "bold"))
+    screen.say(say("demo.story_is_real"))
     goes = project.root.is_relative_to(scratch)
-    place = word(lang, "story_place" if goes else "story_kept_place", path=str(project.root))
+    place = say("demo.story_place" if goes else "demo.story_kept_place", path=str(project.root))
     screen.say(screen.terminal.painted(place, "dim"))
-    async with on_stage(project, screen, lang, server, scratch) as stage:
+    async with on_stage(project, screen, server, scratch) as stage:
         await _monday(stage)
         _tuesday(stage)
     _pull_request(stage)
     is_lent = is_passing(str(SERVER.parent))
-    screen.head(word(lang, "story_next_uvx" if is_lent else "story_next"))
+    screen.head(say("demo.story_next_uvx" if is_lent else "demo.story_next"))
 
 
 async def _monday(stage: Stage) -> None:
     """An agent has been corrected, and saves what it was not told."""
-    lesson = {name: text[stage.lang == "ko"] for name, text in STORY.items()}
-    stage.screen.head(word(stage.lang, "story_monday"))
+    lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
+    stage.screen.head(say("demo.story_monday"))
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
     stage.screen.fields({**lesson, **anchors})
     answer = await stage.done("log_memory", **lesson, **ANCHORS)
@@ -52,9 +50,9 @@ async def _monday(stage: Stage) -> None:
 
 def _tuesday(stage: Stage) -> None:
     """Another agent is about to make the same mistake; the hook of its client speaks first."""
-    stage.screen.head(word(stage.lang, "story_tuesday", file=FILE))
+    stage.screen.head(say("demo.story_tuesday", file=FILE))
     stage.screen.say(f"  {EDIT}")
-    stage.screen.say(word(stage.lang, "story_hook"))
+    stage.screen.say(say("demo.story_hook"))
     path = stage.project.root / FILE
     event = {
         "session_id": "tuesday",
@@ -66,7 +64,7 @@ def _tuesday(stage: Stage) -> None:
     words = ("hook", "before-action", "--client", "claude-code")
     answer = stage.command(*words, given=json.dumps(event))
     said = _context(answer)
-    _check(STORY["lesson"][stage.lang == "ko"] in said, answer)
+    _check(say("demo.saved_lesson") in said, answer)
     stage.screen.show(said)
 
 
@@ -80,9 +78,9 @@ def _context(answer: str) -> str:
 
 def _pull_request(stage: Stage) -> None:
     """A colleague reads the report of the change, or its diff where there is no git."""
-    lesson = STORY["lesson"][stage.lang == "ko"]
+    lesson = say("demo.saved_lesson")
     key = "story_pull_request" if stage.project.has_git else "story_no_git"
-    stage.screen.head(word(stage.lang, key))
+    stage.screen.head(say(f"demo.{key}"))
     if stage.project.has_git:
         answer = stage.command("report")
         shown = [line for line in markdown_lines(answer, stage.screen.terminal) if line]

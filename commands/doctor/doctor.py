@@ -26,7 +26,6 @@ from commands.doctor.reach import unreachable
 from commands.doctor.sessions import is_of_sessions, look_at_sessions, mend_sessions
 from commands.doctor.surroundings import around
 from commands.doctor.team.entries import server_findings
-from commands.doctor.words import word
 from commands.setup.here import machine_here
 from commands.terminal.console import (
     Opened,
@@ -41,13 +40,13 @@ from commands.terminal.console import (
 from commands.terminal.printing import said
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
-from commands.terminal.words import word as common_word
 from core.errors import LogMissingError, LogReadError
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
 from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import Finding, examine
+from core.messages import say
 from core.parser import add_project
 
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
         print("\n".join(_plan_lines(opened, checkup, fixable)))
-        if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_fix")):
+        if not is_confirmed(arguments, say("doctor.ask_fix")):
             return int(checkup.fails)
     if arguments.fix and fixable and not arguments.dry_run:
         of_log = [finding for finding in fixable if not _is_of_room(finding)]
@@ -94,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     repaired = _repaired_lines(opened, checkup, fixed, aside) if arguments.fix else []
     lines = _lines(opened, checkup, repaired)
     if fixable and not arguments.fix:
-        lines += said(word(opened.lang, "would_fix", count=len(fixable)), screen_here())
+        lines += said(say("doctor.would_fix", count=len(fixable)), screen_here())
     print("\n".join(lines))
     return int(checkup.fails)
 
@@ -162,49 +161,49 @@ def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
 
 def _lines(opened: Opened, checkup: Checkup, repaired: list[str]) -> list[str]:
     """Return what matters in one line, whose log it is, what was repaired and what is left."""
-    screen, lang = screen_here(), opened.lang
+    screen = screen_here()
     found = [*checkup.of_memory, *checkup.clients]
     found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
-    lines = [*first_lines(checkup, screen, lang), _place(opened, screen)]
+    lines = [*first_lines(checkup, screen), _place(opened, screen)]
     if repaired:
         lines += ["", *repaired]
     if found:
-        lines += ["", *([word(lang, "remaining")] if repaired else [])]
-        lines += [*finding_lines(found, screen, lang), "", summary_line(found, lang)]
+        lines += ["", *([say("doctor.remaining")] if repaired else [])]
+        lines += [*finding_lines(found, screen), "", summary_line(found)]
     return lines
 
 
 def _place(opened: Opened, screen: Screen) -> str:
     """Return the line that says whose memory it is."""
-    project, lang = opened.project, opened.lang
-    source = word(lang, "cwd") if project.source == "cwd" else project.source
-    line = word(lang, "project", path=plain(str(project.root)), source=source)
+    project = opened.project
+    source = say("doctor.cwd") if project.source == "cwd" else project.source
+    line = say("doctor.project", path=plain(str(project.root)), source=source)
     return screen.painted(line, "dim")
 
 
 def _plan_lines(opened: Opened, checkup: Checkup, fixable: Sequence[Finding]) -> list[str]:
-    screen, lang = screen_here(), opened.lang
-    head = [*first_lines(checkup, screen, lang), _place(opened, screen)]
-    planned = finding_lines(fixable, screen, lang)
-    return [*head, "", word(lang, "to_fix", count=len(fixable)), *planned, ""]
+    screen = screen_here()
+    head = [*first_lines(checkup, screen), _place(opened, screen)]
+    planned = finding_lines(fixable, screen)
+    return [*head, "", say("doctor.to_fix", count=len(fixable)), *planned, ""]
 
 
 def _repaired_lines(
     opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
 ) -> list[str]:
     """Return what was done, and what a person does now."""
-    screen, lang = screen_here(), opened.lang
+    screen = screen_here()
     if not fixed:
-        lines = [word(lang, "nothing_to_fix")]
+        lines = [say("doctor.nothing_to_fix")]
     else:
-        lines = [word(lang, "fixed", count=len(fixed)), *done_lines(fixed, screen, lang)]
+        lines = [say("doctor.fixed", count=len(fixed)), *done_lines(fixed, screen)]
     if aside:
-        lines += said(word(lang, "aside", path=plain(aside)), screen)
+        lines += said(say("doctor.aside", path=plain(aside)), screen)
     kinds = {finding.kind for finding in checkup.findings}
     of_git = [it for it in fixed if it.kind != "strays" and not _is_of_room(it)]
     if of_git and not kinds & _NOTHING_TO_ADD:
         command = plain(line_to_add(opened.project))
-        lines += said(word(lang, "to_commit", command=command), screen)
+        lines += said(say("doctor.to_commit", command=command), screen)
     return lines
 
 
@@ -212,7 +211,7 @@ def _as_json(
     opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
 ) -> dict[str, object]:
     def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
-        return [{**asdict(it), "text": text_of(opened.lang, it)} for it in findings]
+        return [{**asdict(it), "text": text_of(it)} for it in findings]
 
     rooms = {"sessions": checkup.sessions, "fragments": checkup.fragments}
     of_rooms = {

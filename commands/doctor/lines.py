@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from commands.doctor.fragments import FragmentsCheckup
 from commands.doctor.sessions import SessionsCheckup
-from commands.doctor.words import word
+from commands.doctor.surroundings import LINKS
 from commands.terminal.columns import INDENT, cells
 from commands.terminal.printing import said
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, Sign
 from core.lessons.upkeep.health import Finding, Severity
-from core.messages import Facts, Language
+from core.messages import Facts, say
 
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
@@ -70,7 +70,7 @@ class Checkup:
         return [*self.of_project, *(self.fragments.findings if self.fragments else ())]
 
 
-def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
+def first_lines(checkup: Checkup, screen: Screen) -> list[str]:
     """Say in one line how the log is, and the sessions, what git makes of it, and which clients
     start the server.
 
@@ -78,10 +78,10 @@ def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
     """
     of_git = [it for it in checkup.findings if it.kind in _OF_GIT]
     of_log = [it for it in checkup.findings if it.kind not in _OF_GIT]
-    parts = [_log(checkup, of_log, lang), _git(of_git, lang)]
-    parts += [_room("sessions", checkup.sessions, lang)] if checkup.sessions else []
-    parts += [_room("fragments", checkup.fragments, lang)] if checkup.fragments else []
-    parts.append(_clients(checkup, lang))
+    parts = [_log(checkup, of_log), _git(of_git)]
+    parts += [_room("sessions", checkup.sessions)] if checkup.sessions else []
+    parts += [_room("fragments", checkup.fragments)] if checkup.fragments else []
+    parts.append(_clients(checkup))
     lines, line = list[str](), ""
     for part in (f"{screen.sign(sign)} {text}" for sign, text in parts):
         longer = f"{line}  {part}" if line else part
@@ -92,40 +92,40 @@ def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
     return [*lines, line]
 
 
-def _log(checkup: Checkup, findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
+def _log(checkup: Checkup, findings: Sequence[Finding]) -> tuple[Sign, str]:
     if not checkup.is_readable:
-        return "error", word(lang, "head_unreadable")
+        return "error", say("doctor.head_unreadable")
     if any(it.kind in MISSING for it in findings):
-        return "warning", word(lang, "head_missing")
+        return "warning", say("doctor.head_missing")
     if any(it.kind == "no_log" for it in findings):
-        return "note", word(lang, "head_no_log")
+        return "note", say("doctor.head_no_log")
     key = "head_log_1" if checkup.count == 1 else "head_log"
-    return _worst(findings), word(lang, key, count=checkup.count)
+    return _worst(findings), say(f"doctor.{key}", count=checkup.count)
 
 
-def _git(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
+def _git(findings: Sequence[Finding]) -> tuple[Sign, str]:
     kinds = {it.kind for it in findings}
     if kinds & _NOT_SHARED.keys() and _worst(findings) == "ok":
         key = next(key for kind, key in _NOT_SHARED.items() if kind in kinds)
-        return "note", word(lang, key)
+        return "note", say(f"doctor.{key}")
     sign = "note" if findings and _worst(findings) == "ok" else _worst(findings)
-    return sign, word(lang, "head_git" if sign == "ok" else "head_git_other")
+    return sign, say("doctor.head_git" if sign == "ok" else "doctor.head_git_other")
 
 
-def _room(name: str, room: SessionsCheckup | FragmentsCheckup, lang: Language) -> tuple[Sign, str]:
+def _room(name: str, room: SessionsCheckup | FragmentsCheckup) -> tuple[Sign, str]:
     if room.count is None:
-        return "error", word(lang, f"head_no_{name}")
+        return "error", say(f"doctor.head_no_{name}")
     key = f"head_{name}_1" if room.count == 1 else f"head_{name}"
-    return _worst(room.findings), word(lang, key, count=room.count)
+    return _worst(room.findings), say(f"doctor.{key}", count=room.count)
 
 
-def _clients(checkup: Checkup, lang: Language) -> tuple[Sign, str]:
+def _clients(checkup: Checkup) -> tuple[Sign, str]:
     found = [it for it in checkup.clients if it.kind == "client_here"]
     here = dict.fromkeys(str(it.facts["client"]) for it in found)
     if not here:
         key, facts = checkup.without_client
-        return "error", plain(word(lang, key, **facts))
-    return _worst(checkup.clients), word(lang, "head_clients", clients=plain(", ".join(here)))
+        return "error", plain(say(f"doctor.{key}", **facts))
+    return _worst(checkup.clients), say("doctor.head_clients", clients=plain(", ".join(here)))
 
 
 def _worst(findings: Iterable[Finding]) -> Sign:
@@ -134,18 +134,18 @@ def _worst(findings: Iterable[Finding]) -> Sign:
     return "error" if "error" in found else "warning" if "warning" in found else "ok"
 
 
-def finding_lines(findings: Iterable[Finding], screen: Screen, lang: Language) -> list[str]:
+def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
     """Return each kind of finding, the gravest first, the same kind together.
 
     A command that mends it is a line of its own.
     """
     grouped: dict[tuple[Severity, str, str], list[int]] = {}
     for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
-        key = (finding.severity, text_of(lang, finding), str(finding.facts.get("command", "")))
+        key = (finding.severity, text_of(finding), str(finding.facts.get("command", "")))
         grouped.setdefault(key, []).extend(finding.lines)
     lines = []
     for (severity, text, command), numbers in grouped.items():
-        where = f"{where_text(lang, numbers)}: " if numbers else ""
+        where = f"{where_text(numbers)}: " if numbers else ""
         what = text.removesuffix(f"`{command}`").rstrip() if command else text
         lines += said(where + what, screen, f"{screen.sign(severity)} ", INDENT)
         if what != text:
@@ -153,44 +153,48 @@ def finding_lines(findings: Iterable[Finding], screen: Screen, lang: Language) -
     return lines
 
 
-def done_lines(fixed: Iterable[Finding], screen: Screen, lang: Language) -> list[str]:
+def done_lines(fixed: Iterable[Finding], screen: Screen) -> list[str]:
     """Return what a repair did, the same kind together."""
     grouped: dict[str, tuple[Finding, list[int]]] = {}
     for finding in fixed:
-        key = word(lang, f"done_{_key(finding)}", where="", **_shown_facts(finding))
+        key = say(f"doctor.done_{_name(finding)}", where="", **_shown_facts(finding))
         grouped.setdefault(key, (finding, []))[1].extend(finding.lines)
     lines = []
     for finding, numbers in grouped.values():
-        where = where_text(lang, numbers)
-        text = word(lang, f"done_{_key(finding)}", where=where, **_shown_facts(finding))
+        where = where_text(numbers)
+        text = say(f"doctor.done_{_name(finding)}", where=where, **_shown_facts(finding))
         lines += said(text, screen, f"{screen.sign('ok')} ", INDENT)
     return lines
 
 
-def summary_line(found: Iterable[Finding], lang: Language) -> str:
+def summary_line(found: Iterable[Finding]) -> str:
     """Count these findings, which are printed above."""
     severities = [finding.severity for finding in found]
     counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
-    return word(lang, "summary", **counts)
+    return say("doctor.summary", **counts)
 
 
-def text_of(lang: Language, finding: Finding) -> str:
+def text_of(finding: Finding) -> str:
     """Return the sentence of a finding, without its lines; facts cannot break out of the line."""
     facts = _shown_facts(finding)
     if "reason" in facts and finding.kind in ("unreadable", "mendable"):
-        facts["reason"] = word(lang, str(facts["reason"]), key=facts["key"])
+        facts["reason"] = say(f"doctor.{facts['reason']}", key=facts["key"])
     if finding.kind in ("client_unread", "client_left_alone"):
-        facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
-    if lang in facts:  # a refusal's own sentence, which comes in both languages
-        facts["said"] = facts[lang]
-    text, command = word(lang, _key(finding), **facts), str(facts.get("command", ""))
+        facts["reason"] = say(f"doctor.left_{facts['reason']}", **facts)
+    text, command = say(_key(finding), **facts), str(facts.get("command", ""))
     if command in text:
         return text
-    return f"{text.removesuffix('.')}. {word(lang, 'mends', command=command)}"
+    return f"{text.removesuffix('.')}. {say('doctor.mends', command=command)}"
 
 
 def _key(finding: Finding) -> str:
-    """Return the key of the sentence on a finding: one of damage says whether there is a copy."""
+    """Return the key of the sentence on a finding; on a link it is that of the store's refusal."""
+    table = "errors" if finding.kind in LINKS else "doctor"
+    return f"{table}.{_name(finding)}"
+
+
+def _name(finding: Finding) -> str:
+    """Return the name of its sentence: one of damage says whether there is a copy."""
     has_no_copy = finding.kind in _DAMAGED and not finding.facts.get("copy")
     return f"{finding.kind}_alone" if has_no_copy else finding.kind
 
@@ -202,7 +206,7 @@ def _shown_facts(finding: Finding) -> dict[str, str | int]:
     }
 
 
-def where_text(lang: Language, numbers: Sequence[int]) -> str:
+def where_text(numbers: Sequence[int]) -> str:
     """Return `line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
     numbers, runs = sorted(set(numbers)), list[list[int]]()
     for number in numbers:
@@ -214,5 +218,5 @@ def where_text(lang: Language, numbers: Sequence[int]) -> str:
     listed = ", ".join(texts)
     more = sum(map(len, runs[RUNS_SHOWN:]))
     if more:
-        listed = word(lang, "more_lines", numbers=listed, more=more)
-    return word(lang, "line" if len(numbers) == 1 else "lines", numbers=listed)
+        listed = say("doctor.more_lines", numbers=listed, more=more)
+    return say("doctor.line" if len(numbers) == 1 else "doctor.lines", numbers=listed)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
-from commands.documents.words import word
 from commands.terminal.console import STDOUT
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import warn
@@ -16,23 +15,23 @@ from core.lessons.clean_record import clean_record
 from core.lessons.compaction import closest_first
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
-from core.messages import Language
+from core.messages import say
 from core.store import MemoryStore
 from core.text_redaction import redacted
 
 MOST_TOPICS = 8
 
 
-def read_log(store: MemoryStore, lang: Language) -> MemoryLog:
+def read_log(store: MemoryStore) -> MemoryLog:
     """Read the log; print which of its lines are no records and so are left out.
 
     Raises LogReadError.
     """
     log = MemoryLog.parse(store.read_bytes())  # `store.read` prints the same
     if log.conflicts:
-        warn(word(lang, "conflicts", conflicts=log.conflicts))
+        warn(say("documents.conflicts", conflicts=log.conflicts))
     if log.skipped:
-        warn(word(lang, "skipped", skipped=log.skipped))
+        warn(say("documents.skipped", skipped=log.skipped))
     return log
 
 
@@ -47,12 +46,12 @@ def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
     return [record for record in log.records if not wanted or record.topic in wanted]
 
 
-def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
+def without_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records redacted; print the kinds of secrets that were replaced."""
     cleaned = [clean_record(record) for record in records]
     kinds = [kind for _, found in cleaned for _, kind in found]
     if kinds:
-        warn(word(lang, "redacted", **counted_kinds(kinds)))
+        warn(say("documents.redacted", **counted_kinds(kinds)))
     return [record for record, _ in cleaned]
 
 

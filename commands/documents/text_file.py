@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.documents.words import WORDS
 from core.disk.atomic import (
     NEW_MODE,
     Identity,
@@ -33,7 +32,7 @@ from core.errors import SentinelError
 class ExportError(SentinelError):
     """A file or a document cannot be read or written as asked; every file is whole."""
 
-    words = WORDS
+    table = "documents"
 
 
 @dataclass(frozen=True, slots=True)

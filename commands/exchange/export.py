@@ -8,7 +8,6 @@ from pathlib import Path
 
 from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
 from commands.exchange.client_files import Choice, put_block
-from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
 from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
 from commands.terminal.console import (
@@ -22,10 +21,10 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.safe_text import plain, warn
-from commands.terminal.words import word as common_word
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
-from core.parser import add_project, language_here
+from core.messages import say
+from core.parser import add_project
 
 FORMATS = ("markdown", "json")
 OTHER_FORMATS = ("html",)  # of the sessions
@@ -63,34 +62,32 @@ def run(arguments: argparse.Namespace) -> int:
         return hand_over(arguments, room, "export", takes=_TAKEN[room])
     _check(arguments)
     opened = open_memory(arguments)
-    lang = opened.lang
-    log = read_log(opened.store, lang)
-    records = without_secrets(_chosen(log, arguments), lang)
+    log = read_log(opened.store)
+    records = without_secrets(_chosen(log, arguments))
     if arguments.block:
         choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)
-        return put_block(Path(arguments.block), opened.project.root, choice, lang)
+        return put_block(Path(arguments.block), opened.project.root, choice)
     if log.count and not records:
-        warn(word(lang, "none_chosen"))
+        warn(say("export.none_chosen"))
     _put_document(opened, records, arguments)
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
-    lang = language_here()
     if arguments.format == "html":
-        arguments.refuse(f"argument --format: {word(lang, 'no_html')}")
+        arguments.refuse(f"argument --format: {say('export.no_html')}")
     if arguments.public:
         facts = {"one": "--public", "other": f"--room {FRAGMENTS}"}
-        arguments.refuse(common_word(lang, "needs", **facts))
+        arguments.refuse(say("terminal.needs", **facts))
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
     given |= {"-o"} if arguments.output else set()
     for one, other in APART:
         if {one, other} <= given:
-            arguments.refuse(common_word(lang, "together", one=one, other=other))
+            arguments.refuse(say("terminal.together", one=one, other=other))
     for option in ("--remove", "--dry-run"):
         if option in given and "--block" not in given:
-            arguments.refuse(common_word(lang, "needs", one=option, other="--block"))
+            arguments.refuse(say("terminal.needs", one=option, other="--block"))
     check_output(arguments)
 
 
@@ -108,7 +105,7 @@ def _put_document(opened: Opened, records: list[Record], arguments: argparse.Nam
     if arguments.format == "json":
         text = as_json(records, project, now=utc_now())
     else:
-        text = markdown(records, project, opened.lang, now=utc_now())
+        text = markdown(records, project, now=utc_now())
     if put_text(text, arguments.output, force=arguments.force, project=root):
         facts = {"path": arguments.output, "count": len(records)}
-        print(plain(common_word(opened.lang, "written_records", **facts)))
+        print(plain(say("terminal.written_records", **facts)))

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts, labelled
-from commands.documents.words import word as document_word
-from commands.exchange.export_words import word
 from commands.terminal.safe_text import plain_json
 from core.lessons.answers.rendering import day_of, warning
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.text.markdown import as_code, escaped_lines, heading, inline, listed
 from core.text.printable import one_line
 
@@ -19,17 +17,17 @@ FORMAT, VERSION = "sentinel-memory-export", 1
 MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"
 
 
-def markdown(records: Sequence[Record], project: str, lang: Language, *, now: str) -> str:
+def markdown(records: Sequence[Record], project: str, *, now: str) -> str:
     """Return a heading for each type and topic and an item for each record, principles first."""
-    lines = [f"# {heading(word(lang, 'title', project=project))}", ""]
-    lines.append(_introduction(records, lang, now) if records else word(lang, "empty"))
+    lines = [f"# {heading(say('export.title', project=project))}", ""]
+    lines.append(_introduction(records, now) if records else say("export.empty"))
     for kind in ("principle", "log"):
         members = [record for record in records if record.type == kind]
-        lines += ["", f"## {word(lang, kind)}"] if members else []
+        lines += ["", f"## {say(f'export.{kind}')}"] if members else []
         for group in group_by_topic(members):
             lines += ["", f"### {heading(group.topic)}", ""]
             for record in group.records:
-                lines += _item(record, lang)
+                lines += _item(record)
     return "\n".join([*lines, "", MARKER]) + "\n"
 
 
@@ -45,41 +43,41 @@ def as_json(records: Sequence[Record], project: str, *, now: str) -> str:
     return plain_json(document) + "\n"
 
 
-def lessons(records: Iterable[Record], lang: Language) -> list[str]:
+def lessons(records: Iterable[Record]) -> list[str]:
     """Return items for a model: the lesson, the question, files and triggers of each record."""
     lines: list[str] = []
     for record in records:
         lines += listed("- ", escaped_lines(record.lesson))
         if record.ask_next_time.strip():
-            label = document_word(lang, "ask")
+            label = say("documents.ask")
             lines += listed(f"  - {label}: ", escaped_lines(record.ask_next_time))
-        lines += _anchors(record, lang)
+        lines += _anchors(record)
     return lines
 
 
-def _introduction(records: Sequence[Record], lang: Language, now: str) -> str:
+def _introduction(records: Sequence[Record], now: str) -> str:
     """Say how many records of each type there are, and the date."""
     principles = sum(record.type == "principle" for record in records)
     counts = {"principles": principles, "logs": len(records) - principles}
-    return word(lang, "intro", date=day_of(now), **counts)
+    return say("export.intro", date=day_of(now), **counts)
 
 
-def _item(record: Record, lang: Language) -> list[str]:
+def _item(record: Record) -> list[str]:
     lines = listed("- ", escaped_lines(record.lesson))
-    if notice := warning(record, lang):
+    if notice := warning(record):
         lines.append(f"  - **{inline(one_line(notice))}**")
-    for label, text in labelled(record, lang):
+    for label, text in labelled(record):
         lines += listed(f"  - {label}: ", escaped_lines(text))
-    lines += _anchors(record, lang)
-    details = "; ".join(inline(one_line(fact)) for fact in facts(record, lang))
+    lines += _anchors(record)
+    details = "; ".join(inline(one_line(fact)) for fact in facts(record))
     return [*lines, f"  - {details}"]
 
 
-def _anchors(record: Record, lang: Language) -> list[str]:
+def _anchors(record: Record) -> list[str]:
     """Return a line for the files of a record, and one for its triggers, where it has any."""
     given = {"paths": record.paths, "when": record.when}
     return [
-        f"  - {document_word(lang, name)}: {', '.join(as_code(one_line(it)) for it in texts)}"
+        f"  - {say(f'documents.{name}')}: {', '.join(as_code(one_line(it)) for it in texts)}"
         for name, texts in given.items()
         if texts
     ]

@@ -13,7 +13,6 @@ from commands.documents.facts import facts
 from commands.documents.text_file import check_stays
 from commands.exchange import sessions
 from commands.exchange.fragments import importing as fragments
-from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
     MARKDOWN,
@@ -38,14 +37,13 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.lessons.answers.rendering import warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
-from core.messages import Language
-from core.parser import add_project, language_here
+from core.messages import say
+from core.parser import add_project
 from core.project import find_project
 
 MOST_SIMILAR = 3
@@ -73,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         return fragments.run(arguments)
     if arguments.agent:
         facts = {"one": "--agent", "other": f"--format {fragments.FRAGMENTS}"}
-        arguments.refuse(common_word(language_here(), "needs", **facts))
+        arguments.refuse(say("terminal.needs", **facts))
     if arguments.file != STDIN:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
@@ -85,7 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _take(arguments: argparse.Namespace, source: Source) -> int:
     """Import lessons."""
-    lang = language_here()
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     if arguments.topic:
@@ -93,22 +90,22 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
     elif not source.is_ours:
         into_known_topics(source, log.topics)
     records = [it.record for it in source.items]
-    with progress(lang):
+    with progress():
         trial = opened.store.add_all(records, dry_run=True)
     print_lines(_preview(opened, source, trial, log))
     if not trial.records:
-        print(word(lang, "nothing"))
+        print(say("import.nothing"))
         return 0
     if not is_confirmed(
-        arguments, word, lang, word(lang, "ask"), is_readable=arguments.file != STDIN
+        arguments, say("import.ask"), is_readable=arguments.file != STDIN, table="import"
     ):
         return int(not arguments.dry_run)
-    with progress(lang):
+    with progress():
         added = opened.store.add_all(records)
-    print(word(lang, "saved", count=len(added.records)))
+    print(say("import.saved", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
-        print_lines([word(lang, "compact", count=added.log.count, threshold=threshold)])
+        print_lines([say("import.compact", count=added.log.count, threshold=threshold)])
     return 0
 
 
@@ -116,20 +113,18 @@ def _topic(text: str) -> str:
     """Return the topic of the option. Raises ArgumentTypeError for an empty or a long one."""
     topic, limit = normalise_topic(text), LIMITS_BYTES["topic"]
     if not 0 < len(topic.encode("utf-8", "surrogatepass")) <= limit:
-        lang = language_here()
-        raise argparse.ArgumentTypeError(word(lang, "bad_topic", limit=limit))
+        raise argparse.ArgumentTypeError(say("import.bad_topic", limit=limit))
     return topic
 
 
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:
     """Return all that a person must know before saying yes."""
-    lang = opened.lang
-    named = {"path": source.path, "format": word(lang, source.format)}
+    named = {"path": source.path, "format": say(f"import.{source.format}")}
     named["project"] = str(opened.project.root)
-    lines = [plain(word(lang, "head", count=len(trial.records), **named))]
+    lines = [plain(say("import.head", count=len(trial.records), **named))]
     if trial.records and not source.is_ours:
         is_list = source.format == MARKDOWN
-        lines.append(word(lang, "principles" if is_list else "statements"))
+        lines.append(say("import.principles" if is_list else "import.statements"))
     taken = [
         (item, offered)
         for item, offered in zip(source.items, trial.offered, strict=True)
@@ -137,35 +132,35 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
     ]
     beside = {record.token for versions in trial.log.unsettled for record in versions}
     for topic in dict.fromkeys(offered.record.topic for _, offered in taken):
-        lines += ["", screen_here().painted(_topic_line(topic, log, lang), "bold")]
+        lines += ["", screen_here().painted(_topic_line(topic, log), "bold")]
         for item, offered in taken:
             if offered.record.topic == topic:
-                lines += _record_lines(item, offered, source, lang)
+                lines += _record_lines(item, offered, source)
                 if offered.record.token in beside:
-                    lines.append(INDENT * 2 + word(lang, "beside"))
-    if passed := _passed_lines(source, trial, lang):
-        lines += ["", word(lang, "passed"), *passed]
+                    lines.append(INDENT * 2 + say("import.beside"))
+    if passed := _passed_lines(source, trial):
+        lines += ["", say("import.passed"), *passed]
     if trial.hidden:
-        lines += ["", word(lang, "hides")]
-        lines += [line for record in trial.hidden for line in block(record, lang)]
+        lines += ["", say("import.hides")]
+        lines += [line for record in trial.hidden for line in block(record)]
     return [*lines, ""]
 
 
-def _topic_line(topic: str, log: MemoryLog, lang: Language) -> str:
+def _topic_line(topic: str, log: MemoryLog) -> str:
     shown = topic_name(topic)
     if topic in log.topics:
-        return word(lang, "known_topic", topic=shown)
+        return say("import.known_topic", topic=shown)
     near = worth_using(similar_to(topic, list(log.topics)))[:MOST_SIMILAR]
     if not near:
-        return word(lang, "new_topic", topic=shown)
+        return say("import.new_topic", topic=shown)
     similar = ", ".join(map(topic_name, near))
-    return word(lang, "like_topic", topic=shown, similar=similar)
+    return say("import.like_topic", topic=shown, similar=similar)
 
 
-def _record_lines(item: Item, offered: Offered, source: Source, lang: Language) -> list[str]:
+def _record_lines(item: Item, offered: Offered, source: Source) -> list[str]:
     record = offered.record
-    details = [record.type, *(facts(record, lang)[:-1] if source.is_ours else ())]
-    lines = [INDENT + plain(f"{_place([item.line], source, lang)}: {', '.join(details)}")]
+    details = [record.type, *(facts(record)[:-1] if source.is_ours else ())]
+    lines = [INDENT + plain(f"{_place([item.line], source)}: {', '.join(details)}")]
     lines += [INDENT + line for line in text_lines(record)]
     if record.paths:
         lines.append(INDENT * 2 + plain(f"paths: {', '.join(record.paths)}"))
@@ -174,36 +169,38 @@ def _record_lines(item: Item, offered: Offered, source: Source, lang: Language) 
         lines.append(INDENT * 2 + plain(f"when: {pieces}"))
     if offered.redacted:
         kinds = ", ".join(dict.fromkeys(offered.redacted))
-        lines.append(INDENT * 2 + word(lang, "redacts", kinds=kinds))
-    if notice := warning(record, lang):
-        lines.append(INDENT * 2 + word(lang, "warning", warning=notice))
+        lines.append(INDENT * 2 + say("import.redacts", kinds=kinds))
+    if notice := warning(record):
+        lines.append(INDENT * 2 + say("import.warning", warning=notice))
     return lines
 
 
-def _passed_lines(source: Source, trial: Added, lang: Language) -> list[str]:
+def _passed_lines(source: Source, trial: Added) -> list[str]:
     """Say what is not saved: a line for each reason and for each refused record."""
     by_reason: dict[str, list[int]] = {}
     refused = []
     for item, offered in zip(source.items, trial.offered, strict=True):
         if offered.error:
-            place = _place([item.line], source, lang)
-            text = word(lang, f"passed_{offered.error.key}", place=place, **offered.error.facts)
+            place = _place([item.line], source)
+            text = say(f"import.passed_{offered.error.key}", place=place, **offered.error.facts)
             refused.append(INDENT + plain(text))
         elif offered.fate != "added":
             by_reason.setdefault(offered.fate, []).append(item.line)
     for line, why in source.passed:
         by_reason.setdefault(why, []).append(line)
     return refused + [
-        INDENT + word(lang, f"passed_{why}", place=_place(lines, source, lang))
+        INDENT + say(f"import.passed_{why}", place=_place(lines, source))
         for why, lines in by_reason.items()
     ]
 
 
-def _place(lines: Sequence[int], source: Source, lang: Language) -> str:
+def _place(lines: Sequence[int], source: Source) -> str:
     """Name lines or entries of the source, neighbours as a range."""
     runs = list(_runs(sorted(set(lines))))
     one, many = ("entry", "entries") if source.has_entries else ("line", "lines")
-    return word(lang, one if len(runs) == 1 and "-" not in runs[0] else many, lines=", ".join(runs))
+    return say(
+        f"import.{one if len(runs) == 1 and '-' not in runs[0] else many}", lines=", ".join(runs)
+    )
 
 
 def _runs(lines: Iterable[int]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.exchange.sessions_words import word
 from commands.terminal.columns import INDENT, table
 from commands.terminal.console import is_confirmed, open_memory
 from commands.terminal.days import day_text
@@ -22,9 +21,7 @@ from commands.terminal.records import counted_kinds
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, screen_here
-from commands.terminal.words import word as common_word
-from core.messages import Language
-from core.parser import language_here
+from core.messages import say
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.exchange.importing import Plan
@@ -62,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SentinelError."""
     if arguments.topic:
         facts = {"one": "--topic", "other": f"--format {SESSIONS}"}
-        arguments.refuse(common_word(language_here(), "together", **facts))
+        arguments.refuse(say("terminal.together", **facts))
     return take(arguments, _read(arguments.file))
 
 
@@ -72,22 +69,24 @@ def take(arguments: argparse.Namespace, source: "Source") -> int:
     from rooms.sessions.store import exist_in, open_sessions
 
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    lang, project = opened.lang, opened.project.root
+    project = opened.project.root
     store, is_first = open_sessions(project, opened.settings), not exist_in(project)
-    with progress(lang):
+    with progress():
         plan = planned(store, source)
-    print_lines(_preview(plan, source.path, project, screen_here(), lang))
+    print_lines(_preview(plan, source.path, project, screen_here()))
     if not plan.new:
-        print(word(lang, "nothing"))
+        print(say("import_sessions.nothing"))
         return 0
     is_readable = arguments.file != STDIN
-    if not is_confirmed(arguments, word, lang, word(lang, "ask"), is_readable=is_readable):
+    if not is_confirmed(
+        arguments, say("import_sessions.ask"), is_readable=is_readable, table="import_sessions"
+    ):
         return int(not arguments.dry_run)
-    with progress(lang):
+    with progress():
         saved = carry_out(store, plan)
-    print_lines([word(lang, "saved", count=len(saved))])
+    print_lines([say("import_sessions.saved", count=len(saved))])
     if is_first:
-        print_lines([word(lang, "switch_on", rooms=rooms_with(SESSIONS))])
+        print_lines([say("import_sessions.switch_on", rooms=rooms_with(SESSIONS))])
     return 0
 
 
@@ -113,40 +112,42 @@ def _read(path: str) -> "Source":
     return read_text(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
 
 
-def _preview(plan: "Plan", path: str, project: Path, screen: Screen, lang: Language) -> list[str]:
+def _preview(plan: "Plan", path: str, project: Path, screen: Screen) -> list[str]:
     """Return all that a person must know before saying yes."""
-    head = word(lang, "head", path=path, project=str(project), count=len(plan.new))
+    head = say("import_sessions.head", path=path, project=str(project), count=len(plan.new))
     lines = [plain(head), ""]
     if plan.new:
-        lines += [*_table([session for session, _ in plan.new], screen, lang), ""]
+        lines += [*_table([session for session, _ in plan.new], screen), ""]
     for name in ("known", "versions", "shortened"):
         if count := getattr(plan, name):
-            lines.append(word(lang, name, count=count))
+            lines.append(say(f"import_sessions.{name}", count=count))
     if plan.redacted:
-        lines.append(word(lang, "redacts", **counted_kinds(plan.redacted.elements())))
+        lines.append(say("import_sessions.redacts", **counted_kinds(plan.redacted.elements())))
     if plan.faults:
-        lines += [word(lang, "passed"), *_passed(plan.faults, screen, lang)]
+        lines += [say("import_sessions.passed"), *_passed(plan.faults, screen)]
     return [*lines, ""] if lines[-1] else lines
 
 
-def _table(sessions: Sequence["Session"], screen: Screen, lang: Language) -> list[str]:
+def _table(sessions: Sequence["Session"], screen: Screen) -> list[str]:
     """Return a line for each session, the newest first."""
     newest = sorted(sessions, key=lambda it: it.updated_at, reverse=True)
     shown = newest[: MOST_ROWS if screen.is_terminal else None]
-    rows = [[day_text(it.date, lang), it.status, plain(it.goal)] for it in shown]
+    rows = [[day_text(it.date), it.status, plain(it.goal)] for it in shown]
     head, *lines = table(
-        [word(lang, name) for name in ("date", "status", "goal")], rows, screen.width
+        [say(f"import_sessions.{name}") for name in ("date", "status", "goal")], rows, screen.width
     )
     more = len(newest) - len(shown)
     return [
         screen.painted(head, "bold"),
         *lines,
-        *([INDENT + word(lang, "more_rows", more=more)] if more else ()),
+        *([INDENT + say("import_sessions.more_rows", more=more)] if more else ()),
     ]
 
 
-def _passed(faults: Sequence["Fault"], screen: Screen, lang: Language) -> list[str]:
+def _passed(faults: Sequence["Fault"], screen: Screen) -> list[str]:
     shown = faults[: MOST_ROWS if screen.is_terminal else None]
-    lines = [INDENT + plain(word(lang, f"passed_{it.why}", place=it.place)) for it in shown]
+    lines = [
+        INDENT + plain(say(f"import_sessions.passed_{it.why}", place=it.place)) for it in shown
+    ]
     more = len(faults) - len(shown)
-    return [*lines, *([INDENT + word(lang, "more_rows", more=more)] if more else ())]
+    return [*lines, *([INDENT + say("import_sessions.more_rows", more=more)] if more else ())]

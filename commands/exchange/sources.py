@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from commands.exchange.formats import FORMAT, MARKER, VERSION
-from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk.atomic import reason_of
@@ -40,7 +39,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class SourceError(SentinelError, ValueError):
     """A file cannot be imported; nothing was saved."""
 
-    words = WORDS
+    table = "import"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.room import add_json, as_data, empty_lines, open_fragments
-from commands.fragments.words import WORDS, word
 from commands.terminal.columns import INDENT, table
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_within
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
-from core.messages import Language
+from core.messages import has_sentence, say
 
 if TYPE_CHECKING:
     from rooms.fragments.upkeep.consolidating import Report
@@ -32,14 +31,20 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.fragments.upkeep.consolidating import consolidate
 
     opened = open_fragments()
-    lang = opened.lang
     if not opened.is_there and not arguments.json:
-        print_within(empty_lines(lang))
+        print_within(empty_lines())
         return 0
-    with progress(lang) as tell:
+    with progress() as tell:
 
         def begins(place: int, count: int, name: str) -> None:
-            tell(word(lang, "at_step", place=place, count=count, name=word(lang, name)))
+            tell(
+                say(
+                    "fragment_commands.at_step",
+                    place=place,
+                    count=count,
+                    name=say(f"fragment_commands.{name}"),
+                )
+            )
 
         report = consolidate(
             opened.room,
@@ -50,21 +55,27 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(_as_json(report)))
     else:
-        print_within(_lines(report, screen_here(), lang))
+        print_within(_lines(report, screen_here()))
     return 0
 
 
-def _lines(report: "Report", screen: Screen, lang: Language) -> list[str]:
+def _lines(report: "Report", screen: Screen) -> list[str]:
     count = sum(it.count for it in report.steps)
     rows = [
-        [word(lang, it.name), f"{it.count:,}", _figures(it.figures, lang)] for it in report.steps
+        [say(f"fragment_commands.{it.name}"), f"{it.count:,}", _figures(it.figures)]
+        for it in report.steps
     ]
     head, *lines = table(
-        [word(lang, it) for it in ("step", "count", "figures")], rows, screen.width
+        [say(f"fragment_commands.{it}") for it in ("step", "count", "figures")], rows, screen.width
     )
-    lines = [screen.painted(head, "bold"), *lines, "", word(lang, "consolidated", count=count)]
+    lines = [
+        screen.painted(head, "bold"),
+        *lines,
+        "",
+        say("fragment_commands.consolidated", count=count),
+    ]
     if report.suspicions:
-        lines += ["", word(lang, "pairs")]
+        lines += ["", say("fragment_commands.pairs")]
         for pair in report.suspicions:
             lines += [
                 plain(f"{INDENT}{pair.earlier.id}: {pair.earlier.content}"),
@@ -79,18 +90,26 @@ def _lines(report: "Report", screen: Screen, lang: Language) -> list[str]:
         if fragments:
             lines += [
                 "",
-                word(lang, key, id=fragments[0].id),
-                *fragment_table(fragments, screen, lang),
+                say(f"fragment_commands.{key}", id=fragments[0].id),
+                *fragment_table(fragments, screen),
             ]
     return lines
 
 
-def _figures(figures: dict[str, int], lang: Language) -> str:
+def _figures(figures: dict[str, int]) -> str:
     """Return the figures of a step that are not zero; one that has no words by its own name."""
     shown = []
     for name, figure in figures.items():
-        key = name if name in WORDS and name.startswith("to_") else f"n_{name}"
-        known = word(lang, key, figure=figure) if key in WORDS else f"{name} {figure:,}"
+        key = (
+            name
+            if has_sentence(f"fragment_commands.{name}") and name.startswith("to_")
+            else f"n_{name}"
+        )
+        known = (
+            say(f"fragment_commands.{key}", figure=figure)
+            if has_sentence(f"fragment_commands.{key}")
+            else f"{name} {figure:,}"
+        )
         shown += [known] if figure else []
     return ", ".join(shown) or "-"
 

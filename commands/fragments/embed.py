@@ -4,11 +4,11 @@ import argparse
 import os
 
 from commands.fragments.room import add_json, empty_lines, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_lines, print_within
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import complain, plain, plain_json
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,17 +23,17 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.fragments.meaning.filling import reembed
 
     opened = open_fragments()
-    lang, embedder = opened.lang, embedder_of(os.environ)
+    embedder = embedder_of(os.environ)
     if embedder is None:
-        complain(word(lang, "no_model"))
+        complain(say("fragment_commands.no_model"))
         return 1
     if not opened.is_there and not arguments.json:
-        print_within(empty_lines(lang))
+        print_within(empty_lines())
         return 0
-    with progress(lang) as tell:
+    with progress() as tell:
 
         def told(done: int, count: int) -> None:
-            tell(word(lang, "embedding", done=done, count=count))
+            tell(say("fragment_commands.embedding", done=done, count=count))
 
         filled = reembed(opened.room, embedder, progress=told)
     if arguments.json:
@@ -41,5 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(plain_json(told_all))
     else:
         model = plain(embedder.model)
-        print_lines([word(lang, "embedded", model=model, count=filled.count, left=filled.left)])
+        print_lines(
+            [say("fragment_commands.embedded", model=model, count=filled.count, left=filled.left)]
+        )
     return 0

@@ -4,11 +4,11 @@ import argparse
 import sys
 
 from commands.fragments.room import add_json, empty_lines, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import STDOUT, add_examples, explain, file_name
 from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json, warn
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.fragments.exchange.exporting import Choice, document, export
 
     opened = open_fragments()
-    lang = opened.lang
     if not opened.is_there:
-        for line in empty_lines(lang):
+        for line in empty_lines():
             warn(line)
         return 1
     output = "" if arguments.output in (None, STDOUT) else arguments.output
@@ -41,15 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
             for piece in pieces:
                 sys.stdout.write(piece)
         if head.private:
-            warn(word(lang, "holds_private", count=head.private))
+            warn(say("fragment_commands.holds_private", count=head.private))
         return 0
-    with progress(lang):
+    with progress():
         done = export(opened.room, output, choice)
     if arguments.json:
         told = {"path": str(done.path), "fragments": done.count, "private": done.private}
         print(plain_json(told))
         return 0
-    print(plain(word(lang, "written", path=output, count=done.count)))
+    print(plain(say("fragment_commands.written", path=output, count=done.count)))
     if done.private:
-        print_lines([word(lang, "holds_private", count=done.private)])
+        print_lines([say("fragment_commands.holds_private", count=done.private)])
     return 0

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.room import FragmentNameError, Opened, add_ids, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.printing import print_lines, print_within
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
-from core.parser import language_here
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.fragments.fragment import Fragment
@@ -30,28 +28,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, forget; 1 when it was not confirmed. Raises SentinelError."""
-    lang = language_here()
     if bool(arguments.ids) == bool(arguments.topic):
-        arguments.refuse(word(lang, "ids_or_topic"))
+        arguments.refuse(say("fragment_commands.ids_or_topic"))
     return forget_named(open_fragments(), arguments)
 
 
 def forget_named(opened: Opened, arguments: argparse.Namespace) -> int:
     """Show what the arguments of `fragments forget` mean, ask, forget; see `run`."""
     going, pinned = _meant(opened, arguments)
-    lang = opened.lang
     if pinned:
-        print_lines([word(lang, "stay_pinned", count=pinned)])
+        print_lines([say("fragment_commands.stay_pinned", count=pinned)])
     if not going:
-        print(word(lang, "nothing_there"))
+        print(say("fragment_commands.nothing_there"))
         return 0
-    print_lines([word(lang, "would_drop" if arguments.hard else "would_bin", count=len(going))])
-    print_within([*fragment_table(going, screen_here(), lang), ""])
-    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_forget")):
+    print_lines(
+        [
+            say(
+                "fragment_commands.would_drop" if arguments.hard else "fragment_commands.would_bin",
+                count=len(going),
+            )
+        ]
+    )
+    print_within([*fragment_table(going, screen_here()), ""])
+    if not is_confirmed(arguments, say("fragment_commands.ask_forget")):
         return int(not arguments.dry_run)
     done = _forget(opened, arguments, going)
     key = "dropped" if arguments.hard else "binned"
-    print_lines([word(lang, key, count=len(done), id=going[0].id)])
+    print_lines([say(f"fragment_commands.{key}", count=len(done), id=going[0].id)])
     return 0
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from commands.fragments import list as listing
 from commands.terminal.console import add_examples, explain, summary_of
-from commands.terminal.words import word
-from core.parser import language_here
+from core.messages import say
 
 # For each action its module here, which defines `add_arguments(parser)` and `run(arguments)`.
 ACTIONS = {
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in listing.FILTERS:
         if getattr(arguments, name) and name not in arguments.takes[action]:
             facts = {"one": f"--{name}", "other": "fragments list"}
-            arguments.refuse(word(language_here(), "needs", **facts))
+            arguments.refuse(say("terminal.needs", **facts))
     return int(_module(ACTIONS[action]).run(arguments))
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.room import Opened, as_data, empty_lines, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_examples, explain, positive
 from commands.terminal.given import near_to, when
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.fragments.engine import Wanted
@@ -74,12 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not shown:
         print_within(_nothing(opened, arguments))
         return 0
-    lang = opened.lang
-    lines = fragment_table(shown, screen, lang, of_bin=wanted.state == "bin")
-    lines += ["", word(lang, "listed", shown=len(shown), count=count)]
+    lines = fragment_table(shown, screen, of_bin=wanted.state == "bin")
+    lines += ["", say("fragment_commands.listed", shown=len(shown), count=count)]
     if more := count - len(shown):
         options = _options(arguments, limit=count)
-        lines.append(word(lang, "more_listed", more=more, options=options))
+        lines.append(say("fragment_commands.more_listed", more=more, options=options))
     print_within(lines)
     return 0
 
@@ -91,13 +90,12 @@ def nothing_lines(opened: Opened, arguments: argparse.Namespace, key: str) -> li
     """
     from rooms.fragments.engine import Wanted
 
-    lang = opened.lang
     with opened.room.engine.reading() as reading:
         topics, agents = (reading.count(Wanted(state="all"), by) for by in ("topic", "agent"))
         live = sum(reading.count(Wanted()).values())
     if not agents:
-        return empty_lines(lang)
-    lines = [word(lang, key, count=live)]
+        return empty_lines()
+    lines = [say(f"fragment_commands.{key}", count=live)]
     for kind, name, known in (
         ("topic", arguments.topic, [*topics]),
         ("agent", arguments.agent, [*agents]),
@@ -105,7 +103,9 @@ def nothing_lines(opened: Opened, arguments: argparse.Namespace, key: str) -> li
         if name and name not in known:
             similar = near_to(name, known) or (plain(", ".join(known)) if kind == "agent" else "")
             ending = "_but" if similar else ""
-            lines.append(word(lang, f"no_{kind}{ending}", name=plain(name), similar=similar))
+            lines.append(
+                say(f"fragment_commands.no_{kind}{ending}", name=plain(name), similar=similar)
+            )
     return lines
 
 

@@ -3,10 +3,10 @@
 import argparse
 
 from commands.fragments.room import add_ids, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +25,5 @@ def run(arguments: argparse.Namespace) -> int:
     done = [pin(opened.room, it.id, pinned=pinned) for it in named]
     key = "pinned" if pinned else "unpinned"
     ids = plain(", ".join(it.id for it in done))
-    print_lines([word(opened.lang, f"now_{key}", ids=ids)])
+    print_lines([say(f"fragment_commands.now_{key}", ids=ids)])
     return 0

@@ -3,10 +3,10 @@
 import argparse
 
 from commands.fragments.room import add_ids, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_examples
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,5 +23,5 @@ def run(arguments: argparse.Namespace) -> int:
     named = opened.named(arguments.ids)
     done = [restore(opened.room, it.id) for it in named]
     ids = plain(", ".join(it.id for it in done))
-    print_lines([word(opened.lang, "restored", ids=ids)])
+    print_lines([say("fragment_commands.restored", ids=ids)])
     return 0

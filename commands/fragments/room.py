@@ -5,12 +5,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commands.fragments.words import WORDS, word
 from commands.terminal.console import explain, settings_here
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain, warn
 from core.errors import SentinelError
-from core.messages import Language
+from core.messages import say
 from core.settings import Settings
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
@@ -21,14 +20,13 @@ if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
 class FragmentNameError(SentinelError, ValueError):
     """No fragment has the id that a person has typed, or what was asked cannot be done to it."""
 
-    words = WORDS
+    table = "fragment_commands"
 
 
 class Opened(NamedTuple):
     """The fragments that one command works with. is_there: whether any was ever saved."""
 
     room: "Room"
-    lang: Language
     is_there: bool
 
     def named(self, ids: Sequence[str]) -> "list[Fragment]":
@@ -54,13 +52,13 @@ def fragments_of(settings: Settings) -> Opened:
     from rooms.fragments.room import open_room
 
     room = open_room(settings, os.environ)
-    return Opened(room, settings.lang, room.engine.exists())
+    return Opened(room, room.engine.exists())
 
 
-def empty_lines(lang: Language) -> list[str]:
+def empty_lines() -> list[str]:
     """Say what fragments are and how to switch them on."""
-    switch_on = word(lang, "switch_on", rooms=rooms_with("fragments"))
-    return [word(lang, "none"), word(lang, "what"), switch_on]
+    switch_on = say("fragment_commands.switch_on", rooms=rooms_with("fragments"))
+    return [say("fragment_commands.none"), say("fragment_commands.what"), switch_on]
 
 
 def add_ids(parser: argparse.ArgumentParser, nargs: str = "+") -> None:

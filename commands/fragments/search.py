@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from commands.fragments.lines import fragment_table
 from commands.fragments.list import MOST_ROWS, common_filters, nothing_lines
 from commands.fragments.room import Opened, as_data, open_fragments
-from commands.fragments.words import word
 from commands.terminal.console import add_examples, explain
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.fragments.recall.recalling import Recalled
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what was found; always 0. Raises SentinelError when it cannot be read."""
     opened, screen = open_fragments(), screen_here()
-    lang, limit = opened.lang, arguments.limit or MOST_ROWS
+    limit = arguments.limit or MOST_ROWS
     found = found_on(
         opened,
         " ".join(arguments.words),
@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_within(nothing_lines(opened, arguments, "none_found"))
         return 0
     key = "found_more" if found.left_out else "found"
-    lines = fragment_table(shown, screen, lang)
-    print_within([*lines, "", word(lang, key, shown=len(shown), count=count)])
+    lines = fragment_table(shown, screen)
+    print_within([*lines, "", say(f"fragment_commands.{key}", shown=len(shown), count=count)])
     return 0
 
 

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 def blocks_of(opened: Opened, ids: Sequence[str]) -> list[str]:
     """Return the text of each of these fragments. Raises FragmentNameError."""
     screen = screen_here()
-    return ["\n".join(whole(*it, screen, opened.lang)) for it in _named(opened, ids)]
+    return ["\n".join(whole(*it, screen)) for it in _named(opened, ids)]
 
 
 def data_of(opened: Opened, ids: Sequence[str]) -> list[dict[str, object]]:

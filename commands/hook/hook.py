@@ -41,13 +41,12 @@ from commands.hook.given import (
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.disk.plain import read_plain
-from core.errors import LogMissingError
+from core.errors import LogMissingError, SentinelError
 from core.lessons.answers.fitting import is_usable
 from core.lessons.answers.reminders import Briefing, action_briefing, prompt_briefing
-from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import Facts, has_sentence, language_of, say, speaking
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -120,7 +119,8 @@ def main(words: Sequence[str]) -> int:
             record_action(client, payload_here(), environment, project=project)
             done.set()
             return 0
-        text, scene = respond(event, client, payload_here(), environment, project=project)
+        with speaking(language_of(environment)):
+            text, scene = respond(event, client, payload_here(), environment, project=project)
         if text:
             _write(sys.stdout, text)
         done.set()
@@ -175,7 +175,7 @@ def respond(
     except LogMissingError as error:
         if event != "session-start":  # which has said it
             return "", None
-        text = one_line(error.text(read_settings(environment).lang))
+        text = one_line(str(error))
         return answer(client, event, moment, text), None
     if scene is None:
         return "", None
@@ -290,7 +290,7 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.recall.for_action import choose  # these compile what no other event needs
     from core.lessons.recall.reading import Action, log_at_hand
 
-    moment, lang = scene.moment, scene.settings.lang
+    moment = scene.moment
     text = _brought(scene)
     action = Action(paths=moment.paths, command=moment.command, text=text, removed=moment.removed)
     known, at_hand = load(scene.directory), log_at_hand(action, scene.data)
@@ -298,7 +298,7 @@ def _at_action(scene: Scene) -> Briefing:
     save(scene.directory, known.with_action(choice.words))
     seen = scene.session.shown(moment.agent)
     due = [record for record in choice.records if version_of(record) not in seen]
-    briefing = action_briefing(due, lang)
+    briefing = action_briefing(due)
     changes = bool(moment.paths) and not scene.session.has("changed")
     before = scene.note(briefing, changed=changes) if briefing.records or changes else None
     return _not_yet_shown(scene, before, briefing, action_briefing)
@@ -308,7 +308,7 @@ def _not_yet_shown(
     scene: Scene,
     before: Session | None,
     briefing: Briefing,
-    write: Callable[[Sequence[Record], Language], Briefing],
+    write: Callable[[Sequence[Record]], Briefing],
 ) -> Briefing:
     """Return a briefing without what other hooks have shown since this one began.
 
@@ -318,7 +318,7 @@ def _not_yet_shown(
         return briefing
     seen = before.shown(scene.moment.agent)
     left = [record for record in briefing.records if version_of(record) not in seen]
-    return write(left, scene.settings.lang)
+    return write(left)
 
 
 def _brought(scene: Scene) -> str:
@@ -344,10 +344,10 @@ def _at_prompt(scene: Scene) -> Briefing:
     from core.lessons.recall.for_task import for_prompt
     from core.lessons.recall.reading import Action, log_at_hand
 
-    text, agent, lang = scene.moment.text, scene.moment.agent, scene.settings.lang
+    text, agent = scene.moment.text, scene.moment.agent
     known = scene.session.shown(agent)
     records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
-    briefing = prompt_briefing((it for it in records if version_of(it) not in known), lang)
+    briefing = prompt_briefing(it for it in records if version_of(it) not in known)
     before = scene.note(briefing) if briefing.records else None
     return _not_yet_shown(scene, before, briefing, prompt_briefing)
 
@@ -359,7 +359,7 @@ def _at_stop(scene: Scene) -> Briefing:
         return Briefing()
     if scene.state != session.log_at_start:
         return Briefing()
-    reminder = Briefing(say(scene.settings.lang, "reminder"))
+    reminder = Briefing(say("answers.reminder"))
     before = scene.note(reminder, reminded=True)
     if before is None or before.has("reminded"):  # a second one could not be told from the first
         return Briefing()
@@ -376,11 +376,20 @@ _BRIEFINGS = {
 
 def _complain(error: Exception) -> None:
     """Print one line, without a word of what was read: a client may keep it."""
-    from commands.hook.words import said  # a hook that is well says nothing
-
-    reason = one_line(said(error, read_settings(os.environ, for_person=True).lang))
+    with speaking(language_of(os.environ, for_person=True)):
+        reason = one_line(_reason_of(error))
     with contextlib.suppress(OSError):
         _write(sys.stderr, f"{COMPLAINT}{reason}\n")
+
+
+def _reason_of(error: Exception) -> str:
+    """Return what a person reads of an error; of one of the system, only the words of that."""
+    if isinstance(error, SentinelError):
+        return str(error)
+    if not error.args or not has_sentence(f"hook.{error.args[0]}"):
+        return getattr(error, "strerror", None) or type(error).__name__
+    facts: Facts = error.args[1] if len(error.args) > 1 else {}
+    return say(f"hook.{error.args[0]}", **facts)
 
 
 def _write(stream: TextIO | None, text: str) -> None:

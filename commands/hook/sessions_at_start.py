@@ -25,7 +25,7 @@ def with_sessions(
         if left <= 0 or not exist_in(Path(root)):
             return briefing
         store = open_sessions(Path(root), settings)
-        lines = session_lines(store, settings.lang, left)
+        lines = session_lines(store, left)
         store.database.close()
     except (SentinelError, OSError, Error) as error:
         complain(error)

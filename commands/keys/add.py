@@ -3,10 +3,9 @@
 import argparse
 
 from commands.keys.papers import open_keys
-from commands.keys.words import word
 from commands.terminal.console import add_examples, explain
 from commands.terminal.printing import print_lines
-from core.parser import language_here
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,11 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the key on a line of its own; always 0. Raises HttpServerError, DatabaseError."""
-    lang = language_here()
     with open_keys() as keys:
         secret = keys.add(arguments.name, arguments.agent)
         key = keys.named(arguments.name)
-    print_lines([word(lang, "made", name=key.name, agent=key.agent), ""])
+    print_lines([say("keys.made", name=key.name, agent=key.agent), ""])
     print(secret)  # whole, to be copied
-    print_lines(["", word(lang, "once"), word(lang, "bearer"), word(lang, "no_file")])
+    print_lines(["", say("keys.once"), say("keys.bearer"), say("keys.no_file")])
     return 0

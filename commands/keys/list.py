@@ -4,15 +4,13 @@ import argparse
 from datetime import UTC, datetime
 
 from commands.keys.papers import open_keys
-from commands.keys.words import word
 from commands.terminal.columns import table
 from commands.terminal.console import add_examples, explain
 from commands.terminal.days import day_text
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
-from core.messages import Language
-from core.parser import language_here
+from core.messages import say
 from http_server.keys import Key
 
 
@@ -30,19 +28,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json({"keys": [_as_data(it) for it in listed]}))
         return 0
-    lang, screen = language_here(), screen_here()
+    screen = screen_here()
     if not listed:
-        print_within([word(lang, "none")])
+        print_within([say("keys.none")])
         return 0
-    head = [word(lang, it) for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    first, *lines = table(head, [_row(it, lang) for it in listed], screen.width)
+    head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
+    first, *lines = table(head, [_row(it) for it in listed], screen.width)
     print_within([screen.painted(first, "bold"), *lines])
     return 0
 
 
-def _row(key: Key, lang: Language) -> list[str]:
-    used = day_text(_moment(key.used_at), lang) if key.used_at else word(lang, "never")
-    made = day_text(_moment(key.made_at), lang)
+def _row(key: Key) -> list[str]:
+    used = day_text(_moment(key.used_at)) if key.used_at else say("keys.never")
+    made = day_text(_moment(key.made_at))
     return [plain(key.name), plain(key.agent), made, used, str(key.tokens)]
 
 

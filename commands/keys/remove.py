@@ -3,13 +3,10 @@
 import argparse
 
 from commands.keys.papers import open_keys
-from commands.keys.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain
-from commands.terminal.words import word as common_word
-from core.messages import Facts
-from core.parser import language_here
+from core.messages import Facts, say
 from http_server.keys import Key
 
 
@@ -22,14 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, remove; 1 when it was not confirmed. Raises HttpServerError, DatabaseError."""
-    lang = language_here()
     with open_keys() as keys:
         key = keys.named(arguments.name)
-        print_lines([word(lang, "would_remove", **_facts(key))])
-        if not is_confirmed(arguments, common_word, lang, word(lang, "ask_remove")):
+        print_lines([say("keys.would_remove", **_facts(key))])
+        if not is_confirmed(arguments, say("keys.ask_remove")):
             return int(not arguments.dry_run)
         gone = keys.remove(key.name)
-    print_lines([word(lang, "removed", **_facts(gone))])
+    print_lines([say("keys.removed", **_facts(gone))])
     return 0
 
 

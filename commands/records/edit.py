@@ -14,19 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from commands.records.lines import commit_lines, redacted_lines, whole
-from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_examples, add_id, explain, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
 from core.lessons.git.naming import one_named
 from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 
 USUAL = ("nano", "vi", "notepad")
@@ -42,7 +40,7 @@ Save = Callable[[Texts, Texts], list[str]]  # what a person had in the editor, a
 class EditedTextError(SentinelError, ValueError):
     """The editor failed, or what came back from it cannot be read."""
 
-    words = WORDS
+    table = "records"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,10 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the record in an editor and save what comes back; 1 when that could not be done."""
     opened = open_memory(arguments, writes=True)
     record = one_named(arguments.id, opened.store.read())
-    given, save = text_of_record(record, opened.lang), partial(_changed, opened, record)
+    given, save = text_of_record(record), partial(_changed, opened, record)
     if arguments.source:
-        return from_file(opened.lang, given, arguments.source, save)
-    return in_editor(opened.lang, given, save, f"edit {plain(record.id)}")
+        return from_file(given, arguments.source, save)
+    return in_editor(given, save, f"edit {plain(record.id)}")
 
 
 def add_from(parser: argparse.ArgumentParser) -> None:
@@ -68,20 +66,20 @@ def add_from(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="source", metavar="FILE", help=explain("from"))
 
 
-def from_file(lang: Language, given: str, source: str, save: Save) -> int:
+def from_file(given: str, source: str, save: Save) -> int:
     """Save the text that an earlier call has kept, and leave the file; 1 when it was not saved."""
     try:
         before, after = sections_in(given), _read(Path(source).read_bytes())
     except OSError:
         raise EditedTextError("no_file", path=plain(source)) from None
-    lines = [common_word(lang, "not_changed")]
+    lines = [say("terminal.not_changed")]
     if before and after and before != after:
         lines = save(before, after)
     print_within(lines)
     return 0 if lines else 1
 
 
-def in_editor(lang: Language, given: str, save: Save, again: str) -> int:
+def in_editor(given: str, save: Save, again: str) -> int:
     """Open a text in an editor and save what comes back; 1 when that could not be done.
 
     save: does it; what to print, nothing when the text was not saved and is to be kept. again: the
@@ -100,16 +98,16 @@ def in_editor(lang: Language, given: str, save: Save, again: str) -> int:
         if before and after and before != after:
             lines = save(before, after)
         else:
-            lines = [common_word(lang, "not_changed")]
+            lines = [say("terminal.not_changed")]
     except SentinelError as error:  # printed here, above the place where the text is kept
-        complain(error.text(lang))
+        complain(str(error))
     finally:
         if lines or _content(path) in (b"", data):
             path.unlink(missing_ok=True)
         else:  # in one line, so that the path can be copied
             shown = plain(name)
             shown = f'"{shown}"' if " " in shown else shown
-            complain(word(lang, "text_kept", path=shown, again=again))
+            complain(say("records.text_kept", path=shown, again=again))
     print_within(lines)
     return 0 if lines else 1
 
@@ -127,11 +125,11 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
     return found[:1]
 
 
-def text_of_record(record: Record, lang: Language) -> str:
+def text_of_record(record: Record) -> str:
     """Return what somebody who corrects a record has in the editor; see `text_for_editor`."""
     facts = {"token": plain(record.token), "type": record.type, "limits": limits()}
     texts = (*record.texts, "\n".join(record.paths), "\n".join(record.when))
-    return text_for_editor(word(lang, "edit_head", **facts), texts)
+    return text_for_editor(say("records.edit_head", **facts), texts)
 
 
 def text_for_editor(head: str, texts: Sequence[str]) -> str:
@@ -225,14 +223,14 @@ def _content(path: Path) -> bytes:
 
 
 def _saved(opened: Opened, record: Record, saved: Renewed) -> list[str]:
-    lang, after = opened.lang, saved.renewals[0].after
-    lines = [word(lang, "edited"), *whole(after, screen_here(), lang)]
-    lines += redacted_lines(saved.redacted, lang)
+    after = saved.renewals[0].after
+    lines = [say("records.edited"), *whole(after, screen_here())]
+    lines += redacted_lines(saved.redacted)
     if saved.suspicious:
         fields = ", ".join(saved.suspicious)
-        lines.append(word(lang, "suspicious_saved", fields=fields, id=plain(after.id)))
+        lines.append(say("records.suspicious_saved", fields=fields, id=plain(after.id)))
     if after.id != record.id:
-        lines.append(word(lang, "other_id", old=plain(record.id), new=plain(after.id)))
+        lines.append(say("records.other_id", old=plain(record.id), new=plain(after.id)))
     return lines + commit_lines(opened)
 
 

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterable, Sequence
 
-from commands.records.words import word
 from commands.terminal.console import (
     Opened,
     add_json,
@@ -17,6 +16,7 @@ from commands.terminal.safe_text import plain_json
 from core.injection.marks import shown_marks
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
+from core.messages import say
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +45,9 @@ def filtered(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
 
 def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[str]:
     """Say why no record is shown, and which topics resemble one that is not there."""
-    lang = opened.lang
     if not log.count:
-        return [word(lang, "empty")]
-    lines = [word(lang, "none_fits", count=log.count)]
+        return [say("records.empty")]
+    lines = [say("records.none_fits", count=log.count)]
     for topic in map(normalise_topic, arguments.topic or ()):
         if topic not in log.topics:
             lines.append(unknown_topic(topic, log, opened))
@@ -62,9 +61,9 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
     near = similar_to(topic, list(log.topics))
     shown = topic_name(topic)
     if not near:
-        return word(opened.lang, "no_topic", topic=shown)
+        return say("records.no_topic", topic=shown)
     similar = ", ".join(map(topic_name, near))
-    return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
+    return say("records.no_topic_but", topic=shown, similar=similar)
 
 
 def last_of(record: Record) -> str:

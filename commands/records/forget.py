@@ -3,7 +3,6 @@
 import argparse
 
 from commands.records.lines import commit_lines, whole
-from commands.records.words import word
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.forgetting import forget_beside
 from commands.rooms.naming import by_room
@@ -20,11 +19,10 @@ from commands.terminal.printing import print_lines
 from commands.terminal.records import joined, readable
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 
 
@@ -54,31 +52,31 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _forget_records(opened: Opened, arguments: argparse.Namespace, records: list[Record]) -> int:
     named = {record.token: record for record in records}
-    print("\n".join(_preview(list(named.values()), opened.lang)))
-    if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_forget")):
+    print("\n".join(_preview(list(named.values()))))
+    if not is_confirmed(arguments, say("records.ask_forget")):
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
-    _print_deleted(removal, opened.lang)
+    _print_deleted(removal)
     print_lines(commit_lines(opened))
     stayed = (*removal.changed, *removal.absent, *removal.gone)
     if stayed:
-        complain(word(opened.lang, "stayed", tokens=joined(stayed)))
+        complain(say("records.stayed", tokens=joined(stayed)))
     return 1 if stayed else 0
 
 
-def _preview(records: list[Record], lang: Language) -> list[str]:
+def _preview(records: list[Record]) -> list[str]:
     screen = screen_here()
-    lines = hung(word(lang, "would_forget", count=len(records)), screen.text_width)
+    lines = hung(say("records.would_forget", count=len(records)), screen.text_width)
     for record in records:
-        lines += ["", *whole(record, screen, lang)]
+        lines += ["", *whole(record, screen)]
     return [*lines, ""]
 
 
-def _print_deleted(removal: Removal, lang: Language) -> None:
+def _print_deleted(removal: Removal) -> None:
     """Print the deleted records as they stood in the file, and where they are kept."""
-    print(word(lang, "forgotten", count=len(removal.removed)))
+    print(say("records.forgotten", count=len(removal.removed)))
     if not screen_here().is_terminal:  # where somebody has just read them
         for record in removal.removed:
             print(plain_json(readable(record).as_json(), indent=None))
     if removal.removed:
-        print_lines([word(lang, "kept", id=joined([removal.removed[0].id]))])
+        print_lines([say("records.kept", id=joined([removal.removed[0].id]))])

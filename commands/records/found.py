@@ -10,7 +10,6 @@ from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
-from core.messages import Language
 from core.text.hangul import without_particle
 from core.text.ranking import Ranking
 from core.text.terms import FIRST_WIDE, Term, words_of
@@ -92,7 +91,6 @@ def found_lines(
     known: Sequence[Record],
     search: Words,
     screen: Screen,
-    lang: Language,
     *,
     questions: bool,
 ) -> list[str]:
@@ -101,7 +99,7 @@ def found_lines(
     known: all records of the log. questions: the last column holds the open question.
     """
     records = [readable(record) for record in records]
-    head, blocks = laid_out(records, known, screen.width, lang, questions=questions)
+    head, blocks = laid_out(records, known, screen.width, questions=questions)
     lines = [screen.painted(line, "bold") for line in head]
     for record, (*first, last) in zip(records, blocks, strict=True):
         topic = plain(topic_text(record.topic))[:_TOPIC_CHARS]

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts
 from commands.records.filters import last_of
-from commands.records.words import word
 from commands.terminal.columns import INDENT, cells, fitted, hung, table
 from commands.terminal.console import Opened
 from commands.terminal.days import day_text
@@ -14,7 +13,7 @@ from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.git.uncommitted import is_uncommitted
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 
 SHORT_ID, WHOLE_ID = 8, 16
 BESIDE_ID = 42  # cells that the other columns need; in fewer a record takes two lines
@@ -26,7 +25,6 @@ def record_table(
     records: Sequence[Record],
     known: Sequence[Record],
     screen: Screen,
-    lang: Language,
     *,
     questions: bool = False,
 ) -> list[str]:
@@ -35,7 +33,7 @@ def record_table(
     known: all records of the log; ids are as short as these allow. questions: the open question
     stands in the last column instead of the lesson.
     """
-    head, blocks = laid_out(records, known, screen.width, lang, questions=questions)
+    head, blocks = laid_out(records, known, screen.width, questions=questions)
     id_chars = _id_chars(known)
     lines = [screen.painted(line, "bold") for line in head]
     for record, (first, *more) in zip(records, blocks, strict=True):
@@ -47,34 +45,33 @@ def laid_out(
     records: Sequence[Record],
     known: Sequence[Record],
     width: int,
-    lang: Language,
     *,
     questions: bool,
 ) -> tuple[list[str], list[list[str]]]:
     """Return the head of the table, where there is room for one, and the lines of each record."""
     id_chars = _id_chars(known)
-    rows = [_row(record, id_chars, lang, questions=questions) for record in records]
+    rows = [_row(record, id_chars, questions=questions) for record in records]
     if width < BESIDE_ID + id_chars:
         return [], [_stacked(row, width) for row in rows]
     last = "ask_next_time" if questions else "lesson"
     if any(record.type == "principle" for record in records):
         last += f" ({PRINCIPLE} principle)"
-    head, *lines = table(["id", word(lang, "date"), "topic", last], rows, width)
+    head, *lines = table(["id", say("records.date"), "topic", last], rows, width)
     return [head], [[line] for line in lines]
 
 
-def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
+def whole(record: Record, screen: Screen) -> list[str]:
     """Return everything about one record that a person may need, each line within the screen."""
     record = readable(record)
-    lines = [named_record(record, lang), *text_lines(record)]
+    lines = [named_record(record), *text_lines(record)]
     given = {
         "paths": ", ".join(record.paths),
         "when": ", ".join(f"`{piece}`" for piece in record.when),
         "marks": ", ".join(record.marks),
     }
     lines += [f"{INDENT}{name}: {plain(text)}" for name, text in given.items() if text]
-    lines.append(INDENT + screen.painted(plain("; ".join(facts(record, lang)[:-1])), "dim"))
-    if text := warning(record, lang):
+    lines.append(INDENT + screen.painted(plain("; ".join(facts(record)[:-1])), "dim"))
+    if text := warning(record):
         lines.append(INDENT + screen.painted(plain(text), "yellow"))
     lines[0] = screen.painted(lines[0], "bold")
     return [piece for line in lines for piece in hung(line, screen.text_width)]
@@ -83,21 +80,21 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
 def commit_lines(opened: Opened) -> list[str]:
     """Return what to do next where git would take up the log, and has it otherwise."""
     is_new = is_uncommitted(opened.store.path, opened.store.read_bytes)
-    return [word(opened.lang, "look_and_commit")] if is_new else []
+    return [say("records.look_and_commit")] if is_new else []
 
 
-def redacted_lines(kinds: Iterable[str], lang: Language, key: str = "redacted") -> list[str]:
+def redacted_lines(kinds: Iterable[str], key: str = "redacted") -> list[str]:
     """Return a sentence that counts the replaced secrets by kind, none when there are none."""
     found = list(kinds)
-    return [word(lang, key, **counted_kinds(found))] if found else []
+    return [say(f"records.{key}", **counted_kinds(found))] if found else []
 
 
-def _row(record: Record, id_chars: int, lang: Language, *, questions: bool) -> list[str]:
+def _row(record: Record, id_chars: int, *, questions: bool) -> list[str]:
     record = readable(record)
     text = " ".join(plain(record.ask_next_time if questions else record.lesson).split())
     return [
         plain(record.id)[:id_chars],
-        day_text(last_of(record), lang),
+        day_text(last_of(record)),
         fitted(plain(topic_text(record.topic)), MOST_TOPIC),
         f"{PRINCIPLE} {text}" if record.type == "principle" else text,
     ]

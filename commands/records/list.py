@@ -12,13 +12,13 @@ from commands.records.filters import (
     print_json,
 )
 from commands.records.lines import record_table
-from commands.records.words import word
 from commands.rooms.choice import add_room, hand_over, other_room
 from commands.rooms.counting import count_lines
 from commands.terminal.console import add_examples, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
+from core.messages import say
 from core.parser import add_project
 
 MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
@@ -49,11 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     lines = nothing_lines(opened, log, arguments)
     if shown:
-        lines = record_table(shown, log.records, screen, opened.lang, questions=arguments.questions)
-        lines += ["", word(opened.lang, "listed", shown=len(shown), count=log.count)]
+        lines = record_table(shown, log.records, screen, questions=arguments.questions)
+        lines += ["", say("records.listed", shown=len(shown), count=log.count)]
         if more := len(found) - len(shown):
             options = _options(arguments, limit=len(found))
-            lines.append(word(opened.lang, "more_listed", more=more, options=options))
+            lines.append(say("records.more_listed", more=more, options=options))
     if not arguments.room and not any(getattr(arguments, name) for name in FILTERS):
         lines += count_lines(opened)
     print_within(lines)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from commands.records.lines import redacted_lines
-from commands.records.words import word
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -19,14 +18,13 @@ from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import block, joined, readable, replacing
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.words import word as common_word
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import Named, named
 from core.lessons.git.versions import History, Present, originals_of, present
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record, id_in, ids_in
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 
 Act = Callable[..., list[str]]
@@ -73,22 +71,22 @@ def _restore_version(arguments: argparse.Namespace, opened: Opened, history: His
     if there and not wanted.token:
         raise HistoryError("already_there", id=wanted.id, token=there.token)
     if there and wanted.token == there.token:
-        print(word(opened.lang, "nothing_to_do", token=plain(wanted.token)))
+        print(say("records.nothing_to_do", token=plain(wanted.token)))
         return 0
-    with progress(opened.lang):
+    with progress():
         version = _version(history, wanted, now)
 
     def act(*, dry_run: bool) -> list[str]:
         outcome = opened.store.bring_back([version], since=history.log, dry_run=dry_run)
         lines = _lines(opened, wanted, now, version, outcome, dry_run=dry_run)
-        return lines + _closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+        return lines + _closing_lines(outcome, history.log, dry_run=dry_run)
 
-    return _carried_out(arguments, opened.lang, act)
+    return _carried_out(arguments, act)
 
 
 def _restore_originals(arguments: argparse.Namespace, opened: Opened, history: History) -> int:
     """Bring the originals of a principle back, and take it out, in one write."""
-    with progress(opened.lang):
+    with progress():
         principle = _principle(history, arguments.id)
         originals = _originals(history, principle)
     if originals.missing:
@@ -98,20 +96,20 @@ def _restore_originals(arguments: argparse.Namespace, opened: Opened, history: H
         outcome = opened.store.bring_back(
             originals.found, since=history.log, instead_of=principle.token, dry_run=dry_run
         )
-        lines = _original_lines(opened.lang, principle, originals, outcome, dry_run=dry_run)
-        return lines + _closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+        lines = _original_lines(principle, originals, outcome, dry_run=dry_run)
+        return lines + _closing_lines(outcome, history.log, dry_run=dry_run)
 
-    return _carried_out(arguments, opened.lang, act)
+    return _carried_out(arguments, act)
 
 
-def _carried_out(arguments: argparse.Namespace, lang: Language, act: Act) -> int:
+def _carried_out(arguments: argparse.Namespace, act: Act) -> int:
     """Show what would be brought back, ask, and do it; 1 when nobody confirms.
 
     act: does it, or only says what it would do; what to print.
     """
     if not arguments.yes:
         print_lines([*act(dry_run=True), ""])
-    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_restore")):
+    if not is_confirmed(arguments, say("records.ask_restore")):
         return int(not arguments.dry_run)
     print_lines(act(dry_run=False))
     return 0
@@ -127,11 +125,13 @@ def _lines(
     dry_run: bool,
 ) -> list[str]:
     """Say what is brought back, and what it takes the place of."""
-    lang, record = opened.lang, outcome.records[0]
-    lines = [word(lang, "would_restore" if dry_run else "restored", token=plain(version.token))]
-    lines += block(record, lang, token=not dry_run)
+    record = outcome.records[0]
+    lines = [
+        say("records.would_restore" if dry_run else "records.restored", token=plain(version.token))
+    ]
+    lines += block(record, token=not dry_run)
     if now.record and now.state == "present":
-        lines += [word(lang, "put_away"), *block(now.record, lang)]
+        lines += [say("records.put_away"), *block(now.record)]
     return lines + _about_principles(opened, wanted, now, version)
 
 
@@ -157,22 +157,20 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
     was_replaced = now.replaced and now.state != "present" and not wanted.token
     if was_replaced and version.token not in (token for _, token in now.principles):
         token = plain(now.principles[-1][1])
-        lines.append(word(opened.lang, "not_the_replaced", token=token))
+        lines.append(say("records.not_the_replaced", token=token))
     for principle, _ in now.principles:
-        lines.append(word(opened.lang, "replacing_stays", by=replacing(principle)))
+        lines.append(say("records.replacing_stays", by=replacing(principle)))
     return lines
 
 
-def _closing_lines(
-    outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
-) -> list[str]:
+def _closing_lines(outcome: BroughtBack, before: MemoryLog, *, dry_run: bool) -> list[str]:
     """Say what else bringing records back has done, and what to do next."""
-    lines = redacted_lines(outcome.redacted, lang, "redacted_back")
+    lines = redacted_lines(outcome.redacted, "redacted_back")
     shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
     hidden = [record.token for record in before.records if record.id not in shown]
     if hidden:
-        lines.append(word(lang, "hides", tokens=joined(hidden)))
-    return lines if dry_run else [*lines, word(lang, "look_and_commit")]
+        lines.append(say("records.hides", tokens=joined(hidden)))
+    return lines if dry_run else [*lines, say("records.look_and_commit")]
 
 
 def _principle(history: History, name: str) -> Record:
@@ -236,19 +234,20 @@ def _missing(originals: Originals, history: History) -> HistoryError:
 
 
 def _original_lines(
-    lang: Language,
     principle: Record,
     originals: Originals,
     outcome: BroughtBack,
     *,
     dry_run: bool,
 ) -> list[str]:
-    lines = [word(lang, "would_bring" if dry_run else "brought", count=len(outcome.records))]
+    lines = [
+        say("records.would_bring" if dry_run else "records.brought", count=len(outcome.records))
+    ]
     for record in outcome.records:
-        lines += block(record, lang, token=not dry_run)
+        lines += block(record, token=not dry_run)
     if originals.left_alone:
         tokens = joined(record.token for record in originals.left_alone)
-        lines.append(word(lang, "left_alone", tokens=tokens))
+        lines.append(say("records.left_alone", tokens=tokens))
     key = "principle_would_go" if dry_run else "principle_went"
     line = plain_json(readable(principle).as_json(), indent=None)
-    return [*lines, word(lang, key), *block(principle, lang), line]
+    return [*lines, say(f"records.{key}"), *block(principle), line]

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 
 from commands.records.filters import add_filters, as_data, filtered, nothing_lines
 from commands.records.found import Words, found_lines, holders_of, in_order
-from commands.records.words import word
 from commands.rooms.choice import (
     LESSONS,
     add_room,
@@ -22,7 +21,7 @@ from commands.terminal.console import Opened, add_examples, explain, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 
 SEARCHED_BY = {"sessions": "list", "fragments": "search"}  # actions of the rooms' commands
@@ -62,7 +61,7 @@ def _of_log(
     opened: Opened, arguments: argparse.Namespace, query: str
 ) -> tuple[list[str], dict[str, object]]:
     """Return what the log has on the words: for a terminal, or with `--json` for scripts."""
-    lang, log = opened.lang, opened.store.read()
+    log = opened.store.read()
     records = list(log.records)
     holders = holders_of(query, records)
     hits = set.intersection(*holders.values()) if holders else set[int]()
@@ -74,21 +73,19 @@ def _of_log(
         return [], as_data(opened, shown, query=query, total=log.count, found=len(found))
     if shown:
         screen = screen_here()
-        lines = found_lines(
-            shown, records, Words(holders), screen, lang, questions=arguments.questions
-        )
+        lines = found_lines(shown, records, Words(holders), screen, questions=arguments.questions)
         facts = {"shown": len(shown), "found": len(found), "without": len(fitting) - len(found)}
-        lines += ["", word(lang, "searched", **facts)]
+        lines += ["", say("records.searched", **facts)]
     elif fitting:
-        lines = [word(lang, "no_hit", count=len(fitting)), *_counted(holders, lang)]
+        lines = [say("records.no_hit", count=len(fitting)), *_counted(holders)]
     else:
         lines = nothing_lines(opened, log, arguments)
     return lines, {}
 
 
-def _counted(holders: Mapping[str, Collection[int]], lang: Language) -> list[str]:
+def _counted(holders: Mapping[str, Collection[int]]) -> list[str]:
     """Say how many records have each of several words."""
     if len(holders) < 2:
         return []
     counts = ", ".join(f"{plain(text)} {len(found):,}" for text, found in holders.items())
-    return [word(lang, "each_word", counts=counts)]
+    return [say("records.each_word", counts=counts)]

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(plain_json(as_data(opened, records) | shown_data(opened, ids)))
         return 0
     screen = screen_here()
-    blocks = ["\n".join(whole(record, screen, opened.lang)) for record in records]
+    blocks = ["\n".join(whole(record, screen)) for record in records]
     print("\n\n".join([*blocks, *shown_blocks(opened, ids)]))
     return 0
 
@@ -54,5 +54,5 @@ def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
         print(plain_json({"project": str(opened.project.root), **version_data(found)}))
         return 0
     for number, versions in enumerate(found):
-        print_lines(["", *version_lines(versions, opened.lang)][not number :])
+        print_lines(["", *version_lines(versions)][not number :])
     return 0

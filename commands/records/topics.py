@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
 from commands.records.lines import record_table, redacted_lines, whole
-from commands.records.words import word
 from commands.terminal.columns import INDENT, hung, table
 from commands.terminal.console import (
     Opened,
@@ -23,8 +22,6 @@ from commands.terminal.printing import print_within
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
-from commands.terminal.words import word as common_word
-from core.lessons.answers.words import say
 from core.lessons.compaction import (
     Group,
     SimilarTopics,
@@ -35,7 +32,7 @@ from core.lessons.compaction import (
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 from core.text_redaction import redacted
 
@@ -67,22 +64,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(_as_json(opened, groups, pairs)))
     else:
-        print("\n".join(_lines(groups, pairs, screen_here(), opened.lang)))
+        print("\n".join(_lines(groups, pairs, screen_here())))
     return 0
 
 
-def _lines(
-    groups: Sequence[Group], pairs: Sequence[SimilarTopics], screen: Screen, lang: Language
-) -> list[str]:
+def _lines(groups: Sequence[Group], pairs: Sequence[SimilarTopics], screen: Screen) -> list[str]:
     if not groups:
-        return [word(lang, "empty")]
+        return [say("records.empty")]
     groups = sorted(groups, key=lambda group: -len(group.records))
-    head = [word(lang, "records"), "principle", word(lang, "date"), "topic"]
+    head = [say("records.records"), "principle", say("records.date"), "topic"]
     rows = [
         [
             f"{len(group.records):,}",
             f"{_principles(group):,}",
-            day_text(_last(group), lang),
+            day_text(_last(group)),
             topic_name(group.topic),
         ]
         for group in groups
@@ -90,15 +85,15 @@ def _lines(
     lines = table(head, rows, screen.width)
     lines[0] = screen.painted(lines[0], "bold")
     count = sum(len(group.records) for group in groups)
-    sentences = ["", word(lang, "topics", topics=len(groups), count=count)]
+    sentences = ["", say("records.topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
         names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
-        reason = say(lang, f"reason_{pair.reason}", shared=pair.shared)
-        sentences.append(plain(word(lang, "similar", **names, reason=reason)))
+        reason = say(f"answers.reason_{pair.reason}", shared=pair.shared)
+        sentences.append(plain(say("records.similar", **names, reason=reason)))
     if more := len(pairs[MOST_PAIRS:]):
-        sentences.append(word(lang, "more_similar", more=more))
+        sentences.append(say("records.more_similar", more=more))
     if pairs:
-        sentences.append(word(lang, "merge_hint"))
+        sentences.append(say("records.merge_hint"))
     return [*lines, *(piece for line in sentences for piece in hung(line, screen.text_width))]
 
 
@@ -139,18 +134,18 @@ def _last(group: Group) -> str:
 def _rename(arguments: argparse.Namespace) -> int:
     """Show, ask, rename; 1 when there is no such topic, or when it was not confirmed."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    lang, log = opened.lang, opened.store.read()
+    log = opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
         complain(unknown_topic(old, log, opened))
         return 1
     if old == new:
-        print_within([word(lang, "same_topic")])
+        print_within([say("records.same_topic")])
         return 0
     changed = {it.token: replace(it, topic=new) for it in log.records if it.topic == old}
     trial = opened.store.renew(changed, join=True, dry_run=True)
     print_within(_preview(opened, log, trial, changed))
-    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_rename")):
+    if not is_confirmed(arguments, say("records.ask_rename")):
         return int(not arguments.dry_run)
     print_within(_renamed_lines(opened, opened.store.renew(changed, join=True), old))
     return 0
@@ -160,34 +155,33 @@ def _preview(
     opened: Opened, log: MemoryLog, trial: Renewed, changed: dict[str, Record]
 ) -> list[str]:
     """Say which records move, whether the topic exists, and which records become one."""
-    lang, screen = opened.lang, screen_here()
+    screen = screen_here()
     before = [record for record in log.records if record.token in changed]
     topic = trial.renewals[0].after.topic
     facts = {"old": topic_name(before[0].topic), "new": topic_name(topic)}
     key = "would_merge" if topic in log.topics else "would_rename"
-    lines = [plain(word(lang, key, **facts, count=len(before), there=log.topics[topic])), ""]
-    lines += record_table(before, log.records, screen, lang)
+    lines = [plain(say(f"records.{key}", **facts, count=len(before), there=log.topics[topic])), ""]
+    lines += record_table(before, log.records, screen)
     for renewal in _joined(trial.renewals):
-        lines += ["", word(lang, "would_join", count=len(renewal.before))]
+        lines += ["", say("records.would_join", count=len(renewal.before))]
         for record in renewal.before:
-            lines += [INDENT + line for line in whole(record, screen, lang)]
-    lines += ["", *redacted_lines(trial.redacted, lang, "would_redact")]
+            lines += [INDENT + line for line in whole(record, screen)]
+    lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
-        lines.append(word(lang, "suspicious", fields=", ".join(trial.suspicious)))
+        lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
     return lines
 
 
 def _renamed_lines(opened: Opened, done: Renewed, old: str) -> list[str]:
-    lang = opened.lang
     moved = [
         f"{INDENT}{plain(before.id)} → {plain(renewal.after.id)}"
         for renewal in done.renewals
         for before in renewal.before
         if before.id != renewal.after.id
     ]
-    lines = [word(lang, "renamed", count=len(moved)), *moved, word(lang, "commit_soon")]
+    lines = [say("records.renamed", count=len(moved)), *moved, say("records.commit_soon")]
     if left := done.log.topics[old]:
-        lines.append(word(lang, "left_behind", count=left))
+        lines.append(say("records.left_behind", count=left))
     return lines
 
 

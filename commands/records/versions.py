@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.records.filters import as_json, last_of
-from commands.records.words import word
 from commands.terminal.console import Opened
 from commands.terminal.progress import progress
 from commands.terminal.records import block, replacing, topic_name
@@ -13,9 +12,8 @@ from commands.terminal.screen import screen_here
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
 from core.lessons.git.versions import History, Present, Version, former_selves_of, present
-from core.lessons.git.words import word as git_word
 from core.lessons.record import ids_in
-from core.messages import Language
+from core.messages import say
 
 _MINUTES = 16
 
@@ -34,12 +32,12 @@ class Versions:
 def versions_named(opened: Opened, names: Sequence[str]) -> list[Versions]:
     """Return the versions of each record that is named, each record once. Raises HistoryError."""
     history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
-    with progress(opened.lang):
+    with progress():
         ids = dict.fromkeys(named(name, history).id for name in names)
-        return [_versions(history, id_, opened.lang) for id_ in ids]
+        return [_versions(history, id_) for id_ in ids]
 
 
-def _versions(history: History, record_id: str, lang: Language) -> Versions:
+def _versions(history: History, record_id: str) -> Versions:
     found = history.versions({record_id})
     if not found:
         raise HistoryError("unknown", *history.notes(), name=record_id)
@@ -51,45 +49,45 @@ def _versions(history: History, record_id: str, lang: Language) -> Versions:
         present=present(record_id, history.log),
         found=found,
         has_git=history.has_git,
-        notes=_notes(history, lang),
+        notes=_notes(history),
     )
 
 
-def _notes(history: History, lang: Language) -> list[str]:
+def _notes(history: History) -> list[str]:
     try:
-        return [git_word(lang, note) for note in history.notes()]
+        return [say(f"git.{note}") for note in history.notes()]
     except HistoryError as error:  # there is no repository, or it has no commit
-        return [error.text(lang)]
+        return [str(error)]
 
 
-def version_lines(versions: Versions, lang: Language) -> list[str]:
+def version_lines(versions: Versions) -> list[str]:
     """Return the versions of one record for a person, without secrets."""
     lines = [screen_here().painted(plain(versions.id), "bold")]
     for principle, token in versions.present.principles:
         facts = {"by": replacing(principle), "topic": topic_name(principle.topic)}
-        lines.append(word(lang, "replaced_by", token=plain(token), **facts))
-    lines.append(word(lang, "versions", count=len(versions.found)))
+        lines.append(say("records.replaced_by", token=plain(token), **facts))
+    lines.append(say("records.versions", count=len(versions.found)))
     lines += versions.notes
     for number, version in enumerate(versions.found, start=1):
-        places = "; ".join(_places(version, lang, has_git=versions.has_git))
+        places = "; ".join(_places(version, has_git=versions.has_git))
         lines += ["", f"{number}. {_date(last_of(version.record))}  {places}"]
-        lines += block(version.record, lang)
+        lines += block(version.record)
     return lines
 
 
-def _places(version: Version, lang: Language, *, has_git: bool) -> list[str]:
+def _places(version: Version, *, has_git: bool) -> list[str]:
     places = []
     if version.is_shown:
-        places.append(word(lang, "in_log"))
+        places.append(say("records.in_log"))
     if version.is_hidden:
-        places.append(word(lang, "in_hidden_line"))
+        places.append(say("records.in_hidden_line"))
     if version.kept:
-        places.append(word(lang, "in_side_file", date=_date(version.kept.at)))
+        places.append(say("records.in_side_file", date=_date(version.kept.at)))
     if version.commit:
         facts = {"commit": version.commit.short, "date": _date(version.commit.date)}
-        places.append(word(lang, "in_commit", **facts))
+        places.append(say("records.in_commit", **facts))
     elif has_git:
-        places.append(word(lang, "in_no_commit"))
+        places.append(say("records.in_no_commit"))
     return places
 
 

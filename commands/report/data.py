@@ -4,23 +4,22 @@ from commands.report.findings import Damage, Figures, Marked, Report
 from commands.report.markdown import summary
 from commands.scan.lines import finding_json, shown_path
 from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
-from core.messages import Language
 
 
-def as_json(report: Report, lang: Language) -> dict[str, object]:
+def as_json(report: Report) -> dict[str, object]:
     """Return the object that `--json` prints; `docs/report.md` lists its keys."""
     revisions, records = report.revisions, report.records
     return {
-        "summary": summary(report, lang),
-        "path": shown_path(lang, revisions.path),
+        "summary": summary(report),
+        "path": shown_path(revisions.path),
         "before": _side(revisions.before.name, revisions.before.is_there, report.before),
         "after": _side(revisions.after.name, revisions.after.is_there, report.after),
         "shallow": revisions.is_cut,
-        "secrets": [finding_json(lang, it) for it in report.secrets],
-        "passing_secrets": [finding_json(lang, it) for it in report.passing],
+        "secrets": [finding_json(it) for it in report.secrets],
+        "passing_secrets": [finding_json(it) for it in report.passing],
         "earlier_secrets": report.earlier,
-        "damage": [_damage(it, lang) for it in report.damage],
-        "marked": [_marked(it, lang) for it in report.marked],
+        "damage": [_damage(it) for it in report.damage],
+        "marked": [_marked(it) for it in report.marked],
         "added": [_entry(it) for it in records.added],
         "changed": [_changed(it) for it in records.changed],
         "came_back": [_returned(it) for it in records.returned],
@@ -45,12 +44,12 @@ def _side(name: str, is_there: bool, figures: Figures) -> dict[str, object]:
     }
 
 
-def _damage(damage: Damage, lang: Language) -> dict[str, object]:
-    return {"path": shown_path(lang, damage.path), "line": damage.line, "kind": damage.kind}
+def _damage(damage: Damage) -> dict[str, object]:
+    return {"path": shown_path(damage.path), "line": damage.line, "kind": damage.kind}
 
 
-def _marked(marked: Marked, lang: Language) -> dict[str, object]:
-    findings = [finding_json(lang, it) for it in marked.found]
+def _marked(marked: Marked) -> dict[str, object]:
+    findings = [finding_json(it) for it in marked.found]
     return {**_entry(marked.entry), "findings": findings}
 
 

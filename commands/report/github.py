@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from commands.documents.text_file import ExportError
 from commands.report.findings import Report
-from commands.report.words import word
 from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
-from core.messages import Language
+from core.messages import say
 from core.text_redaction import safe
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -26,13 +25,13 @@ _IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
 
 
-def annotations(report: Report, lang: Language) -> list[str]:
+def annotations(report: Report) -> list[str]:
     """Return errors for what must not be merged, warnings for what should be read.
 
     GitHub shows no more than MOST_ANNOTATIONS of a kind, so the last one counts the rest.
     """
-    errors, warnings = _errors(report, lang), _warnings(report, lang)
-    return [*_limited("error", errors, lang), *_limited("warning", warnings, lang)]
+    errors, warnings = _errors(report), _warnings(report)
+    return [*_limited("error", errors), *_limited("warning", warnings)]
 
 
 def stopped(text: str) -> str:
@@ -66,39 +65,39 @@ def add_to_summary(text: str) -> None:
         raise ExportError("file_write", path=path, reason=reason_of(error)) from error
 
 
-def _errors(report: Report, lang: Language) -> Iterator[str]:
+def _errors(report: Report) -> Iterator[str]:
     path = report.revisions.path
     for found in report.secrets:
-        text = finding_line(lang, found, _where(lang, path, found.line))
-        yield _annotation("error", word(lang, "title_secret"), text, path, found.line)
+        text = finding_line(found, _where(path, found.line))
+        yield _annotation("error", say("report.title_secret"), text, path, found.line)
     for found in report.passing:
         commit = found.commit.short if found.commit else ""
-        place = finding_line(lang, found, _where(lang, found.path, found.line))
-        text = word(lang, "passing", commit=commit, found=place)
-        yield _annotation("error", word(lang, "title_secret"), text)
+        place = finding_line(found, _where(found.path, found.line))
+        text = say("report.passing", commit=commit, found=place)
+        yield _annotation("error", say("report.title_secret"), text)
     for damage in report.damage:
-        text = word(lang, damage.kind, where=_where(lang, damage.path, damage.line))
-        yield _annotation("error", word(lang, "title_damage"), text, damage.path, damage.line)
+        text = say(f"report.{damage.kind}", where=_where(damage.path, damage.line))
+        yield _annotation("error", say("report.title_damage"), text, damage.path, damage.line)
 
 
-def _warnings(report: Report, lang: Language) -> Iterator[str]:
+def _warnings(report: Report) -> Iterator[str]:
     path = report.revisions.path
     for found in (it for marked in report.marked for it in marked.found):
-        text = finding_line(lang, found, _where(lang, path, found.line))
-        yield _annotation("warning", word(lang, "title_marked"), text, path, found.line)
+        text = finding_line(found, _where(path, found.line))
+        yield _annotation("warning", say("report.title_marked"), text, path, found.line)
 
 
-def _where(lang: Language, path: str, line: int) -> str:
-    return f"{shown_path(lang, path)}:{line}"
+def _where(path: str, line: int) -> str:
+    return f"{shown_path(path)}:{line}"
 
 
-def _limited(kind: str, lines: Iterator[str], lang: Language) -> list[str]:
+def _limited(kind: str, lines: Iterator[str]) -> list[str]:
     every = list(lines)
     if len(every) <= MOST_ANNOTATIONS:
         return every
     kept = every[: MOST_ANNOTATIONS - 1]
-    more = word(lang, "more", count=len(every) - len(kept))
-    return [*kept, _annotation(kind, word(lang, "title_more"), more)]
+    more = say("report.more", count=len(every) - len(kept))
+    return [*kept, _annotation(kind, say("report.title_more"), more)]
 
 
 def _annotation(kind: str, title: str, text: str, path: str = "", line: int = 0) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.documents.github_markdown import inert
-from commands.report.words import word
-from core.messages import Language
+from core.messages import say
 
 MOST_CHARS = 65_000  # GitHub refuses a comment of more than 65,536
 MOST_ITEMS = (30, 10, 3, 0)  # of a list; the next one where texts are too long for this one
@@ -33,21 +32,21 @@ class Part:
     after: Sequence[str] = ()
 
 
-def fitted(head: Sequence[str], parts: Sequence[Part], foot: Sequence[str], lang: Language) -> str:
+def fitted(head: Sequence[str], parts: Sequence[Part], foot: Sequence[str]) -> str:
     """Return the document with at most MOST_ITEMS of each list.
 
     An item above LONG_CHARS is only counted: none pushes the rest off the page.
     """
     text = ""
     for most in MOST_ITEMS:
-        blocks = [_text(part, most, lang) for part in parts]
+        blocks = [_text(part, most) for part in parts]
         text = "\n\n".join([*head, *blocks, *foot]) + "\n"
         if len(text) <= MOST_CHARS:
             break
     return text
 
 
-def _text(part: Part, most: int, lang: Language) -> str:
+def _text(part: Part, most: int) -> str:
     lines = [f"### {part.heading}", ""]
     topic: str | None = None
     for before in part.before:
@@ -59,7 +58,7 @@ def _text(part: Part, most: int, lang: Language) -> str:
             lines += ["", f"#### {inert(topic)}", ""]
         lines += item.lines
     if more := len(part.items) - len(shown):
-        lines += ["", word(lang, "not_shown", count=more)]
+        lines += ["", say("report.not_shown", count=more)]
     for after in part.after:
         lines += ["", after]
     return _once_blank(lines)

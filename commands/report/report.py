@@ -9,7 +9,6 @@ from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
 from commands.report.markdown import markdown, summary
 from commands.report.revisions import read_revisions
-from commands.report.words import word
 from commands.terminal.console import (
     STDOUT,
     Opened,
@@ -24,8 +23,7 @@ from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
-from core.messages import Language
+from core.messages import say
 from core.parser import add_project
 
 FOUND, FAILED = 1, 2
@@ -49,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Look and report; 1 for what must not be merged, 2 when that could not be done."""
     check_output(arguments)
     opened = open_memory(arguments)
-    with progress(opened.lang):
+    with progress():
         revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
         report = report_on(revisions, threshold=opened.settings.threshold)
     _hand_out(report, opened, arguments)
@@ -59,25 +57,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
     """Print or write the report in every way that was asked for. Raises ExportError."""
-    lang, into_file, screen = opened.lang, arguments.output not in (None, STDOUT), screen_here()
-    text = plain_json(as_json(report, lang)) + "\n" if arguments.json else markdown(report, lang)
+    into_file, screen = arguments.output not in (None, STDOUT), screen_here()
+    text = plain_json(as_json(report)) + "\n" if arguments.json else markdown(report)
     if into_file:
         root = opened.project.root
         write_new(Path(arguments.output), text, force=arguments.force, project=root)
     if arguments.github:
-        _print_for_github(report, text, lang, arguments)
+        _print_for_github(report, text, arguments)
     elif into_file:
-        print(plain(common_word(lang, "written", path=arguments.output)))
+        print(plain(say("terminal.written", path=arguments.output)))
     elif not arguments.json and arguments.output is None and screen.is_terminal:
         print("\n".join(markdown_lines(text, screen)))
     else:
         print(text, end="")
 
 
-def _print_for_github(
-    report: Report, text: str, lang: Language, arguments: argparse.Namespace
-) -> None:
-    for line in annotations(report, lang):
+def _print_for_github(report: Report, text: str, arguments: argparse.Namespace) -> None:
+    for line in annotations(report):
         print(line)
     room = room_in_summary()
     if room is None:
@@ -85,6 +81,6 @@ def _print_for_github(
             print(stopped(text), end="")
     elif len(text.encode("utf-8")) <= room:
         add_to_summary(text)
-        print(stopped(summary(report, lang)), end="")
+        print(stopped(summary(report)), end="")
     else:
-        print(stopped(f"{word(lang, 'no_summary')}\n\n{text}"), end="")
+        print(stopped(f"{say('report.no_summary')}\n\n{text}"), end="")

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
-from commands.rooms.words import word
 from commands.terminal.console import Opened, explain
 from commands.terminal.rooms_here import rooms_beside
 from commands.terminal.safe_text import plain, warn
-from commands.terminal.words import word as common_word
 from core.errors import SentinelError
-from core.parser import language_here
+from core.messages import say
 
 LESSONS, SESSIONS, FRAGMENTS = "lessons", "sessions", "fragments"
 ROOMS = (LESSONS, SESSIONS, FRAGMENTS)
@@ -66,8 +64,8 @@ def unless_unread(opened: Opened, room: str, ask: Callable[[], _T]) -> _T | None
     try:
         return ask()
     except SentinelError as error:
-        reason = plain(error.text(opened.lang))
-        warn(word(opened.lang, f"without_{room}", reason=reason))
+        reason = plain(str(error))
+        warn(say(f"rooms.without_{room}", reason=reason))
         return None
 
 
@@ -122,4 +120,4 @@ def since_text(moment_s: float | None) -> str:
 
 def _refuse(arguments: argparse.Namespace, option: str) -> None:
     other = f"--room {LESSONS}"
-    arguments.refuse(common_word(language_here(), "needs", one=option, other=other))
+    arguments.refuse(say("terminal.needs", one=option, other=other))

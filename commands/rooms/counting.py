@@ -3,8 +3,8 @@
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, SESSIONS, rooms_here, unless_unread
-from commands.rooms.words import word
 from commands.terminal.console import Opened
+from core.messages import say
 
 
 def count_lines(opened: Opened) -> list[str]:
@@ -13,7 +13,7 @@ def count_lines(opened: Opened) -> list[str]:
     lines = list[str]()
     for room in rooms_here(opened):
         if count := unless_unread(opened, room, partial(counts[room], opened)):
-            lines.append(word(opened.lang, f"has_{room}", count=count))
+            lines.append(say(f"rooms.has_{room}", count=count))
     return lines
 
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, LESSONS, ROOMS, SESSIONS, rooms_here, unless_unread
-from commands.rooms.words import WORDS, word
 from commands.terminal.console import Opened
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import records_named
 from core.lessons.log import MemoryLog
+from core.messages import say
 
 _SESSION = re.compile(r"#[0-9]+|ctx_\S*")  # what only sessions are called
 _NOT_THERE = ("not_there", "too_short")
@@ -20,7 +20,7 @@ _NOT_THERE = ("not_there", "too_short")
 class RoomNameError(SentinelError, ValueError):
     """No room has the id that a person has typed, or several have it."""
 
-    words = WORDS
+    table = "rooms"
 
 
 def by_room(
@@ -43,14 +43,14 @@ def by_room(
         if len(rooms) > 1:
             _refuse_several(opened, id_, rooms, command)
         if not rooms and len(holders) > 1:
-            names = ", ".join(word(opened.lang, room) for room in ROOMS if room in holders)
+            names = ", ".join(say(f"rooms.{room}") for room in ROOMS if room in holders)
             raise RoomNameError("nowhere", id=plain(id_), rooms=names)
         found.setdefault(rooms[0] if rooms else LESSONS, []).append(id_)
     return {room: found[room] for room in ROOMS if found.get(room)}
 
 
 def _refuse_several(opened: Opened, id_: str, rooms: Sequence[str], command: str) -> None:
-    names = ", ".join(word(opened.lang, room) for room in rooms)
+    names = ", ".join(say(f"rooms.{room}") for room in rooms)
     facts = {"command": command, "typed": plain(id_), "room": rooms[0]}
     raise RoomNameError("in_several", id=plain(id_), rooms=names, **facts)
 

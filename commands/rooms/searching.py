@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from commands.rooms.choice import named_rooms, since_text, unless_unread
-from commands.rooms.words import word
 from commands.terminal.console import Opened
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
+from core.messages import say
 
 MOST_ROWS = 5  # of each room below the log's table, unless --limit says otherwise
 
@@ -43,7 +43,7 @@ def section_lines(opened: Opened, found: Sequence[Found]) -> list[str]:
     """Return a heading for each room with what was found there below it."""
     screen, lines = screen_here(), list[str]()
     for it in found:
-        heading = word(opened.lang, f"found_{it.room}", count=it.total)
+        heading = say(f"rooms.found_{it.room}", count=it.total)
         lines += ["", screen.painted(heading, "bold"), *it.lines]
     return lines
 
@@ -52,7 +52,6 @@ def _sessions(opened: Opened, arguments: argparse.Namespace, query: str) -> Foun
     from commands.sessions.lines import session_table
     from commands.sessions.list import ALL, options_of
     from commands.sessions.room import as_data, room_of
-    from commands.sessions.words import word as session_word
     from rooms.sessions.search.found import Criteria
     from rooms.sessions.search.searching import search
 
@@ -63,10 +62,10 @@ def _sessions(opened: Opened, arguments: argparse.Namespace, query: str) -> Foun
     limit = arguments.limit or (ALL if arguments.json else MOST_ROWS)
     page = search(room.store, criteria, limit=limit)
     shown = [hit.session for hit in page.hits]
-    lines = session_table(shown, screen_here(), opened.lang) if shown else []
+    lines = session_table(shown, screen_here()) if shown else []
     if more := page.total - len(shown):
         options = options_of(criteria, limit=page.total)
-        lines.append(session_word(opened.lang, "more_listed", more=more, options=options))
+        lines.append(say("session_commands.more_listed", more=more, options=options))
     return Found("sessions", page.total, [*map(as_data, shown)], lines)
 
 
@@ -83,11 +82,11 @@ def _fragments(opened: Opened, arguments: argparse.Namespace, query: str) -> Fou
     found = found_on(room, query, arguments.limit or MOST_FOUND, since=since, is_use=False)
     most = arguments.limit or (MOST_FOUND if arguments.json else MOST_ROWS)
     shown, count = found.fragments[:most], len(found.fragments) + found.left_out
-    lines = fragment_table(shown, screen_here(), opened.lang) if shown else []
+    lines = fragment_table(shown, screen_here()) if shown else []
     if more := count - len(shown):
         typed = [*query.split(), *(("--since", since) if since else ()), "--limit", str(count)]
         options = plain(shlex.join(typed))
-        lines.append(word(opened.lang, "more_fragments", more=more, options=options))
+        lines.append(say("rooms.more_fragments", more=more, options=options))
     return Found("fragments", count, [*map(as_data, shown)], lines)
 
 

@@ -25,7 +25,6 @@ from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, Looked, look
-from core.messages import Language
 from core.project import LOG_NAME
 from core.text_redaction import has_secret, safe, secrets_in
 
@@ -304,8 +303,8 @@ def in_lines(
             yield from _secrets_of(looked, path, first, commit)
 
 
-def shown_record(record: Record, lang: Language) -> tuple[str, str]:
+def shown_record(record: Record) -> tuple[str, str]:
     """Return a record's version id and topic as they may be printed; "" for one with a secret."""
-    token = plain(token_text(record, lang))
+    token = plain(token_text(record))
     topic = plain(topic_text(record.topic))
     return safe(token), "" if has_secret(record.topic) else topic

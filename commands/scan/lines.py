@@ -6,48 +6,47 @@ A name that holds a secret itself (a topic, an id, a path) is left out.
 from collections.abc import Iterable
 
 from commands.scan.findings import Found, shown_record
-from commands.scan.words import word
 from commands.terminal.safe_text import plain
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.upkeep.cleaning import Cleaned
-from core.messages import Language
+from core.messages import say
 from core.text_redaction import safe
 
 INDENT = "  "
 
 
-def finding_line(lang: Language, found: Found, where: str) -> str:
+def finding_line(found: Found, where: str) -> str:
     """Return one finding as a line without any secret."""
     if not found.record:
-        return word(lang, "in_file", where=where, kind=found.kind)
-    field = found.field if found.field in LIMITS_BYTES else word(lang, found.field)
+        return say("scan.in_file", where=where, kind=found.kind)
+    field = found.field if found.field in LIMITS_BYTES else say(f"scan.{found.field}")
     facts = {"where": where, "kind": found.kind, "field": field}
     key = "mark" if found.is_mark else "in_record"
-    return word(lang, key, **facts, record=_record(lang, found.record))
+    return say(f"scan.{key}", **facts, record=_record(found.record))
 
 
-def _record(lang: Language, record: Record) -> str:
-    token, topic = shown_record(record, lang)
-    named = word(lang, "record", token=token) if token else word(lang, "unnamed")
+def _record(record: Record) -> str:
+    token, topic = shown_record(record)
+    named = say("scan.record", token=token) if token else say("scan.unnamed")
     return f"{named} [{topic}]" if topic else named
 
 
-def shown_path(lang: Language, path: str) -> str:
+def shown_path(path: str) -> str:
     """Return a path for a line of ours that no CI runner can take for a command (`::error …`)."""
-    shown = plain(safe(path) or word(lang, "hidden_name"))
+    shown = plain(safe(path) or say("scan.hidden_name"))
     return f"./{shown}" if shown.lstrip().startswith("::") else shown
 
 
-def finding_json(lang: Language, found: Found) -> dict[str, object]:
+def finding_json(found: Found) -> dict[str, object]:
     """Return one finding as data, without any secret."""
     value: dict[str, object] = {
-        "path": shown_path(lang, found.path),
+        "path": shown_path(found.path),
         "line": found.line,
         "severity": "warning" if found.is_mark else "error",
         "kind": found.kind,
     }
     if found.record:
-        token, topic = shown_record(found.record, lang)
+        token, topic = shown_record(found.record)
         value |= {"field": found.field, "token": token, "topic": topic}
     if found.commit:
         commit = found.commit
@@ -55,27 +54,29 @@ def finding_json(lang: Language, found: Found) -> dict[str, object]:
     return value
 
 
-def change_lines(lang: Language, change: Cleaned) -> list[str]:
+def change_lines(change: Cleaned) -> list[str]:
     """Say what became of some lines; of records only their version ids."""
     numbers = ", ".join(map(str, change.lines))
-    place = word(lang, "line" if len(change.lines) == 1 else "lines", line=numbers, numbers=numbers)
+    place = say(
+        "scan.line" if len(change.lines) == 1 else "scan.lines", line=numbers, numbers=numbers
+    )
     facts = {"lines": place, "kinds": _counted(change.kinds)}
-    facts["before"] = ", ".join(_token(lang, record) for record in change.before)
+    facts["before"] = ", ".join(_token(record) for record in change.before)
     if not change.before:
-        return [INDENT + word(lang, "no_record", **facts)]
+        return [INDENT + say("scan.no_record", **facts)]
     if not change.after:
-        return [INDENT + word(lang, "dropped", **facts)]
+        return [INDENT + say("scan.dropped", **facts)]
     key = "joined" if len(change.before) > 1 else "changed"
-    lines = [INDENT + word(lang, key, **facts, after=_token(lang, change.after))]
+    lines = [INDENT + say(f"scan.{key}", **facts, after=_token(change.after))]
     for name in change.over:
         used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
         over = {"used": used, "limit": LIMITS_BYTES[name]}
-        lines.append(INDENT + word(lang, "over", field=name, **over))
+        lines.append(INDENT + say("scan.over", field=name, **over))
     return lines
 
 
-def _token(lang: Language, record: Record) -> str:
-    return shown_record(record, lang)[0] or word(lang, "unnamed")
+def _token(record: Record) -> str:
+    return shown_record(record)[0] or say("scan.unnamed")
 
 
 def _counted(kinds: Iterable[str]) -> str:
@@ -84,12 +85,12 @@ def _counted(kinds: Iterable[str]) -> str:
     return ", ".join(kind if count == 1 else f"{kind} {count}" for kind, count in counted.items())
 
 
-def change_json(lang: Language, change: Cleaned) -> dict[str, object]:
+def change_json(change: Cleaned) -> dict[str, object]:
     """Return what became of some lines as data; of records only their version ids."""
     return {
         "lines": list(change.lines),
-        "before": [_token(lang, record) for record in change.before],
-        "after": _token(lang, change.after) if change.after else None,
+        "before": [_token(record) for record in change.before],
+        "after": _token(change.after) if change.after else None,
         "kinds": list(change.kinds),
         "over": list(change.over),
     }

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from commands.scan.lines import INDENT, shown_path
-from commands.scan.words import word
 from commands.terminal.console import Opened
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain
-from core.messages import Language
+from core.messages import say
 from core.project import FRAGMENTS_PLACE
 
 if TYPE_CHECKING:
@@ -93,38 +92,37 @@ def aside_lines(opened: Opened, room: Room) -> list[str]:
         from rooms.sessions.upkeep.secrets import kept_aside
 
         found = kept_aside(_store(opened))
-    return [word(opened.lang, "aside", path=_shown(opened.lang, path)) for path in found]
+    return [say("scan.aside", path=_shown(path)) for path in found]
 
 
-def held_lines(lang: Language, room: Room, held: "Sequence[Held]") -> list[str]:
+def held_lines(room: Room, held: "Sequence[Held]") -> list[str]:
     """Return a line for each place: where, which session or fragment, which rules; no value."""
     lines = []
     for it in held:
-        facts = {"where": _shown(lang, it.path), "kinds": ", ".join(it.kinds)}
+        facts = {"where": _shown(it.path), "kinds": ", ".join(it.kinds)}
         key = f"in_{room}" if it.name else "in_room"
-        lines.append(word(lang, key, name=plain(it.name), **facts))
+        lines.append(say(f"scan.{key}", name=plain(it.name), **facts))
     return lines
 
 
-def held_json(lang: Language, room: Room, held: "Sequence[Held]") -> list[dict[str, object]]:
+def held_json(room: Room, held: "Sequence[Held]") -> list[dict[str, object]]:
     """Return the places as data, without any secret."""
     name = room.removesuffix("s")
     return [
-        {"path": _shown(lang, it.path), name: it.name or None, "kinds": list(it.kinds)}
-        for it in held
+        {"path": _shown(it.path), name: it.name or None, "kinds": list(it.kinds)} for it in held
     ]
 
 
-def redaction_lines(lang: Language, room: Room, redaction: "Redaction") -> list[str]:
+def redaction_lines(room: Room, redaction: "Redaction") -> list[str]:
     """Say what was redacted, what is left, and where the bytes are still in a file."""
     lines = list[str]()
     if redaction.changed:
-        lines.append(word(lang, f"{words_of(room)}_redacted", count=len(redaction.changed)))
-        lines += [INDENT + line for line in held_lines(lang, room, redaction.changed)]
+        lines.append(say(f"scan.{words_of(room)}_redacted", count=len(redaction.changed)))
+        lines += [INDENT + line for line in held_lines(room, redaction.changed)]
     if redaction.left:
-        lines += [word(lang, "left"), *held_lines(lang, room, redaction.left)]
-    paths = [_shown(lang, path) for path in redaction.unpurged]
-    return [*lines, *(word(lang, f"unpurged_{room}", path=path) for path in paths)]
+        lines += [say("scan.left"), *held_lines(room, redaction.left)]
+    paths = [_shown(path) for path in redaction.unpurged]
+    return [*lines, *(say(f"scan.unpurged_{room}", path=path) for path in paths)]
 
 
 def _store(opened: Opened) -> "SessionStore":
@@ -163,5 +161,5 @@ def _clear_cache() -> None:
             cache.clear()
 
 
-def _shown(lang: Language, path: Path | str) -> str:
-    return shown_path(lang, str(path).removeprefix(os.path.join(os.getcwd(), "")))
+def _shown(path: Path | str) -> str:
+    return shown_path(str(path).removeprefix(os.path.join(os.getcwd(), "")))

@@ -37,7 +37,6 @@ from commands.scan.rooms import (
     secrets_in,
     words_of,
 )
-from commands.scan.words import WORDS, word
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -53,13 +52,11 @@ from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import complain, plain, plain_json, warn
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
-from core.lessons.git.words import word as git_word
 from core.lessons.upkeep.cleaning import Cleaning
-from core.messages import Language
-from core.parser import add_project, language_here
+from core.messages import say
+from core.parser import add_project
 from core.text_redaction import safe
 
 if TYPE_CHECKING:
@@ -73,7 +70,7 @@ MINUTES = 16
 class RedactionError(SentinelError, RuntimeError):
     """The log cannot be cleaned as it is, or by this Python; nothing was written."""
 
-    words = WORDS
+    table = "scan"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_here()
         for warning in settings.warnings:
             warn(warning)
-        return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json, held={})
+        return _print(scan_paths(arguments.paths), as_json=arguments.json, held={})
     opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
     if arguments.redact:
         return _redact(opened, arguments)
@@ -108,9 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
-    lang = language_here()
     if arguments.paths and arguments.project:
-        arguments.refuse(common_word(lang, "together", one="--project", other="PATH"))
+        arguments.refuse(say("terminal.together", one="--project", other="PATH"))
     check_confirmation(arguments, "--redact")
 
 
@@ -118,15 +114,15 @@ def _scan_log(opened: Opened, *, as_json: bool) -> int:
     scan, has_log = _scanned(opened)
     more = []
     if not has_log:
-        more.append(word(opened.lang, "no_log", path=_place(opened)))
+        more.append(say("scan.no_log", path=_place(opened)))
     held = _held(opened, scan)
     for room, places in held.items():
-        more += [*held_lines(opened.lang, room, places), *aside_lines(opened, room)]
-        more.append(word(opened.lang, f"{words_of(room)}_summary", count=len(places)))
+        more += [*held_lines(room, places), *aside_lines(opened, room)]
+        more.append(say(f"scan.{words_of(room)}_summary", count=len(places)))
     with_secrets = [room for room, places in held.items() if places]
     if scan.secrets or with_secrets:
-        more.append(word(opened.lang, "_".join(("would_redact", *with_secrets))))
-    code = _print(opened.lang, scan, more, as_json=as_json, held=held)
+        more.append(say(f"scan.{'_'.join(('would_redact', *with_secrets))}"))
+    code = _print(scan, more, as_json=as_json, held=held)
     return code or (FOUND if with_secrets else 0)
 
 
@@ -136,20 +132,20 @@ def _held(opened: Opened, scan: Scan) -> "dict[Room, list[Held]]":
     One that cannot be read is noted in the scan, and hides nothing that was found elsewhere.
     """
     held = dict[Room, "list[Held]"]()
-    with progress(opened.lang):
+    with progress():
         for room in ROOMS:
             try:
                 if is_there(opened, room):
                     held[room] = secrets_in(opened, room)
             except SentinelError as error:
-                scan.unreadable.append(_not_read(room, error, opened.lang))
+                scan.unreadable.append(_not_read(room, error))
     return held
 
 
-def _not_read(room: Room, error: SentinelError, lang: Language) -> tuple[str, str]:
+def _not_read(room: Room, error: SentinelError) -> tuple[str, str]:
     """Return the file of a room that cannot be read, or the room without one, and why."""
     path = error.facts.get("path", "")
-    reason = error.key if error.key == _DAMAGED else error.text(lang)
+    reason = error.key if error.key == _DAMAGED else str(error)
     return _short(str(path)) if path else room, reason
 
 
@@ -171,11 +167,10 @@ def _short(path: Path | str) -> str:
 
 
 def _place(opened: Opened) -> str:
-    return shown_path(opened.lang, _short(opened.store.path))
+    return shown_path(_short(opened.store.path))
 
 
 def _print(
-    lang: Language,
     scan: Scan,
     more: Sequence[str] = (),
     *,
@@ -184,21 +179,20 @@ def _print(
 ) -> int:
     for path, reason in scan.unreadable:
         key = "unreadable_damaged" if reason == _DAMAGED else "unreadable"
-        complain(word(lang, key, path=shown_path(lang, path), reason=plain(reason)))
+        complain(say(f"scan.{key}", path=shown_path(path), reason=plain(reason)))
     if as_json:
-        of_rooms: dict[str, object] = {it: held_json(lang, it, held[it]) for it in held}
-        print(plain_json({**_as_json(lang, scan), **of_rooms}))
+        of_rooms: dict[str, object] = {it: held_json(it, held[it]) for it in held}
+        print(plain_json({**_as_json(scan), **of_rooms}))
     else:
         lines = [
-            _painted(finding_line(lang, it, f"{shown_path(lang, it.path)}:{it.line}"), it)
-            for it in scan.found
+            _painted(finding_line(it, f"{shown_path(it.path)}:{it.line}"), it) for it in scan.found
         ]
         for path, why in scan.skipped:
-            lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
+            lines.append(say(f"scan.{why}", path=shown_path(path), most=MOST_BYTES))
         counts = {"secrets": len(scan.secrets), "marks": len(scan.marks), "files": scan.files}
         if scan.untracked:
-            more = [word(lang, "untracked", count=scan.untracked), *more]
-        print_lines([*lines, _summed(word(lang, "summary", **counts), scan), *more])
+            more = [say("scan.untracked", count=scan.untracked), *more]
+        print_lines([*lines, _summed(say("scan.summary", **counts), scan), *more])
     return FAILED if scan.has_failed else FOUND if scan.secrets else 0
 
 
@@ -211,12 +205,12 @@ def _summed(line: str, scan: Scan) -> str:
     return screen_here().painted(line, "green") if is_clear else line
 
 
-def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
+def _as_json(scan: Scan) -> dict[str, object]:
     def listed(paths: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-        return [{"path": shown_path(lang, path), "reason": reason} for path, reason in paths]
+        return [{"path": shown_path(path), "reason": reason} for path, reason in paths]
 
     return {
-        "findings": [finding_json(lang, found) for found in scan.found],
+        "findings": [finding_json(found) for found in scan.found],
         "skipped": listed(scan.skipped),
         "unreadable": listed(scan.unreadable),
         "secrets": len(scan.secrets),
@@ -228,40 +222,39 @@ def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
     repository = Repository(opened.store.place, may_be_empty=True)
-    with progress(opened.lang):
+    with progress():
         scan = scan_history(repository)
     if as_json:
-        print(plain_json({**_as_json(opened.lang, scan), "shallow": repository.is_cut}))
+        print(plain_json({**_as_json(scan), "shallow": repository.is_cut}))
     else:
         print_lines(_history_lines(opened, scan, is_cut=repository.is_cut))
     return FOUND if scan.secrets else 0
 
 
 def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
-    lang, lines, last = opened.lang, list[str](), None
+    lines, last = list[str](), None
     for found in scan.found:
         commit = found.commit
         head = (commit.id if commit else "", found.path)
         if commit and head != last:
             date = commit.date[:MINUTES].replace("T", " ")
-            who = [commit.short, date, safe(commit.author), shown_path(lang, found.path)]
+            who = [commit.short, date, safe(commit.author), shown_path(found.path)]
             named = INDENT.join(plain(fact) for fact in who if fact)
             lines.append(screen_here().painted(named, "bold"))
             last = head
-        line = finding_line(lang, found, word(lang, "line", line=found.line))
+        line = finding_line(found, say("scan.line", line=found.line))
         lines.append(INDENT + _painted(line, found))
     if not scan.files:
-        lines.append(word(lang, "no_history", path=_place(opened)))
+        lines.append(say("scan.no_history", path=_place(opened)))
     else:
         facts = {"secrets": len(scan.secrets), "files": scan.files}
-        lines.append(_summed(word(lang, "history_summary", **facts), scan))
+        lines.append(_summed(say("scan.history_summary", **facts), scan))
     if is_cut:
-        lines.append(git_word(lang, "cut"))
-    return [*lines, word(lang, "history_advice")] if scan.secrets else lines
+        lines.append(say("git.cut"))
+    return [*lines, say("scan.history_advice")] if scan.secrets else lines
 
 
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
-    lang = opened.lang
     opened.store.check_encoding()
     if not arguments.yes and not _is_wanted(opened, arguments):
         return FOUND
@@ -272,16 +265,16 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
             raise
         raise RedactionError("no_filelock") from None
     left, _ = _scanned(opened)
-    with progress(lang):
+    with progress():
         of_rooms = {room: redact(opened, room) for room in ROOMS if is_there(opened, room)}
     if arguments.json:
         told: dict[str, object] = {
-            "redacted": [change_json(lang, change) for change in cleaning.changes],
-            "left": [finding_json(lang, found) for found in left.secrets],
+            "redacted": [change_json(change) for change in cleaning.changes],
+            "left": [finding_json(found) for found in left.secrets],
         }
         for room, it in of_rooms.items():
-            told[room] = held_json(lang, room, it.changed)
-            told[f"{room}_left"] = held_json(lang, room, it.left)
+            told[room] = held_json(room, it.changed)
+            told[f"{room}_left"] = held_json(room, it.left)
         print(plain_json(told))
     else:
         print_lines(_redacted_lines(opened, cleaning, left, of_rooms))
@@ -291,48 +284,47 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
 
 def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
     """Show what a redaction would change, and ask; True also where there is nothing to ask."""
-    lang, planned = opened.lang, opened.store.clean(dry_run=True)
+    planned = opened.store.clean(dry_run=True)
     held = {room: secrets_in(opened, room) for room in ROOMS if is_there(opened, room)}
     is_clean = not planned.changes and not _scanned(opened)[0].secrets
     if is_clean and not any(held.values()):
         return True
     if arguments.json:
-        changes = [change_json(lang, change) for change in planned.changes]
-        of_rooms = {f"would_redact_{it}": held_json(lang, it, held[it]) for it in held}
+        changes = [change_json(change) for change in planned.changes]
+        of_rooms = {f"would_redact_{it}": held_json(it, held[it]) for it in held}
         print(plain_json({"would_redact": changes, **of_rooms}))
         return False
     if not is_clean:
         count = sum(len(change.kinds) for change in planned.changes)
-        print(word(lang, "to_redact", path=_place(opened), count=count))
+        print(say("scan.to_redact", path=_place(opened), count=count))
         for change in planned.changes:
-            print("\n".join(change_lines(lang, change)))
+            print("\n".join(change_lines(change)))
     for room, places in held.items():
         if places:
-            print(word(lang, f"to_redact_{words_of(room)}", count=len(places)))
-            print_lines([INDENT + line for line in held_lines(lang, room, places)])
-    return is_confirmed(arguments, common_word, lang, word(lang, "ask_redact"))
+            print(say(f"scan.to_redact_{words_of(room)}", count=len(places)))
+            print_lines([INDENT + line for line in held_lines(room, places)])
+    return is_confirmed(arguments, say("scan.ask_redact"))
 
 
 def _redacted_lines(
     opened: Opened, cleaning: Cleaning, left: Scan, of_rooms: "Mapping[Room, Redaction]"
 ) -> list[str]:
-    lang = opened.lang
     is_clean = not any(it.changed for it in of_rooms.values())
-    lines = [word(lang, "nothing_to_redact")] if is_clean else []
+    lines = [say("scan.nothing_to_redact")] if is_clean else []
     if cleaning.changes:
         count = sum(len(change.kinds) for change in cleaning.changes)
-        lines = [word(lang, "redacted", path=_place(opened), count=count)]
+        lines = [say("scan.redacted", path=_place(opened), count=count)]
         for change in cleaning.changes:
-            lines += change_lines(lang, change)
+            lines += change_lines(change)
     if left.secrets:
-        shown = [finding_line(lang, it, word(lang, "line", line=it.line)) for it in left.secrets]
-        lines += [word(lang, "left"), *shown]
+        shown = [finding_line(it, say("scan.line", line=it.line)) for it in left.secrets]
+        lines += [say("scan.left"), *shown]
     for room, it in of_rooms.items():
-        lines += redaction_lines(lang, room, it)
+        lines += redaction_lines(room, it)
     if not (cleaning.changes or is_clean):
-        lines.append(word(lang, "next_rotate"))
+        lines.append(say("scan.next_rotate"))
     if cleaning.changes:
         is_kept = is_in_last_commit(opened.store.path)
         first = "next_rotate_committed" if is_kept else "next_rotate"
-        lines += [word(lang, key) for key in (first, "next_diff", "next_clones")]
+        lines += [say(f"scan.{key}") for key in (first, "next_diff", "next_clones")]
     return lines

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
 from commands.sessions.room import empty_lines, open_room
-from commands.sessions.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.given import when
 from commands.terminal.printing import print_lines
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
-from core.messages import Language
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.sessions.upkeep.archive import Archived
@@ -30,27 +28,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, move; 1 when it was not confirmed. Raises SentinelError."""
     room = open_room(arguments, writes=not arguments.dry_run)
-    lang = room.lang
     if not room.is_there:
-        print_lines(empty_lines(lang))
+        print_lines(empty_lines())
         return 0
     from rooms.sessions.upkeep.archive import archive_before
 
     planned = archive_before(room.store, arguments.before, with_open=arguments.open, dry_run=True)
     if not planned.sessions:
-        print_lines([word(lang, "none_old"), *_left_open(planned, lang)])
+        print_lines([say("session_commands.none_old"), *_left_open(planned)])
         return 0
     files = ", ".join(f"{name}: {count:,}" for name, count in planned.files.items())
-    print_lines([word(lang, "would_archive", count=len(planned.sessions), files=files)])
-    print("\n".join(session_table(planned.sessions, screen_here(), lang)))
-    print_lines(_left_open(planned, lang))
-    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_archive")):
+    print_lines([say("session_commands.would_archive", count=len(planned.sessions), files=files)])
+    print("\n".join(session_table(planned.sessions, screen_here())))
+    print_lines(_left_open(planned))
+    if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(room.store, arguments.before, with_open=arguments.open)
     folder = os.path.join(str(room.store.path.parent), "")
-    print_lines([word(lang, "archived", count=len(done.sessions), folder=folder)])
+    print_lines([say("session_commands.archived", count=len(done.sessions), folder=folder)])
     return 0
 
 
-def _left_open(planned: "Archived", lang: Language) -> list[str]:
-    return [word(lang, "left_open", count=planned.left_open)] if planned.left_open else []
+def _left_open(planned: "Archived") -> list[str]:
+    return [say("session_commands.left_open", count=planned.left_open)] if planned.left_open else []

@@ -26,5 +26,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(room.as_json(sessions=[*map(as_data, chain)])))
     else:
-        print("\n".join(tree(chain, named, screen_here(), room.lang)))
+        print("\n".join(tree(chain, named, screen_here())))
     return 0

@@ -6,11 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from commands.sessions.room import empty_lines, open_room
-from commands.sessions.words import word
 from commands.terminal.console import STDOUT, add_examples, explain, file_name
 from commands.terminal.given import when
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, warn
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.sessions.exchange.exporting import FormName
@@ -39,9 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.sessions.exchange.exporting import export, pieces
 
     room = open_room(arguments)
-    lang = room.lang
     if not room.is_there:
-        for line in empty_lines(lang):
+        for line in empty_lines():
             warn(line)
         return 1
     output = "" if arguments.output in (None, STDOUT) else os.path.abspath(arguments.output)
@@ -50,12 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     names = [room.named(name).id for name in arguments.names]
     since, until = arguments.since or "", arguments.until or ""
     if not output:
-        for piece in pieces(room.store, form, since=since, until=until, names=names, lang=lang):
+        for piece in pieces(room.store, form, since=since, until=until, names=names):
             sys.stdout.write(piece)
         return 0
-    with progress(lang):
-        done = export(
-            room.store, form, since=since, until=until, names=names, output=output, lang=lang
-        )
-    print(plain(word(lang, "written", path=done.path, count=done.count)))
+    with progress():
+        done = export(room.store, form, since=since, until=until, names=names, output=output)
+    print(plain(say("session_commands.written", path=done.path, count=done.count)))
     return 0

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import whole
 from commands.sessions.room import Room, open_room
-from commands.sessions.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.errors import SentinelError
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.sessions.session import Session
@@ -40,14 +39,14 @@ def forget_named(room: Room, arguments: argparse.Namespace, names: Sequence[str]
     """
     sessions = {session.id: session for session in map(room.named, names)}
     _show(room, list(sessions.values()))
-    if not is_confirmed(arguments, common_word, room.lang, word(room.lang, "ask_forget")):
+    if not is_confirmed(arguments, say("session_commands.ask_forget")):
         return int(not arguments.dry_run)
     from rooms.sessions.upkeep.forgetting import forget
 
     done = forget(room.store, list(sessions), os.environ)
-    print_lines([word(room.lang, "forgotten", count=len(done.sessions))])
+    print_lines([say("session_commands.forgotten", count=len(done.sessions))])
     for path in done.unpurged:
-        complain(word(room.lang, "unpurged", path=plain(str(path))))
+        complain(say("session_commands.unpurged", path=plain(str(path))))
     return int(bool(done.unpurged))
 
 
@@ -56,7 +55,7 @@ def _show(room: Room, sessions: "Sequence[Session]") -> None:
     from rooms.sessions.upkeep.archive import whole as brought_back
 
     screen = screen_here()
-    print_lines([word(room.lang, "would_forget", count=len(sessions))])
+    print_lines([say("session_commands.would_forget", count=len(sessions))])
     going = {session.id for session in sessions}
     for session in sessions:
         try:
@@ -64,8 +63,8 @@ def _show(room: Room, sessions: "Sequence[Session]") -> None:
         except SentinelError:  # its archive: what is left of it here goes all the same
             told, actions = session, []
         chain = room.store.chain(session)
-        print("\n".join(["", *whole(told, actions, [], screen, room.lang)]))
+        print("\n".join(["", *whole(told, actions, [], screen)]))
         left = [f"#{it.number}" for it in chain if it.parent_id == session.id if it.id not in going]
         if left:
-            print_lines([word(room.lang, "loses_link", names=", ".join(left))])
+            print_lines([say("session_commands.loses_link", names=", ".join(left))])
     print()

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
 from commands.sessions.room import Room, as_data, empty_lines, open_room
-from commands.sessions.words import word
 from commands.terminal.console import add_examples, explain, positive
 from commands.terminal.given import near_to, when
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.sessions.search.found import Criteria
@@ -71,30 +71,29 @@ def run(arguments: argparse.Namespace) -> int:
     if not sessions:
         print_within(_nothing(room, criteria))
         return 0
-    lines = session_table(sessions, screen, room.lang)
+    lines = session_table(sessions, screen)
     key = "found" if criteria.query else "listed"
-    lines += ["", word(room.lang, key, shown=len(sessions), count=page.total)]
+    lines += ["", say(f"session_commands.{key}", shown=len(sessions), count=page.total)]
     if more := page.total - len(sessions):
         options = options_of(criteria, limit=page.total)
-        lines.append(word(room.lang, "more_listed", more=more, options=options))
+        lines.append(say("session_commands.more_listed", more=more, options=options))
     print_within(lines)
     return 0
 
 
 def _nothing(room: Room, criteria: "Criteria") -> list[str]:
     """Say why no session is shown, and what resembles a tag or a client that is not there."""
-    lang = room.lang
     tags, agents, count = _names_in(room)
     if not count:
-        return empty_lines(lang)
-    lines = [word(lang, "none_fits", count=count)]
+        return empty_lines()
+    lines = [say("session_commands.none_fits", count=count)]
     given = [("tag", name, tags) for name in criteria.tags]
     given += [("agent", criteria.agent, agents)] if criteria.agent else []
     for kind, name, known in given:
         if name not in known:
             similar = near_to(name, known) or (plain(", ".join(known)) if kind == "agent" else "")
             key = f"no_{kind}_but" if similar else f"no_{kind}"
-            lines.append(word(lang, key, name=plain(name), similar=similar))
+            lines.append(say(f"session_commands.{key}", name=plain(name), similar=similar))
     return lines
 
 

@@ -3,12 +3,11 @@
 import argparse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commands.sessions.words import WORDS, word
 from commands.terminal.console import Opened, open_memory
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
-from core.messages import Language
+from core.messages import say
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.session import Session
@@ -18,7 +17,7 @@ if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
 class SessionNameError(SentinelError, ValueError):
     """No session has the number or id that a person has typed."""
 
-    words = WORDS
+    table = "session_commands"
 
 
 class Room(NamedTuple):
@@ -27,11 +26,6 @@ class Room(NamedTuple):
     opened: Opened
     store: "SessionStore"
     is_there: bool
-
-    @property
-    def lang(self) -> Language:
-        """The language to print in."""
-        return self.opened.lang
 
     def named(self, name: str) -> "Session":
         """Return the session of a number or id. Raises SessionNameError, DatabaseError."""
@@ -64,10 +58,10 @@ def room_of(opened: Opened) -> Room:
     return Room(opened, open_sessions(root, opened.settings), exist_in(root))
 
 
-def empty_lines(lang: Language) -> list[str]:
+def empty_lines() -> list[str]:
     """Say what sessions are and how to switch them on."""
-    switch_on = word(lang, "switch_on", rooms=rooms_with("sessions"))
-    return [word(lang, "none"), word(lang, "what"), switch_on]
+    switch_on = say("session_commands.switch_on", rooms=rooms_with("sessions"))
+    return [say("session_commands.none"), say("session_commands.what"), switch_on]
 
 
 def as_data(session: "Session") -> dict[str, Any]:

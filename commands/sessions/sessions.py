@@ -6,8 +6,8 @@ from typing import Any
 
 from commands.sessions import list as listing
 from commands.terminal.console import add_examples, explain, summary_of
-from commands.terminal.words import word
-from core.parser import add_project, language_here
+from core.messages import say
+from core.parser import add_project
 
 # For each action its module here, which defines `add_arguments(parser)` and `run(arguments)`.
 ACTIONS = ("list", "show", "chain", "export", "archive", "share", "forget")
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in listing.FILTERS:
         if getattr(arguments, name) and name not in arguments.takes[action]:
             facts = {"one": f"--{name}", "other": "sessions list"}
-            arguments.refuse(word(language_here(), "needs", **facts))
+            arguments.refuse(say("terminal.needs", **facts))
     return int(_module(action).run(arguments))
 
 

@@ -4,9 +4,9 @@ import argparse
 import os
 
 from commands.sessions.room import open_room
-from commands.sessions.words import word
 from commands.terminal.console import add_examples, explain
 from commands.terminal.printing import print_lines
+from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.off:
         count = unshare(room.opened.project.root, os.environ)
-        print_lines([word(room.lang, "unshared", count=count)])
+        print_lines([say("session_commands.unshared", count=count)])
     else:
         count = share(room.store, os.environ)
-        print_lines([word(room.lang, key, count=count) for key in ("shared", "what_is_shared")])
+        print_lines(
+            [say(f"session_commands.{key}", count=count) for key in ("shared", "what_is_shared")]
+        )
     return 0

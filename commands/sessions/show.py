@@ -37,7 +37,7 @@ def blocks_of(room: Room, names: Sequence[str]) -> list[str]:
     """Return the text of each session of these numbers and ids. Raises SessionNameError."""
     screen, shown = screen_here(), _named(room, names)
     chains = [room.store.chain(session) for session, _ in shown]
-    blocks = [whole(*it, chain, screen, room.lang) for it, chain in zip(shown, chains, strict=True)]
+    blocks = [whole(*it, chain, screen) for it, chain in zip(shown, chains, strict=True)]
     return ["\n".join(lines) for lines in blocks]
 
 

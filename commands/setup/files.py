@@ -17,7 +17,6 @@ from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile, check_stays
-from commands.setup.words import WORDS
 from core.disk.links import way_out
 from core.errors import SentinelError
 from core.messages import Facts, Language
@@ -67,7 +66,7 @@ class Job:
     """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
     level: for the project, or for all projects of the user. lang: the language of the rules, which
-    models read. reader: that of the user at the terminal. chosen: the one that the user named.
+    models read. chosen: the one that the user named.
     remove: take out instead of put in.
     rules, hooks, approvals: with the rules, the hooks, and what lets a client call our tools
     unasked. rooms: those that the entries are to offer, as
@@ -81,7 +80,6 @@ class Job:
     machine: Machine
     installation: Installation
     lang: Language = "en"
-    reader: Language = "en"
     chosen: Language | None = None
     remove: bool = False
     rules: bool = True
@@ -125,7 +123,7 @@ class Remark:
 class EntryError(SentinelError, ValueError):
     """The entry in a file cannot be edited, which leaves the file alone. Facts: path, and more."""
 
-    words = WORDS
+    table = "setup"
 
 
 @dataclass(slots=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from commands.documents.text_file import diff
 from commands.setup.files import Change
-from commands.setup.words import word
 from commands.terminal.safe_text import plain
-from core.messages import Language
+from core.messages import say
 from core.sanitizer import redact
 
 HIDDEN = "…"
@@ -25,14 +24,14 @@ _VALUE = re.compile(
 )
 
 
-def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
+def change_lines(change: Change, root: Path) -> list[str]:
     """Return the head of one change, and its diff."""
     path = shown_path(change.path, root)
-    head = word(lang, "gone", path=path) if change.after is None else path
+    head = say("setup.gone", path=path) if change.after is None else path
     old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
     lines = diff(_masked(change, change.before), _masked(change, change.after), old, new)
     safe = (line if line.startswith("@") else plain(redact(line).text) for line in lines[2:])
-    return [f"{head}: {_what(lang, change)}", *lines[:2], *safe]
+    return [f"{head}: {_what(change)}", *lines[:2], *safe]
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -41,14 +40,14 @@ def shown_path(path: Path, root: Path) -> str:
     return plain(below)
 
 
-def _what(lang: Language, change: Change) -> str:
+def _what(change: Change) -> str:
     parts: dict[str, list[str]] = {}
     for part, client in change.parts:
         parts.setdefault(part, []).append(client)
     said = []
     for part, clients in parts.items():
         named = ", ".join(client for client in clients if client)
-        said.append(word(lang, part) + (f" ({named})" if named else ""))
+        said.append(say(f"setup.{part}") + (f" ({named})" if named else ""))
     return ", ".join(said)
 
 

@@ -32,9 +32,8 @@ from commands.documents.marked_block import (
 from commands.documents.text_file import ExportError
 from commands.setup.entries import rooms_together
 from commands.setup.files import Change, Desk, Job, Remark, opened
-from commands.setup.words import word
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
-from core.messages import Facts, Language
+from core.messages import Facts, Language, say, speaking
 
 # The files that are made for our rules alone.
 OWN_FILES = [row.home for row in ROWS.values() if row.own_file]
@@ -112,7 +111,8 @@ def rules_of_user(desk: Desk, job: Job, clients: Sequence[Client]) -> list[Remar
             held = block_in(change.text, BLOCK)
             lang = language_of(held) if held and not _names_language(job) else job.lang
             said = rules(lang, rooms_together(desk, job, [client]))
-            body = f"{word(lang, 'only_where_kept')}\n\n{said}"
+            with speaking(lang):
+                body = f"{say('setup.only_where_kept')}\n\n{said}"
             change.after = with_block(change.text, BLOCK, body)
     return notes
 

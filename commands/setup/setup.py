@@ -35,7 +35,6 @@ from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, url_of
 from commands.setup.rooms.choice import given_rooms, tell_rooms
 from commands.setup.rules import rules_files
-from commands.setup.words import WORDS, word
 from commands.terminal.columns import INDENT
 from commands.terminal.console import (
     add_confirmation,
@@ -48,10 +47,9 @@ from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
-from core.messages import Facts, Language
-from core.parser import add_project, language_here, one_of
+from core.messages import Facts, has_sentence, language, language_of, say
+from core.parser import add_project, one_of
 from core.project import Project
-from core.settings import read_settings
 
 KEYS = [client.key for client in CLIENTS]
 
@@ -59,7 +57,7 @@ KEYS = [client.key for client in CLIENTS]
 class SetupError(SentinelError, RuntimeError):
     """Nothing here can be set up, or nothing here can start the server; no file was written."""
 
-    words = WORDS
+    table = "setup"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,11 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     url = url_of(arguments)
     opened = open_memory(arguments, writes=not arguments.user)
-    project, lang = opened.project, opened.lang
-    installation = _installation(lang, is_idle=arguments.remove or bool(url))
+    project = opened.project
+    installation = _installation(is_idle=arguments.remove or bool(url))
     if installation is None:
         return 1
-    job = _job(arguments, project, installation, lang)
+    job = _job(arguments, project, installation)
     job = replace(job, url=url, oauth=arguments.oauth)
     _tell_project(arguments, project, job)
     tell_rooms(job)
@@ -95,13 +93,13 @@ def run(arguments: argparse.Namespace) -> int:
     planned = plan(job)
     screen = screen_here()
     for change in planned.changes:
-        head, *lines = change_lines(lang, change, job.root)
+        head, *lines = change_lines(change, job.root)
         print("", screen.painted(head, "bold"), *painted_diff(lines, screen), sep="\n")
     _tell_remarks(planned, job)
     if not planned.changes:
         return _nothing(planned, job)
-    ask = word(lang, "ask_remove" if job.remove else "ask", count=len(planned.changes))
-    if not is_confirmed(arguments, word, lang, ask):
+    ask = say("setup.ask_remove" if job.remove else "setup.ask", count=len(planned.changes))
+    if not is_confirmed(arguments, ask, table="setup"):
         return int(not arguments.dry_run or bool(planned.problems))
     failed = _write(planned, job)
     return 1 if failed or planned.problems else 0
@@ -110,17 +108,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
     """Say whose memory it is, and what that means for the directory that was named."""
     if job.level == "user":
-        print_lines([word(job.reader, "of_user")])
+        print_lines([say("setup.of_user")])
         return
-    print(word(job.reader, "project", path=plain(str(job.root))))
+    print(say("setup.project", path=plain(str(job.root))))
     named = arguments.project if project.source == "--project" else ""
     here = Path(os.path.abspath(os.path.expanduser(named)))
     if job.root in here.parents:
-        print_lines([word(job.reader, "above", root=plain(str(job.root)), here=plain(str(here)))])
+        print_lines([say("setup.above", root=plain(str(job.root)), here=plain(str(here)))])
     if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
         option = shlex.join(["--project", str(job.top)])
         facts = {"top": plain(str(job.top)), "option": plain(option)}
-        print_lines([word(job.reader, "below_top", **facts)])
+        print_lines([say("setup.below_top", **facts)])
 
 
 def _tell_approvals(planned: Plan, job: Job) -> None:
@@ -129,21 +127,21 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
     named = ", ".join(client.name for client in CLIENTS if ("approvals", client.name) in parts)
     if named and not job.remove:
         tools = ", ".join(planned.tools)
-        print_lines([word(job.reader, "approves", clients=named, tools=tools)])
+        print_lines([say("setup.approves", clients=named, tools=tools)])
         for tool, key in (
             ("context_export", "approves_export"),
             ("remember", "approves_fragments"),
         ):
             if tool in planned.tools:
-                print_lines([word(job.reader, key)])
+                print_lines([say(f"setup.{key}")])
 
 
 def _check(arguments: argparse.Namespace) -> None:
     if bool(arguments.clients) == arguments.all:
-        arguments.refuse(word(language_here(), "name_clients", clients=", ".join(KEYS)))
+        arguments.refuse(say("setup.name_clients", clients=", ".join(KEYS)))
 
 
-def _installation(lang: Language, *, is_idle: bool) -> Installation | None:
+def _installation(*, is_idle: bool) -> Installation | None:
     """Return what starts the server, None (and print how to install) where packages are missing.
 
     is_idle: nothing that it would start is written down.
@@ -168,14 +166,13 @@ def _installation(lang: Language, *, is_idle: bool) -> Installation | None:
         shown = (command_line(line, windows=windows) for line in lines)
         commands = "\n".join(f"  {plain(line)}" for line in shown)
         facts = {"packages": ", ".join(missing), "commands": commands}
-        _complain(word(lang, "no_packages", **facts))
+        _complain(say("setup.no_packages", **facts))
         return None
     return installed(runner, str(HERE), windows=windows)
 
 
-def _job(
-    arguments: argparse.Namespace, project: Project, installation: Installation, lang: Language
-) -> Job:
+def _job(arguments: argparse.Namespace, project: Project, installation: Installation) -> Job:
+    spoken = language()
     machine, clients = machine_here(project), tuple(arguments.clients)
     if arguments.all:
         found = (client.key for client in CLIENTS if arguments.remove or trace_of(client, machine))
@@ -185,9 +182,8 @@ def _job(
         present=present_clients(machine),
         machine=machine,
         installation=installation,
-        lang=read_settings(os.environ).lang,
-        reader=lang,
-        chosen=lang if os.environ.get(LANG, "").strip().lower()[:2] == lang else None,
+        lang=language_of(os.environ),
+        chosen=spoken if os.environ.get(LANG, "").strip().lower()[:2] == spoken else None,
         remove=arguments.remove,
         rules=not arguments.no_rules,
         hooks=not arguments.no_hooks,
@@ -207,7 +203,7 @@ def _tell_found(job: Job) -> None:
         if client.key in job.clients:
             where = plain(trace_of(client, job.machine))
             found.append(f"{client.name} ({where})")
-    print_lines([word(job.reader, "found", clients=", ".join(found))])
+    print_lines([say("setup.found", clients=", ".join(found))])
 
 
 def _tell_remarks(planned: Plan, job: Job) -> None:
@@ -216,20 +212,20 @@ def _tell_remarks(planned: Plan, job: Job) -> None:
     _tell_approvals(planned, job)
     print_lines([*approval_lines(job, planned.changes, planned.tools)])
     for note in planned.notes:
-        print_lines(_sentence(note, job.reader).split("\n"))
+        print_lines(_sentence(note).split("\n"))
     sys.stdout.flush()
     for problem in planned.problems:
-        _complain(_sentence(problem, job.reader))
+        _complain(_sentence(problem))
 
 
-def _sentence(remark: Remark, lang: Language) -> str:
+def _sentence(remark: Remark) -> str:
     """Return a sentence; a block in it keeps its lines."""
     shown = dict[str, str | int]()
     for key, fact in remark.facts.items():
         shown[key] = plain(fact) if isinstance(fact, str) else fact
         if key == "block":
             shown[key] = "\n".join(plain_lines(str(fact)))
-    return word(lang, remark.key, **shown)
+    return say(f"setup.{remark.key}", **shown)
 
 
 def _complain(text: str) -> None:
@@ -240,7 +236,7 @@ def _complain(text: str) -> None:
 
 def _nothing(planned: Plan, job: Job) -> int:
     key = "nothing_to_remove" if job.remove else "nothing_to_do"
-    print(word(job.reader, "only_problems" if planned.problems else key))
+    print(say(f"setup.{'only_problems' if planned.problems else key}"))
     return 1 if planned.problems else 0
 
 
@@ -255,7 +251,7 @@ def _write(planned: Plan, job: Job) -> int:
             keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
             key = keys.get(error.key, error.key)
             facts: Facts = {**error.facts, "path": shown_path(change.path, job.root)}
-            complain(word(job.reader, key, **facts))
+            complain(say(f"setup.{key}", **facts))
         else:
             written.append(change)
     if written:
@@ -264,7 +260,7 @@ def _write(planned: Plan, job: Job) -> int:
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
             failed += 1
-            complain(word(job.reader, "hook_fails", reason=plain(reason)))
+            complain(say("setup.hook_fails", reason=plain(reason)))
         _tell_next(job, written)
     return failed
 
@@ -276,30 +272,31 @@ def _done_lines(job: Job, done: list[Change]) -> list[str]:
         kept = "changed" if job.remove else "written"
         key = kept if os.path.lexists(change.path) else "removed"
         files.setdefault(key, []).append(shown_path(change.path, job.root))
-    return [word(job.reader, key, files=", ".join(names)) for key, names in files.items()]
+    return [say(f"setup.{key}", files=", ".join(names)) for key, names in files.items()]
 
 
 def _tell_next(job: Job, written: list[Change]) -> None:
     """Print what a person does now: a list, whose last line can be copied whole."""
     screen = screen_here()
-    print("", screen.painted(word(job.reader, "next"), "bold"), sep="\n")
+    print("", screen.painted(say("setup.next"), "bold"), sep="\n")
     for text in _next_steps(job, written):
         print("\n".join(said(text, screen, "- ", INDENT)))
     if not job.remove and not job.url:
         words = [*job.installation.cli, "doctor", "--project", job.project]
         command = command_line(words, windows=job.machine.windows)
-        print(f"- {word(job.reader, 'next_doctor', command=plain(command))}")
+        print(f"- {say('setup.next_doctor', command=plain(command))}")
 
 
 def _next_steps(job: Job, written: list[Change]) -> Iterator[str]:
     clients = [client for client in CLIENTS if client.key in job.clients]
-    lang, names = job.reader, {change.path: shown_path(change.path, job.root) for change in written}
+    names = {change.path: shown_path(change.path, job.root) for change in written}
     if job.remove:
-        yield word(lang, "next_removed", clients=", ".join(client.name for client in clients))
+        yield say("setup.next_removed", clients=", ".join(client.name for client in clients))
         return
     for client in clients:
         key = f"next_user_{client.key}" if job.level == "user" else f"next_{client.key}"
-        yield word(lang, key if key in WORDS else "next_client", client=client.name)
+        known = key if has_sentence(f"setup.{key}") else "next_client"
+        yield say(f"setup.{known}", client=client.name)
     yield from next_steps(job, written)
     shared = [names[change.path] for change in written if _is_shared(change, job)]
     local = [names[change.path] for change in written if _is_of_machine(change, job)]
@@ -307,7 +304,7 @@ def _next_steps(job: Job, written: list[Change]) -> Iterator[str]:
     says_local = "next_command" if is_free else "next_local"
     for key, files in (("next_commit", shared), (says_local, local)):
         if files:
-            yield word(lang, key, files=", ".join(files))
+            yield say(f"setup.{key}", files=", ".join(files))
 
 
 def _is_shared(change: Change, job: Job) -> bool:

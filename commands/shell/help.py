@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from commands.terminal.columns import INDENT
 from commands.terminal.console import add_examples, explain
-from core.parser import language_here
-from core.parser_words import word
+from core.messages import say
 from core.program import CLI
 
 EXAMPLES = ("demo", "list --since 7d", "help add")
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if action:
         below = [it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction)]
         if not below:
-            arguments.refuse(word(language_here(), "too_many", value=action))
+            arguments.refuse(say("parser.too_many", value=action))
         if action not in below[0]:
             known = ", ".join(below[0])
             arguments.refuse(f"argument ACTION: invalid choice: {action!r} (choose from {known})")
@@ -41,7 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def overview(commands: Mapping[str, tuple[str, str]]) -> str:
     """Return the page of all commands. commands: by name, its module and the key of its group."""
-    lang = language_here()
     wide = max(map(len, commands)) + len(INDENT)
     lines = [explain("about"), "", explain("usage")]
     last = ""
@@ -52,8 +50,8 @@ def overview(commands: Mapping[str, tuple[str, str]]) -> str:
         lines.append(f"{INDENT}{name:{wide}}{explain(f'cmd_{name}')}")
     options = {
         "-p, --project DIR": explain("of_project"),
-        "-h, --help": word(lang, "help"),
-        "-V, --version": word(lang, "version"),
+        "-h, --help": say("parser.help"),
+        "-V, --version": say("parser.version"),
     }
     wide = max(map(len, options)) + len(INDENT)
     lines += ["", explain("options")]

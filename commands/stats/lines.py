@@ -7,12 +7,11 @@ from commands.hook.journal import KEPT_DAYS
 from commands.stats.figures import Stats
 from commands.stats.hook_use import Showings, Unheeded
 from commands.stats.parts import Page, day_text, head_of, last_day, named, section, topic_of
-from commands.stats.words import word
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.counting import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
-from core.messages import Facts
+from core.messages import Facts, say
 
 MONTH_CHARS = 7
 
@@ -22,16 +21,16 @@ def lines_of(stats: Stats, screen: Screen, rooms: Sequence[str] = ()) -> list[st
 
     rooms: lines about each room, below the head.
     """
-    page = Page(stats.frame.lang, screen)
+    page = Page(screen)
     head = [page.project(stats.frame.project), *rooms]
     flaws = {
         **{"skipped": stats.log.skipped, "conflicts": stats.log.conflicts},
         **{"hidden": len(stats.log.hidden), "unsettled": len(stats.log.unsettled)},
     }
     if any(flaws.values()):
-        head += page.said(word(page.lang, "flaws", **flaws), "")
+        head += page.said(say("stats.flaws", **flaws), "")
     if not stats.log.count:
-        return [*head, *page.said(word(page.lang, "empty"), "")]
+        return [*head, *page.said(say("stats.empty"), "")]
     sections = [
         _records(stats, page),
         _growth(stats.growth, page),
@@ -47,7 +46,7 @@ def lines_of(stats: Stats, screen: Screen, rooms: Sequence[str] = ()) -> list[st
 def _records(stats: Stats, page: Page) -> list[str]:
     principles = stats.compaction.principles
     counts = {"count": stats.log.count, "logs": stats.log.count - principles}
-    title = word(page.lang, "records", principles=principles, size=stats.size, **counts)
+    title = say("stats.records", principles=principles, size=stats.size, **counts)
     rows = (
         [f"{topic.logs:,}", f"{topic.principles:,}", f"{topic.size:,}", topic_of(topic.topic)]
         for topic in stats.topics
@@ -61,20 +60,20 @@ def _growth(growth: Growth, page: Page) -> list[str]:
         for one in growth.periods
     ]
     head = head_of(page, f"new total bytes {growth.unit}")
-    return [word(page.lang, "growth"), *page.table(head, rows)]
+    return [say("stats.growth"), *page.table(head, rows)]
 
 
 def _search(stats: Stats, page: Page) -> list[str]:
     cost, settings = stats.search, stats.frame.settings
     facts = {"tokens": cost.tokens, "budget": settings.budget_tokens}
     if cost.shows_all:
-        text = word(page.lang, "search_whole", **facts)
+        text = say("stats.search_whole", **facts)
     else:
         facts |= {"whole": cost.whole_tokens, "chars": settings.budget_chars}
-        text = word(page.lang, "search_part", **facts)
+        text = say("stats.search_part", **facts)
     warned = "search_warned" if cost.tokens >= WARNED_TOKENS else "search_quiet"
-    text = f"{text} {word(page.lang, warned, limit=WARNED_TOKENS)}"
-    return [word(page.lang, "search"), *page.said(text)]
+    text = f"{text} {say(f'stats.{warned}', limit=WARNED_TOKENS)}"
+    return [say("stats.search"), *page.said(text)]
 
 
 def _came_back(records: Sequence[Record], page: Page) -> list[str]:
@@ -82,30 +81,30 @@ def _came_back(records: Sequence[Record], page: Page) -> list[str]:
         [f"{record.seen:,}", last_day(record), *named(record, record.key_text)]
         for record in records
     )
-    title = word(page.lang, "came_back", count=len(records))
+    title = say("stats.came_back", count=len(records))
     return section(page, title, "times last id record", rows, len(records))
 
 
 def _questions(records: Sequence[Record], page: Page) -> list[str]:
     rows = ([last_day(record), *named(record, record.ask_next_time)] for record in records)
-    title = word(page.lang, "questions", count=len(records))
+    title = say("stats.questions", count=len(records))
     return section(page, title, "last id question", rows, len(records))
 
 
 def _compaction(stats: Stats, page: Page) -> list[str]:
     state = stats.compaction
     facts = {"count": stats.log.count, "threshold": stats.frame.threshold}
-    text = word(page.lang, state.need, **facts)
+    text = say(f"stats.{state.need}", **facts)
     if state.replaced:
         day = day_text(seconds_of(state.last))
-        text += " " + word(page.lang, "replaced", replaced=state.replaced, day=day)
-    return [word(page.lang, "compaction"), *page.said(text)]
+        text += " " + say("stats.replaced", replaced=state.replaced, day=day)
+    return [say("stats.compaction"), *page.said(text)]
 
 
 def _hooks(showings: Showings, page: Page) -> list[list[str]]:
-    title = word(page.lang, "hooks", days=KEPT_DAYS)
+    title = say("stats.hooks", days=KEPT_DAYS)
     if not showings.sessions:
-        return [[title, *page.said(word(page.lang, "no_sessions"))]]
+        return [[title, *page.said(say("stats.no_sessions"))]]
     return [
         [title, *_sessions(showings, page)],
         _most_shown(showings, page),
@@ -116,7 +115,7 @@ def _hooks(showings: Showings, page: Page) -> list[list[str]]:
 
 def _sessions(showings: Showings, page: Page) -> list[str]:
     clients = [
-        f"{plain(name) or word(page.lang, 'unnamed')} {count:,}"
+        f"{plain(name) or say('stats.unnamed')} {count:,}"
         for name, count in showings.clients.items()
     ]
     facts: Facts = {
@@ -128,14 +127,14 @@ def _sessions(showings: Showings, page: Page) -> list[str]:
     counts = {"changed": showings.changed, "saved": showings.changed_saved}
     given = {"reminders": showings.reminders, "saved": showings.reminders_saved}
     rows = [
-        [f"{moment.texts:,}", f"{moment.records:,}", f"{moment.tokens:,}", word(page.lang, name)]
+        [f"{moment.texts:,}", f"{moment.records:,}", f"{moment.tokens:,}", say(f"stats.{name}")]
         for name, moment in showings.moments.items()
     ]
     return [
-        *page.said(word(page.lang, "sessions", **facts)),
+        *page.said(say("stats.sessions", **facts)),
         *page.table(head_of(page, "times count tokens shown_at"), rows),
-        *page.said(word(page.lang, "changed", **counts)),
-        *(page.said(word(page.lang, "reminders", **given)) if showings.reminders else ()),
+        *page.said(say("stats.changed", **counts)),
+        *(page.said(say("stats.reminders", **given)) if showings.reminders else ()),
     ]
 
 
@@ -144,10 +143,10 @@ def _most_shown(showings: Showings, page: Page) -> list[str]:
         [f"{one.at_start:,}", f"{one.at_action:,}", *named(one.record, one.record.key_text)]
         for one in showings.shown
     )
-    title = word(page.lang, "most_shown", count=len(showings.shown))
+    title = say("stats.most_shown", count=len(showings.shown))
     lines = section(page, title, "at_start at_action id record", rows, len(showings.shown))
     if showings.gone:
-        lines += page.said(word(page.lang, "gone", gone=showings.gone))
+        lines += page.said(say("stats.gone", gone=showings.gone))
     return lines
 
 
@@ -156,17 +155,17 @@ def _unheeded(unheeded: Sequence[Unheeded], page: Page) -> list[str]:
         [day_text(one.shown_s), last_day(one.record), *named(one.record, one.record.key_text)]
         for one in unheeded
     )
-    title = word(page.lang, "unheeded", count=len(unheeded))
+    title = say("stats.unheeded", count=len(unheeded))
     return section(page, title, "first_shown last id record", rows, len(unheeded))
 
 
 def _never(records: Sequence[Record], page: Page) -> list[str]:
     rows = ([last_day(record), *named(record, record.key_text)] for record in records)
-    title = word(page.lang, "never", count=len(records))
+    title = say("stats.never", count=len(records))
     return section(page, title, "last id record", rows, len(records))
 
 
 def _begins(first: date | None, unit: str, page: Page) -> str:
     if first is None:
-        return word(page.lang, "earlier")
+        return say("stats.earlier")
     return str(first)[: MONTH_CHARS if unit == "month" else None]

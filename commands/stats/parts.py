@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from commands.stats.figures import safe
-from commands.stats.words import WORDS, word
 from commands.terminal.columns import INDENT, table, wrapped
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.counting import day_of, last_s
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import has_sentence, say
 
 MOST_ROWS = 8
 ID_CHARS = 8
@@ -23,12 +22,11 @@ UNKNOWN_DAY = "????-??-??"
 class Page:
     """Who reads the statistics: in which language, and on which screen."""
 
-    lang: Language
     screen: Screen
 
     def project(self, path: str) -> str:
         """Return the line that names the project."""
-        return word(self.lang, "project", path=self.screen.painted(plain(path), "dim"))
+        return say("stats.project", path=self.screen.painted(plain(path), "dim"))
 
     def said(self, text: str, indent: str = INDENT) -> list[str]:
         """Return a sentence in lines."""
@@ -54,13 +52,15 @@ def section(
         return [title]
     lines = [title, *page.table(head_of(page, columns), list(islice(rows, MOST_ROWS)))]
     if count > MOST_ROWS:
-        lines += page.said(word(page.lang, "more", more=count - MOST_ROWS))
+        lines += page.said(say("stats.more", more=count - MOST_ROWS))
     return lines
 
 
 def head_of(page: Page, columns: str) -> list[str]:
     """Return the heads of these columns; `id` and other names of data are not translated."""
-    return [word(page.lang, name) if name in WORDS else name for name in columns.split()]
+    return [
+        say(f"stats.{name}") if has_sentence(f"stats.{name}") else name for name in columns.split()
+    ]
 
 
 def named(record: Record, text: str) -> list[str]:

@@ -13,12 +13,10 @@ from commands.stats.data import as_json
 from commands.stats.figures import Stats, count
 from commands.stats.fragments.figures import FragmentStats, count_fragments, fragments_data
 from commands.stats.fragments.lines import fragment_lines
-from commands.stats.fragments.words import word as fragment_word
 from commands.stats.lines import lines_of
 from commands.stats.parts import Page
 from commands.stats.sessions.figures import SessionStats, count_sessions, sessions_data
 from commands.stats.sessions.lines import room_lines, session_lines
-from commands.stats.sessions.words import word as session_word
 from commands.terminal.console import (
     Opened,
     add_examples,
@@ -31,6 +29,7 @@ from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.log import MemoryLog
+from core.messages import say
 from core.parser import add_project
 from core.project import state_directory
 
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         **({SESSIONS: sessions_data(sessions)} if sessions else {}),
         **({FRAGMENTS: fragments_data(fragments)} if fragments else {}),
     }
-    screen, page = screen_here(), Page(opened.lang, screen_here())
+    screen, page = screen_here(), Page(screen_here())
     lines = list[str]()
     if arguments.room in (None, LESSONS):
         stats = _of_log(opened, arguments)
@@ -85,12 +84,12 @@ def _beside(opened: Opened, room: str | None) -> tuple[SessionStats | None, Frag
         try:
             sessions = count_sessions(opened.project.root, opened.settings)
         except SentinelError as error:
-            warn(session_word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+            warn(say("stats_sessions.unread", reason=plain(str(error))))
     if room in (None, FRAGMENTS):
         try:
             fragments = count_fragments(opened.settings)
         except SentinelError as error:
-            warn(fragment_word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+            warn(say("stats_fragments.unread", reason=plain(str(error))))
     return sessions, fragments
 
 
@@ -100,4 +99,4 @@ def _empty_lines(opened: Opened, room: str) -> list[str]:
         from commands.sessions.room import empty_lines
     else:
         from commands.fragments.room import empty_lines
-    return empty_lines(opened.lang)
+    return empty_lines()

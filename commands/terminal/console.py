@@ -5,16 +5,12 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commands.terminal.help_words import said
 from commands.terminal.safe_text import complain, warn
-from commands.terminal.words import word
-from core.messages import Language
-from core.parser import language_here
+from core.messages import language, say
 from core.program import CLI
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
@@ -33,21 +29,16 @@ class Opened:
     settings: Settings
     store: MemoryStore
 
-    @property
-    def lang(self) -> Language:
-        """The language to print in."""
-        return self.settings.lang
-
 
 def explain(key: str, **facts: str | int) -> str:
     """Return what `--help` says of a command or an option, in the reader's language."""
-    return said(language_here(), key, **facts)
+    return say(f"help.{key}", **facts)
 
 
 def summary_of(key: str) -> str:
     """Return what `--help` says of a command, as a sentence."""
     text = explain(key)
-    return f"{text if language_here() == 'ko' else text[:1].upper() + text[1:]}."
+    return f"{text if language() == 'ko' else text[:1].upper() + text[1:]}."
 
 
 def add_examples(parser: argparse.ArgumentParser, *examples: str) -> None:
@@ -85,10 +76,9 @@ def add_output(parser: argparse.ArgumentParser, purpose: str) -> None:
 
 def check_output(arguments: argparse.Namespace, *options: str) -> None:
     """Refuse `--force`, and these options, unless `-o` names a file. Raises SystemExit(2)."""
-    lang = language_here()
     for option in ("--force", *options):
         if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
-            arguments.refuse(word(lang, "needs", one=option, other="-o FILE"))
+            arguments.refuse(say("terminal.needs", one=option, other="-o FILE"))
 
 
 def add_confirmation(parser: argparse.ArgumentParser) -> None:
@@ -103,26 +93,26 @@ def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
 
     Data is no place for a question, so that one of the two has to come with `--json`.
     """
-    lang, writes = language_here(), getattr(arguments, option[2:])
+    writes = getattr(arguments, option[2:])
     for given, name in ((arguments.yes, "--yes"), (arguments.dry_run, "--dry-run")):
         if given and not writes:
-            arguments.refuse(word(lang, "needs", one=name, other=option))
+            arguments.refuse(say("terminal.needs", one=name, other=option))
     if writes and arguments.json and not (arguments.yes or arguments.dry_run):
         other = "--yes / --dry-run"
-        arguments.refuse(word(lang, "needs", one=f"{option} --json", other=other))
+        arguments.refuse(say("terminal.needs", one=f"{option} --json", other=other))
 
 
 def file_name(text: str) -> str:
     """Return the file name of an option. Raises ArgumentTypeError for an empty one."""
     if not text:
-        raise argparse.ArgumentTypeError(word(language_here(), "no_name"))
+        raise argparse.ArgumentTypeError(say("terminal.no_name"))
     return text
 
 
 def positive(text: str) -> int:
     """Return the number of an option. Raises ArgumentTypeError unless it is 1 or more."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(word(language_here(), "no_number"))
+        raise argparse.ArgumentTypeError(say("terminal.no_number"))
     return int(text)
 
 
@@ -139,12 +129,12 @@ def moment(text: str) -> float:
             return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
     except ValueError:  # such as the 30th of February
         pass
-    raise argparse.ArgumentTypeError(word(language_here(), "no_moment"))
+    raise argparse.ArgumentTypeError(say("terminal.no_moment"))
 
 
 def settings_here() -> Settings:
     """Return the settings of this process, in the language of the person who reads."""
-    return read_settings(os.environ, for_person=True)
+    return read_settings(os.environ)
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
@@ -174,27 +164,26 @@ def _check_missing(log_path: Path) -> None:
 
 def is_confirmed(
     arguments: argparse.Namespace,
-    say: Callable[..., str],
-    lang: Language,
     question: str,
     *,
+    table: str = "terminal",
     is_readable: bool = True,
 ) -> bool:
     """Return whether a command that has printed its plan carries it out; print why not.
 
     `--dry-run` means no, `--yes` means yes, otherwise a person at the terminal decides.
-    say: the command's own sentences, by the keys "dry", "not_changed" and "no_terminal".
+    table: the one with the sentences "dry", "not_changed" and "no_terminal" of this command.
     is_readable: whether standard input is free for the answer.
     """
     if arguments.dry_run or arguments.yes:
         if arguments.dry_run:
-            print(say(lang, "dry"))
+            print(say(f"{table}.dry"))
         return not arguments.dry_run
     answer = _answer(question) if is_readable else None
     if answer is None:
-        complain(say(lang, "no_terminal"))
+        complain(say(f"{table}.no_terminal"))
     elif not answer:
-        print(say(lang, "not_changed"))
+        print(say(f"{table}.not_changed"))
     return bool(answer)
 
 

@@ -3,12 +3,12 @@
 from datetime import UTC, date, datetime
 
 from core.lessons.answers.rendering import day_of
-from core.messages import Language
+from core.messages import language
 
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
-def day_text(moment: str, lang: Language, today: date | None = None) -> str:
+def day_text(moment: str, today: date | None = None) -> str:
     """Return the day of an ISO 8601 text (UTC), unknown where it holds none.
 
     today: the day on which somebody reads it, by default this one.
@@ -18,7 +18,7 @@ def day_text(moment: str, lang: Language, today: date | None = None) -> str:
     except ValueError:
         return "?"
     is_this_year = day.year == (today or datetime.now(UTC).date()).year
-    if lang == "ko":
+    if language() == "ko":
         return (
             f"{day.month}월 {day.day}일" if is_this_year else f"{day:%Y. }{day.month}. {day.day}."
         )

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 from commands.terminal.console import moment
 from commands.terminal.safe_text import plain
-from commands.terminal.words import word
-from core.parser import language_here
+from core.messages import say
 from core.text.normal_form import moment_of
 
 
@@ -20,7 +19,7 @@ def when(text: str) -> str:
     except argparse.ArgumentTypeError:
         if given := moment_of(text):
             return given
-        raise argparse.ArgumentTypeError(word(language_here(), "no_when")) from None
+        raise argparse.ArgumentTypeError(say("terminal.no_when")) from None
     if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
         return text
     return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")

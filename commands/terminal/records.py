@@ -13,7 +13,7 @@ from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.clean_record import clean_record
 from core.lessons.record import Record
-from core.messages import Facts, Language
+from core.messages import Facts
 from core.text_redaction import redacted
 
 LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "ask"}
@@ -46,10 +46,10 @@ def topic_name(topic: str) -> str:
     return plain(topic_text(redacted(topic)[0]))
 
 
-def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
+def named_record(record: Record, *, token: bool = True) -> str:
     """Return one line: the token (or only the id), the type and the topic."""
     shown = readable(record)
-    name = token_text(shown, lang) if token else shown.id
+    name = token_text(shown) if token else shown.id
     return f"{plain(name)}  {shown.type} [{plain(topic_text(shown.topic))}]"
 
 
@@ -65,10 +65,10 @@ def text_lines(record: Record) -> list[str]:
     return [line for label, text in texts if text.strip() for line in _labelled(label, text)]
 
 
-def block(record: Record, lang: Language, *, token: bool = True) -> list[str]:
+def block(record: Record, *, token: bool = True) -> list[str]:
     """Return a whole record: its name, then its texts."""
     shown = readable(record)
-    return [INDENT + named_record(shown, lang, token=token), *text_lines(shown)]
+    return [INDENT + named_record(shown, token=token), *text_lines(shown)]
 
 
 def counted_kinds(kinds: Iterable[str]) -> Facts:

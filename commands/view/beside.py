@@ -11,6 +11,7 @@ from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain, warn
 from commands.view.part import Part
 from core.errors import SentinelError
+from core.messages import say
 
 SCOPES = ("all", "public", "none")  # of fragments
 
@@ -39,17 +40,16 @@ def _sessions(opened: Opened) -> Beside:
     from commands.view.sessions.collection import collection_of
     from commands.view.sessions.reading import read_sessions
     from commands.view.sessions.section import part_of
-    from commands.view.sessions.words import word
 
     try:
         found = read_sessions(root, opened.settings)
     except SentinelError as error:
-        warn(word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+        warn(say("view_sessions.unread", reason=plain(str(error))))
         return Beside()
     if not found:
         return Beside()
     collection = collection_of(found)
-    return Beside((part_of(collection, opened.lang),), collection.redacted)
+    return Beside((part_of(collection),), collection.redacted)
 
 
 def _fragments(opened: Opened, scope: str, *, is_own: bool) -> Beside:
@@ -58,16 +58,15 @@ def _fragments(opened: Opened, scope: str, *, is_own: bool) -> Beside:
     from commands.view.fragments.collection import collection_of
     from commands.view.fragments.reading import read_fragments
     from commands.view.fragments.section import part_of
-    from commands.view.fragments.words import word
 
     try:
         found = read_fragments(opened.settings, os.environ, is_public=scope == "public")
     except SentinelError as error:
-        warn(word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+        warn(say("view_fragments.unread", reason=plain(str(error))))
         return Beside()
     if not found:
         return Beside()
     about = "public" if scope == "public" else "own" if is_own else "all"
     collection = collection_of(found)
-    part = part_of(collection, opened.lang, about=f"about_{about}")
+    part = part_of(collection, about=f"about_{about}")
     return Beside((part,), collection.redacted)

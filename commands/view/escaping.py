@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from core.messages import Language
+from core.messages import language
 from core.text.printable import one_line, printable
 
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
@@ -25,10 +25,10 @@ def as_name(text: str) -> str:
     return f"<bdi>{as_line(text)}</bdi>"
 
 
-def spoken(text: str, lang: Language) -> str:
+def spoken(text: str) -> str:
     """Return the attributes for direction and language of an element with this text.
 
-    lang: the language of the page. A text with any Hangul is Korean.
+    A text with any Hangul is Korean.
     """
     own = "ko" if _HANGUL.search(text) else "en"
-    return 'dir="auto"' if own == lang else f'dir="auto" lang="{own}"'
+    return 'dir="auto"' if own == language() else f'dir="auto" lang="{own}"'

@@ -116,7 +116,7 @@ def _entries(
     taken: set[str] = set()
     entries = list[Entry]()
     for record, clean in zip(records, cleaned, strict=True):
-        token = record.token if token_text(clean, "en") == clean.token else ""
+        token = record.token if token_text(clean) == clean.token else ""
         anchor = f"r-{clean.id}"
         if not token or anchor in taken:
             anchor = f"record-{len(entries) + 1}"

@@ -21,15 +21,14 @@ from commands.terminal.console import (
 from commands.terminal.records import counted_kinds
 from commands.terminal.rooms_here import has_fragments
 from commands.terminal.safe_text import plain, warn
-from commands.terminal.words import word as common_word
 from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
 from commands.view.page import page_of
-from commands.view.words import WORDS, word
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.record import utc_now
+from core.messages import say
 from core.parser import add_project
 from core.program import CLI, version
 from core.project import state_directory
@@ -40,7 +39,7 @@ NAME = "view.html"
 class NoPlaceError(SentinelError, OSError):
     """The user has no directory for the page."""
 
-    words, key = WORDS, "no_place"
+    table, key = "view", "no_place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,23 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == STDOUT:
         print(text, end="")
         return 0
-    lang = opened.lang
     path = _written(opened, text, arguments)
     if arguments.output:
-        print(common_word(lang, "written_records", path=plain(arguments.output), count=count))
+        print(say("terminal.written_records", path=plain(arguments.output), count=count))
         if not arguments.fragments and has_fragments(os.environ):
-            print(word(lang, "no_fragments"))
+            print(say("view.no_fragments"))
         if not arguments.open:
             return 0
     is_open = webbrowser.open(path.as_uri())
     key = "opened" if is_open else "no_browser"
-    print(word(lang, key, path=plain(str(path))), file=None if is_open else sys.stderr)
+    print(say(f"view.{key}", path=plain(str(path))), file=None if is_open else sys.stderr)
     return 0 if is_open else 1
 
 
 def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
     """Return the page and the number of its records; print how many secrets it leaves out."""
-    lang = opened.lang
     log = opened.store.read()
     root = str(opened.project.root)
     page = page_of(
@@ -88,8 +85,8 @@ def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
     )
     found = beside(opened, scope=_scope(arguments), is_own=not arguments.output)
     if kinds := (*page.redacted, *found.redacted):
-        warn(word(lang, "redacted", cli=CLI, **counted_kinds(kinds)))
-    return page_html(page, lang, version(), found.parts), log.count
+        warn(say("view.redacted", cli=CLI, **counted_kinds(kinds)))
+    return page_html(page, version(), found.parts), log.count
 
 
 def _scope(arguments: argparse.Namespace) -> str:

@@ -13,15 +13,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk import copies
 from core.disk.atomic import Identity, identity_of
 from core.disk.connections import Connections, EmptiedError, Lent, LinkError
-from core.disk.words import WORDS
 from core.errors import SentinelError, WaitEndedError
-from core.messages import Language, Table, sentence
+from core.messages import say
 from core.notices import shown
 
 _MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
@@ -38,7 +37,7 @@ _Result = TypeVar("_Result")
 class DatabaseError(SentinelError, OSError):
     """A database cannot be used. Facts: path, and what the sentence of the key names."""
 
-    words: ClassVar[Table] = WORDS
+    table = "disk"
 
 
 class DatabaseDamagedError(DatabaseError):
@@ -49,10 +48,9 @@ class DatabaseDamagedError(DatabaseError):
 
     key = "damaged"
 
-    def text(self, lang: Language) -> str:
+    def sentence(self) -> str:
         """Say which copy there is, or that there is none."""
-        key = self.key if self.facts.get("copy") else "damaged_alone"
-        return sentence(self.words, lang, key, **self.facts)
+        return say("disk.damaged" if self.facts.get("copy") else "disk.damaged_alone", **self.facts)
 
 
 class DatabaseNewerError(DatabaseError):

@@ -10,7 +10,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from core.messages import Language
+from core.messages import language
 from core.text.printable import LINE_ENDS, one_line, printable
 
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
@@ -27,14 +27,14 @@ def begins_with(mark: str) -> str:
     return f"<!doctype html>\n<!-- {mark}:"
 
 
-def head_of(mark: str, title: str, intro: str, lang: Language) -> str:
+def head_of(mark: str, title: str, intro: str) -> str:
     """Return the page up to its content. title, intro: unescaped, in this language."""
     title, style = escape(one_line(title)), _style()
     allowed = f"sha256-{base64.b64encode(sha256(style.encode('utf-8')).digest()).decode('ascii')}"
     policy = f"default-src 'none'; style-src '{allowed}'; base-uri 'none'; form-action 'none'"
     lines = [
         f"{begins_with(mark)} the next export may replace this file -->",
-        f'<html lang="{lang}">',
+        f'<html lang="{language()}">',
         "<head>",
         '<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -51,9 +51,9 @@ def head_of(mark: str, title: str, intro: str, lang: Language) -> str:
     return "\n".join([*lines, ""])
 
 
-def text_element(tag: str, text: str, lang: Language) -> str:
+def text_element(tag: str, text: str) -> str:
     """Return an element with a text of somebody, all of its lines."""
-    return f'<{tag} class="text" {spoken(text, lang)}>{block(text)}</{tag}>'
+    return f'<{tag} class="text" {spoken(text)}>{block(text)}</{tag}>'
 
 
 def line(text: str) -> str:
@@ -66,7 +66,7 @@ def block(text: str) -> str:
     return escape("\n".join(map(printable, LINE_ENDS.split(text.strip("\r\n")))))
 
 
-def spoken(text: str, lang: Language) -> str:
+def spoken(text: str) -> str:
     """Return the attributes for direction and language of an element with this text."""
     own = "ko" if _HANGUL.search(text) else "en"
-    return 'dir="auto"' if own == lang else f'dir="auto" lang="{own}"'
+    return 'dir="auto"' if own == language() else f'dir="auto" lang="{own}"'

@@ -3,7 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from core.disk.database import (
     DatabaseBusyError,
@@ -13,9 +13,7 @@ from core.disk.database import (
     DatabaseWaitEndedError,
 )
 from core.errors import SentinelError
-from core.messages import Table
 from core.notices import shown
-from core.postgres.words import WORDS
 
 if TYPE_CHECKING:
     from psycopg import Error
@@ -27,7 +25,7 @@ _REASON_CHARS = 200
 class ServerSettingError(SentinelError, ValueError):
     """A setting of the server cannot be used. Facts: variable, and what the sentence names."""
 
-    words: ClassVar[Table] = WORDS
+    table = "postgres"
 
 
 class ServerError(DatabaseError):
@@ -36,7 +34,7 @@ class ServerError(DatabaseError):
     path: the server's name, without a password.
     """
 
-    words: ClassVar[Table] = WORDS
+    table = "postgres"
 
 
 class ServerUnreachableError(ServerError):

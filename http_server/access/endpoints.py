@@ -21,9 +21,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, request_response
 
+from core.messages import say, speaking
 from http_server.access.consent import COOKIE, Consent, new_cookie
 from http_server.access.page import failed, language_of
-from http_server.access.page_words import word
 from http_server.access.provider import BROWSER, Provider
 from http_server.access.registering import SCOPE
 from http_server.access.tries import group_of
@@ -61,7 +61,8 @@ def without_database(request: Request) -> Response | None:
         return failed(request, "no_storage", status=503, wait_s=_RETRY_S)
     if path not in _FOR_PROGRAMS:
         return None
-    told = word(language_of(request), "no_storage")
+    with speaking(language_of(request)):
+        told = say("http.page.no_storage")
     return _unavailable(503, _RETRY_S, error_description=told)
 
 

@@ -2,16 +2,18 @@
 
 import base64
 import hashlib
+from collections.abc import Callable
+from functools import wraps
 from html import escape
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from core.messages import Language
+from core.messages import Language, language, say, speaking
 from core.program import NAME
 from http_server.access.grants import Asked
-from http_server.access.page_words import word
 from http_server.hosts import is_loopback
 
 # fmt: off
@@ -63,6 +65,21 @@ _HEADERS = {
 }
 
 
+_Page = TypeVar("_Page", bound=Callable[..., HTMLResponse])
+
+
+def _in_language_of_browser(page: _Page) -> _Page:
+    """Make a page in the language that its request prefers."""
+
+    @wraps(page)
+    def made(request: Request, *given: Any, **more: Any) -> HTMLResponse:
+        with speaking(language_of(request)):
+            return page(request, *given, **more)
+
+    return cast(_Page, made)
+
+
+@_in_language_of_browser
 def question(
     request: Request, asked: Asked, txn: str, *, server: str, fault: str = "", wait_s: int = 0
 ) -> HTMLResponse:
@@ -71,49 +88,48 @@ def question(
     The focus begins at the question, which a small window or a voice would else pass over; where
     the key was wrong it is in the field, and the sentence stands above that and is read with it.
     """
-    lang = language_of(request)
-    name = f'<span class="name">{escape(asked.client_name) or word(lang, "nameless")}</span>'
+    name = f'<span class="name">{escape(asked.client_name) or say("http.page.nameless")}</span>'
     told, focus = "", 'aria-describedby="hint"'
     if fault:
-        told = f'<p class="fault" id="fault">{word(lang, fault, wait_s=wait_s)}</p>'
+        told = f'<p class="fault" id="fault">{say("http.page." + fault, wait_s=wait_s)}</p>'
         focus = 'aria-describedby="fault hint" aria-invalid="true" autofocus'
-    hint = word(lang, "key_hint", command=f"<code>{escape(NAME)} keys add</code>")
+    hint = say("http.page.key_hint", command=f"<code>{escape(NAME)} keys add</code>")
     facts = [
-        (word(lang, "client"), f"{name}<small>{word(lang, 'claims')}</small>"),
-        (word(lang, "back"), _place(asked.redirect, lang)),
-        (word(lang, "server"), escape(server)),
-        (word(lang, "grants"), word(lang, "granted")),
+        (say("http.page.client"), f"{name}<small>{say('http.page.claims')}</small>"),
+        (say("http.page.back"), _place(asked.redirect)),
+        (say("http.page.server"), escape(server)),
+        (say("http.page.grants"), say("http.page.granted")),
     ]
     listed = "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in facts)
     body = (
-        f"<p>{word(lang, 'wants')}</p><dl>{listed}</dl><p>{word(lang, 'unsure')}</p>"
+        f"<p>{say('http.page.wants')}</p><dl>{listed}</dl><p>{say('http.page.unsure')}</p>"
         '<form method="post" action="consent">'
         f'<input type="hidden" name="txn" value="{escape(txn)}">'
-        f'<label for="key">{word(lang, "key")}</label><span class="hint" id="hint">{hint}</span>'
+        f'<label for="key">{say("http.page.key")}</label><span class="hint" id="hint">{hint}</span>'
         f'{told}<input type="password" id="key" name="key" autocomplete="current-password"'
         f' {focus} spellcheck="false" autocapitalize="off">'
         '<div class="buttons">'
-        f'<button class="main" name="answer" value="allow">{word(lang, "allow")}</button>'
-        f'<button name="answer" value="deny">{word(lang, "deny")}</button></div></form>'
+        f'<button class="main" name="answer" value="allow">{say("http.page.allow")}</button>'
+        f'<button name="answer" value="deny">{say("http.page.deny")}</button></div></form>'
     )
     status = {"": 200, "too_many": 429}.get(fault, 403)
-    return _page(lang, word(lang, "title"), body, status=status, wait_s=wait_s)
+    return _page(say("http.page.title"), body, status=status, wait_s=wait_s)
 
 
+@_in_language_of_browser
 def going_on(request: Request, address: str, *, is_allowed: bool) -> HTMLResponse:
     """Return the page that leads back to the client, by itself or by a link."""
-    lang = language_of(request)
     head = f'<meta http-equiv="refresh" content="0;url={escape(address)}">'
-    link = f'<a class="button" href="{escape(address)}">{word(lang, "go_on")}</a>'
-    body = f'<p>{word(lang, "going_on")}</p><p class="buttons">{link}</p>'
-    return _page(lang, word(lang, "allowed" if is_allowed else "denied"), body, head=head)
+    link = f'<a class="button" href="{escape(address)}">{say("http.page.go_on")}</a>'
+    body = f'<p>{say("http.page.going_on")}</p><p class="buttons">{link}</p>'
+    return _page(say("http.page.allowed" if is_allowed else "http.page.denied"), body, head=head)
 
 
+@_in_language_of_browser
 def failed(request: Request, key: str, *, status: int, wait_s: int = 0) -> HTMLResponse:
     """Return a page that says why there is nothing to answer. wait_s: until there may be."""
-    lang = language_of(request)
-    body = f"<p>{word(lang, key, wait_s=wait_s)}</p>"
-    return _page(lang, word(lang, "gone_title"), body, status=status, wait_s=wait_s)
+    body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
+    return _page(say("http.page.gone_title"), body, status=status, wait_s=wait_s)
 
 
 def language_of(request: Request) -> Language:
@@ -127,20 +143,21 @@ def language_of(request: Request) -> Language:
     return "en"
 
 
-def _place(redirect: str, lang: Language) -> str:
+def _place(redirect: str) -> str:
     """Return where a person is sent back to: host and port, or the scheme of a program."""
     parts = urlsplit(redirect)
     is_web = parts.scheme in ("http", "https")
     shown = escape(f"{parts.scheme}://{parts.netloc}")
     is_here = not is_web or is_loopback(parts.hostname or "")
-    return f"{shown}<small>{word(lang, 'here')}</small>" if is_here else shown
+    return f"{shown}<small>{say('http.page.here')}</small>" if is_here else shown
 
 
 def _page(
-    lang: Language, title: str, body: str, *, head: str = "", status: int = 200, wait_s: int = 0
+    title: str, body: str, *, head: str = "", status: int = 200, wait_s: int = 0
 ) -> HTMLResponse:
     html = (
-        f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html><html lang="{language()}"><head><meta charset="utf-8">'
+        f"<title>{title}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"{head}<style>{_STYLE}</style></head><body><main><h1>{title}</h1>{body}</main></body></html>"
     )

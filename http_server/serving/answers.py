@@ -9,11 +9,10 @@ from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
 from core.errors import SentinelError
+from core.messages import say
 from core.notices import LOGGER
 from http_server.serving.bodies import BodyRefusal
-from http_server.serving.words import say
 from http_server.wire.messages import MessageRefusal
-from protocol.call import language
 
 RETRY = {"Retry-After": "2"}
 SAFE_HEADERS: Mapping[str, str] = {
@@ -32,12 +31,12 @@ def refusal(
     status: int, key: str, *, headers: Mapping[str, str] | None = None, **facts: str | int
 ) -> Response:
     """Return an answer that says in one sentence why a request is not served."""
-    return JSONResponse({"error": say(language(), key, **facts)}, status, headers=headers)
+    return JSONResponse({"error": say(f"http.serving.{key}", **facts)}, status, headers=headers)
 
 
 def body_refusal(error: BodyRefusal) -> Response:
     """Return the answer to a body that is not taken; the rest of it may still come."""
-    text = say(language(), error.key, **error.facts)
+    text = say(f"http.serving.{error.key}", **error.facts)
     return JSONResponse({"error": text}, error.status, headers={"Connection": "close"})
 
 
@@ -58,7 +57,7 @@ def rpc_error(
 
 def refused(error: MessageRefusal) -> Response:
     """Return the answer to a body that is no message."""
-    return rpc_error(error.status, say(language(), error.key), code=error.code, of=error.id)
+    return rpc_error(error.status, say(f"http.serving.{error.key}"), code=error.code, of=error.id)
 
 
 def of_failure(error: Exception, *, of: Any = None) -> Response:
@@ -67,15 +66,14 @@ def of_failure(error: Exception, *, of: Any = None) -> Response:
     The client may be a stranger; `note` tells the operator.
     """
     if isinstance(error, SentinelError):
-        text = say(language(), "no_storage")
+        text = say("http.serving.no_storage")
         return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
-    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR, of=of)
+    return rpc_error(500, say("http.serving.failed"), code=INTERNAL_ERROR, of=of)
 
 
 def note(error: Exception) -> None:
     """Write a line on an error: the sentence of ours, of others the kind and the place."""
-    lang = language()
-    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
-    _log.error("%s", say(lang, "failed_request", error=said))
+    said = str(error) if isinstance(error, SentinelError) else type(error).__name__
+    _log.error("%s", say("http.serving.failed_request", error=said))
     if not isinstance(error, SentinelError):
         _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

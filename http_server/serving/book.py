@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from core.errors import SentinelError
+from core.messages import say
 from core.notices import LOGGER
 from http_server.keys import Credential
 from http_server.papers import Paper, Papers, hash_of
-from http_server.serving.words import say
-from protocol.call import language
 
 TOUCH_S = 60.0  # a session in use is written no more often than this
 LOOK_S = 30.0  # between two looks for sessions that have ended
@@ -142,9 +141,9 @@ class Upkeep:
             try:
                 step()
             except SentinelError as error:
-                _log.warning("%s", say(language(), "failed_step", error=error.text(language())))
+                _log.warning("%s", say("http.serving.failed_step", error=str(error)))
             except Exception as error:
-                _log.error("%s", say(language(), "failed_step", error=type(error).__name__))
+                _log.error("%s", say("http.serving.failed_step", error=type(error).__name__))
             due[step] = time.monotonic() + self._steps[step]
 
 

@@ -3,15 +3,12 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 from core.errors import SentinelError
-from core.messages import Table
 from core.parser import FROM_ENVIRONMENT
 from core.program import CLI, SERVER_COMMAND
 from http_server.hosts import is_loopback
-from http_server.serving.words import WORDS
 
 DEFAULT_PORT, DEFAULT_HOST = 56332, "127.0.0.1"
 DEFAULT_TTL_MINUTES, MOST_TTL_MINUTES = 60.0, 60 * 24 * 365
@@ -21,7 +18,7 @@ _MOST_PORT = 65_535
 class ServingError(SentinelError, ValueError):
     """The server cannot be reached in this way; takes the key of its sentence."""
 
-    words: ClassVar[Table] = WORDS
+    table = "http.serving"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

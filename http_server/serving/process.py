@@ -16,16 +16,15 @@ from sse_starlette.sse import AppStatus
 
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
+from core.messages import say
 from core.notices import LOGGER
 from core.program import SERVER_COMMAND
 from http_server.serving.app import Served, Service, assembled
 from http_server.serving.book import LOOK_S, SWEEP_S, Upkeep
 from http_server.serving.options import Options, ServingError, bracketed
 from http_server.serving.watching.log_lines import say_in_lines
-from http_server.serving.words import say
 from http_server.wire.connection import Connection
 from http_server.wire.heads import MOST_HEAD_BYTES
-from protocol.call import language
 
 GRACE_S = 10.0  # for what is under way at the end
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
@@ -150,7 +149,7 @@ class _Server(uvicorn.Server):
         _log.info("%s", self._greeting)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        _log.info("%s", say(language(), "ending"))
+        _log.info("%s", say("http.serving.ending"))
         self._served.streams.end_all()
         ending = asyncio.create_task(self._end_streams())
         await super().shutdown(sockets)

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.messages import say
 from http_server.access.tries import Allowance
 from http_server.keys import Credential
 from http_server.serving.answers import RETRY, note, of_failure, refusal, refused, rpc_error
@@ -20,7 +21,6 @@ from http_server.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from http_server.serving.book import Book, Session
 from http_server.serving.entry import NOBODY, credential_of
 from http_server.serving.streams import Streams
-from http_server.serving.words import say
 from http_server.wire.messages import (
     EVENTS,
     MessageRefusal,
@@ -29,7 +29,6 @@ from http_server.wire.messages import (
     listed,
     message_of,
 )
-from protocol.call import language
 from protocol.caller import Caller, calling
 from protocol.half_characters import answerable
 
@@ -79,14 +78,14 @@ class Sessions:
 
     async def _post(self, who: Credential, scope: Scope, receive: Receive, send: Send) -> None:
         if self.calls >= self._most_calls:
-            answer = rpc_error(503, say(language(), "too_busy"), headers=RETRY)
+            answer = rpc_error(503, say("http.serving.too_busy"), headers=RETRY)
             await answer(scope, receive, send)
             return
         with self._bodies.room() as room:
             try:
                 body = answerable(await room.body(scope, receive, MOST_BYTES))
             except BodyRefusal as error:
-                text = say(language(), error.key, **error.facts)
+                text = say(f"http.serving.{error.key}", **error.facts)
                 close = {"Connection": "close"}  # the rest of the body may still come
                 await rpc_error(error.status, text, headers=close)(scope, receive, send)
                 return
@@ -113,7 +112,7 @@ class Sessions:
         if session_id is not None and is_older and not begins:
             session = await run_sync(self._book.use, session_id, who)
             if session is None:
-                answer = rpc_error(404, say(language(), "no_session"), of=message.get("id"))
+                answer = rpc_error(404, say("http.serving.no_session"), of=message.get("id"))
                 await answer(scope, receive, send)
                 return
         name, client_name = (session.name, session.client) if session else ("", client["client"])
@@ -123,7 +122,7 @@ class Sessions:
         if begins and is_older:
             if wait_s := self._beginning.take(who.paper):
                 retry = {"Retry-After": str(ceil(wait_s))}
-                text = say(language(), "too_many_sessions")
+                text = say("http.serving.too_many_sessions")
                 answer = rpc_error(429, text, of=message.get("id"), headers=retry)
                 await answer(scope, receive, send)
                 return
@@ -136,7 +135,7 @@ class Sessions:
         session_id = headers.get(ID_HEADER, "")
         session = await run_sync(self._book.end, session_id, who) if session_id else None
         if session is None:
-            return rpc_error(404, say(language(), "no_session"))
+            return rpc_error(404, say("http.serving.no_session"))
         self._streams.end(session.name)
         return Response(status_code=204)
 
@@ -147,16 +146,16 @@ class Sessions:
         headers = Headers(scope=scope)
         session_id = headers.get(ID_HEADER, "")
         if scope["method"] != "GET" or not session_id:
-            text, allowed = say(language(), "no_stream"), {"Allow": "POST, DELETE"}
+            text, allowed = say("http.serving.no_stream"), {"Allow": "POST, DELETE"}
             return rpc_error(405, text, headers=allowed)
         accepted = headers.get("accept", "*/*")
         if not {EVENTS, "text/*", "*/*"} & listed(accepted):
-            return rpc_error(406, say(language(), "not_acceptable"))
+            return rpc_error(406, say("http.serving.not_acceptable"))
         session = await run_sync(self._book.use, session_id, who)
         if session is None:
-            return rpc_error(404, say(language(), "no_session"))
+            return rpc_error(404, say("http.serving.no_session"))
         if not self._streams.has_place(session.name):
-            return rpc_error(503, say(language(), "too_busy"), headers=RETRY)
+            return rpc_error(503, say("http.serving.too_busy"), headers=RETRY)
 
         async def is_alive() -> bool:
             return await self._used(session_id, who) is not None

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from fastmcp import FastMCP
 
+from core.messages import say
 from core.program import CLI
 from http_server.access.oauth import Access
 from http_server.papers_here import keys_of, papers_of
@@ -15,8 +16,6 @@ from http_server.serving.options import Options, ServingError
 from http_server.serving.process import run
 from http_server.serving.watching.health import Check
 from http_server.serving.watching.metrics import Gauges
-from http_server.serving.words import say
-from protocol.call import language
 
 # What /health calls them: an address is the operator's, and any key is shown the details.
 _CALLED = {"papers": "papers", "engine": "fragments", "redis": "redis"}
@@ -58,8 +57,12 @@ def serve(
         )
 
     def said(url: str) -> str:
-        facts = {"url": f"{url}/mcp", "rooms": ", ".join(rooms), "entry": say(language(), entry)}
-        return say(language(), "serving", engine=engine[0] if engine else "-", **facts)
+        facts = {
+            "url": f"{url}/mcp",
+            "rooms": ", ".join(rooms),
+            "entry": say(f"http.serving.{entry}"),
+        }
+        return say("http.serving.serving", engine=engine[0] if engine else "-", **facts)
 
     run(service, options, said=said, at_end=[papers.close])
 

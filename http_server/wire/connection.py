@@ -5,9 +5,8 @@ import json
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from core.messages import say
 from http_server.serving.answers import SAFE_HEADERS
-from http_server.serving.words import say
-from protocol.call import language
 
 HEADERS_S = 15.0  # in which the head of a request must be complete
 MOST_CONNECTIONS = 4_000
@@ -70,7 +69,7 @@ _REASONS = {400: "Bad Request", 503: "Service Unavailable"}
 
 def _answer(status: int, key: str, *more: str) -> bytes:
     """Return a whole answer that ends its connection, as bytes: no application has a part in it."""
-    body = json.dumps({"error": say(language(), key)}, ensure_ascii=False).encode()
+    body = json.dumps({"error": say(f"http.serving.{key}")}, ensure_ascii=False).encode()
     lines = [
         f"HTTP/1.1 {status} {_REASONS[status]}",
         "Content-Type: application/json",

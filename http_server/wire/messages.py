@@ -12,8 +12,7 @@ from mcp.types import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_E
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from http_server.serving.words import say
-from protocol.call import language
+from core.messages import say
 
 JSON, EVENTS = "application/json", "text/event-stream"
 
@@ -81,16 +80,16 @@ class Sentences(Middleware):
         try:
             return await call_next(context)
         except ValidationError as error:
-            text = say(language(), "bad_params")
+            text = say("http.serving.bad_params")
             raise MCPError(code=INVALID_PARAMS, message=text) from error
         except MCPError as error:
             if error.error.code != METHOD_NOT_FOUND:
                 raise
-            raise MCPError(code=METHOD_NOT_FOUND, message=say(language(), "bad_method")) from error
+            raise MCPError(code=METHOD_NOT_FOUND, message=say("http.serving.bad_method")) from error
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Call a tool."""
         try:
             return await call_next(context)
         except NotFoundError as error:
-            raise ToolError(say(language(), "bad_tool")) from error
+            raise ToolError(say("http.serving.bad_tool")) from error

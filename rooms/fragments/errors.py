@@ -1,12 +1,9 @@
 """Every refusal of the fragments, with its facts; their sentences stand in `words.py`."""
 
-from typing import ClassVar
-
 from core.errors import SentinelError
-from core.messages import Language, Table, sentence
+from core.messages import say
 from core.text.printable import one_line
 from core.text_redaction import redacted
-from rooms.fragments.words import WORDS
 
 _MOST_SHOWN, _MOST_READ = 40, 400  # characters of an id that is none
 
@@ -14,7 +11,7 @@ _MOST_SHOWN, _MOST_READ = 40, 400  # characters of an id that is none
 class FragmentsError(SentinelError, ValueError):
     """A call on the fragments cannot be carried out; takes the key of its sentence, its facts."""
 
-    words: ClassVar[Table] = WORDS
+    table = "fragments.room"
 
 
 class NoSuchFragmentError(FragmentsError):
@@ -33,9 +30,9 @@ class ConfigError(FragmentsError):
 
     key = "bad_config"
 
-    def text(self, lang: Language) -> str:
+    def sentence(self) -> str:
         """Say what the key must hold, in the reader's language."""
         facts = dict(self.facts)
         if "expected" in facts:
-            facts["expected"] = sentence(self.words, lang, str(facts["expected"]))
-        return sentence(self.words, lang, self.key, **facts)
+            facts["expected"] = say(f"{self.table}.{facts['expected']}")
+        return say(f"{self.table}.{self.key}", **facts)

@@ -1,16 +1,13 @@
 """Every refusal of the sessions, with its facts; their sentences stand in `words.py`."""
 
-from typing import ClassVar
-
 from core.errors import SentinelError
-from core.messages import Language, Table, sentence
-from rooms.sessions.words import WORDS
+from core.messages import say
 
 
 class SessionsError(SentinelError, ValueError):
     """A call on the sessions cannot be carried out; takes the key of its sentence and its facts."""
 
-    words: ClassVar[Table] = WORDS
+    table = "sessions.room"
 
 
 class NoSuchSessionError(SessionsError):
@@ -24,7 +21,7 @@ class ConfigError(SessionsError):
 
     key = "bad_config"
 
-    def text(self, lang: Language) -> str:
+    def sentence(self) -> str:
         """Say what the key must hold, in the reader's language."""
-        expected = sentence(self.words, lang, str(self.facts["expected"]))
-        return sentence(self.words, lang, self.key, **{**self.facts, "expected": expected})
+        expected = say(f"{self.table}.{self.facts['expected']}")
+        return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})

@@ -5,11 +5,11 @@ import subprocess
 import threading
 from pathlib import Path
 
-from commands.doctor.words import WORDS
 from tests.clients.desk import LESSON, NEEDS_CLIENTS, WAIT_S, Desk, a_desk
 from tests.clients.headless import CODEX
 from tests.clients.stand_in_model import Say
 from tests.support.cli_process import Run
+from tests.support.sentences import pair
 
 pytestmark = NEEDS_CLIENTS
 
@@ -26,7 +26,10 @@ def does_run(desk: Desk) -> bool:
 def said(desk: Desk) -> str:
     """What the doctor says of the hooks, by its key."""
     done = Run.started("doctor", cwd=desk.project, environment=desk.environment())
-    ends = {key: WORDS[f"client_{key}"][0].partition("): ")[2] for key in ("unseen", "changed")}
+    ends = {
+        key: pair(f"doctor.{f'client_{key}'}")[0].partition("): ")[2]
+        for key in ("unseen", "changed")
+    }
     return " ".join(key for key, end in ends.items() if end in done.out)
 
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pytest
 
 from commands.clients.table import CLIENTS as KNOWN
-from core.lessons.answers.words import WORDS
 from tests.clients.desk import LESSON, NEEDS_CLIENTS, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, Headless
 from tests.clients.stand_in_model import Call, Request, Say, Script, Step
+from tests.support.sentences import pair
 
 pytestmark = NEEDS_CLIENTS
 
@@ -27,7 +27,7 @@ OF_USER = {
     "codex": ("-c", "mcp_servers.sentinel-memory.required=true"),
     "copilot": ("--allow-tool", "sentinel-memory"),
 }
-AT_AN_ACTION, AT_THE_END = WORDS["recall_head"][0], WORDS["reminder"][0]
+AT_AN_ACTION, AT_THE_END = pair("answers.recall_head")[0], pair("answers.reminder")[0]
 
 
 def slow_down(desk: Desk, client: Headless) -> None:
@@ -88,9 +88,9 @@ def test_the_first_request_offers_the_tools_of_a_server_that_is_slow_to_start(ta
 def test_a_search_a_save_and_a_compaction_run_to_the_end(task: Task) -> None:
     found, saved, listed, replaced = task.requests[-1].answers[1:]
     assert LESSON in found
-    assert WORDS["saved_new"][0].partition("{")[0] in saved
+    assert pair("answers.saved_new")[0].partition("{")[0] in saved
     assert "Ask for the country" in listed
-    assert WORDS["replaced"][0].format(count=2) in replaced
+    assert pair("answers.replaced")[0].format(count=2) in replaced
     [line] = (task.desk.project / ".context" / "memory_log.jsonl").read_text("utf-8").splitlines()
     assert "All of it." in line
 

@@ -1,67 +1,77 @@
-"""Tests that every sentence exists in both languages, with the same facts."""
+"""Tests the sentences: that each is said, in both languages, with the facts that it names."""
 
-import importlib
+import os
 import re
 import string
 
+import pytest
+
 from core import errors
-from core.messages import MESSAGES, Facts, Table, sentence
-from tests.support.stdio_client import ROOT
+from core.messages import has_sentence, language, say, speaking
+from tests.support.said import everything_said, sentences
+from tests.support.sentences import in_language, pair
 
-ROOMS = ("core", "protocol", "rooms", "http_server", "commands")
-
-
-def tables() -> dict[str, Table]:
-    """Every table of sentences, by the file that holds it."""
-    found: dict[str, Table] = {"core/messages.py": MESSAGES}
-    for path in sorted(path for room in ROOMS for path in ROOT.glob(f"{room}/**/*words.py")):
-        name = path.relative_to(ROOT).with_suffix("")
-        found[f"{name}.py"] = importlib.import_module(".".join(name.parts)).WORDS
-    return found
+ALWAYS = {"cli", "program"}  # facts that `say` knows itself
+# What only operators of a server read may lack Korean.
+OF_OPERATORS = ("keys.", "migrate.", "fragment_commands.embed", "fragment_commands.consolidat")
+ENGLISH, KOREAN = sentences("en"), sentences("ko")
+COUNTS = re.compile("count|more|shown|left|left_out|missing|found|full|hidden|lines|pairs|skipped")
+OTHERS = re.compile("conflicts|secrets|marks|files|sessions|principles|logs|records|versions|there")
+# Where a sentence is only said above a number, or of two and more.
+ABOVE_ONE = {
+    *("answers.compact_required", "answers.brief_part", "answers.brief_near", "answers.partial"),
+    *("doctor.overdue", "import.compact", "import.passed_too_many_paths", "view.seen"),
+    *("view_fragments.used", "fragment_commands.recalled_often"),
+}
+SINGULAR = re.compile(
+    r"(?<![\w.,-])1 (?:[a-z]+ )??(?!is |was |has |as )[a-z]+s\b|\b(?:All|the) 1\b"
+)
 
 
 def facts_of(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def is_korean(text: str) -> bool:
-    return any("가" <= char <= "힣" for char in text)
+def needs(key: str) -> set[str]:
+    return facts_of(ENGLISH[key]) - ALWAYS
 
 
-def test_both_languages_name_the_same_facts() -> None:
-    wrong = [
-        (file, key)
-        for file, table in tables().items()
-        for key, (english, korean) in table.items()
-        if facts_of(english) != facts_of(korean)
-    ]
-    assert wrong == []
+def test_every_key_that_is_said_has_a_sentence() -> None:
+    assert [it for it in everything_said() if not it.has_gap and it.key not in ENGLISH] == []
+    assert [it for it in everything_said() if it.is_known and not it.candidates()] == []
+
+
+def test_every_sentence_is_said_somewhere() -> None:
+    said = {key for it in everything_said() if it.is_known for key in it.candidates()}
+    assert ENGLISH.keys() - said == set()
+
+
+def test_who_says_a_sentence_gives_the_facts_that_it_names() -> None:
+    idle: dict[str, frozenset[str]] = {}
+    for said in everything_said():
+        if said.facts is None or not (keys := said.candidates()):
+            continue
+        missing = [needs(key) - said.facts for key in keys]
+        # A key with a gap may be any of several, so that only one of them has to fit.
+        assert not (all(missing) if said.has_gap else any(missing)), said
+        unnamed = said.facts.difference(*map(needs, keys))
+        idle[said.place] = idle.get(said.place, said.facts) & unnamed
+    assert {place: facts for place, facts in idle.items() if facts} == {}
+
+
+def test_both_languages_have_the_same_sentences_with_the_same_facts() -> None:
+    assert {it for it in ENGLISH.keys() - KOREAN.keys() if not it.startswith(OF_OPERATORS)} == set()
+    assert KOREAN.keys() - ENGLISH.keys() == set()
+    assert [key for key in KOREAN if facts_of(ENGLISH[key]) != facts_of(KOREAN[key])] == []
 
 
 def test_the_korean_edition_is_korean_and_the_english_one_is_not() -> None:
-    wrong = [
-        (file, key)
-        for file, table in tables().items()
-        for key, (english, korean) in table.items()
-        if is_korean(english) or not is_korean(korean)
-    ]
-    assert wrong == []
-
-
-COUNTS = re.compile("count|more|shown|left|left_out|missing|found|full|hidden|lines|pairs|skipped")
-OTHERS = re.compile("conflicts|secrets|marks|files|sessions|principles|logs|records|versions|there")
-# Where a sentence is only said above a number, or of two and more.
-ABOVE_ONE = {
-    ("core/lessons/answers/words.py", ("compact_required", "brief_part", "brief_near", "partial")),
-    ("commands/doctor/words.py", ("overdue",)),
-    ("commands/exchange/import_words.py", ("compact", "passed_too_many_paths")),
-    ("commands/view/words.py", ("seen",)),
-    ("commands/view/fragments/words.py", ("used",)),
-    ("commands/fragments/words.py", ("recalled_often",)),
-}
-SINGULAR = re.compile(
-    r"(?<![\w.,-])1 (?:[a-z]+ )??(?!is |was |has |as )[a-z]+s\b|\b(?:All|the) 1\b"
-)
+    hangul = re.compile("[가-힣]")
+    same = {"demo.saved_topic"}  # a topic is a name
+    assert [key for key, text in ENGLISH.items() if hangul.search(text)] == []
+    assert [
+        key for key, text in KOREAN.items() if not hangul.search(text) and key not in same
+    ] == []
 
 
 def one(fact: re.Match[str]) -> str:
@@ -71,39 +81,46 @@ def one(fact: re.Match[str]) -> str:
 def test_a_sentence_fits_one_as_well_as_two() -> None:
     """A count stands behind a colon or in parentheses, or `KEY_1` says it for one."""
     wrong = []
-    for file, table in tables().items():
-        passed = {key for name, keys in ABOVE_ONE if name == file for key in keys}
-        for key, (english, _) in table.items():
-            if key in passed or f"{key}_1" in table or file == "commands/demo/words.py":
-                continue  # the demonstration has its own figures
-            text = re.sub(r"\{(\w+)[^}]*\}", one, english)
-            wrong += [(file, key, it[0]) for it in SINGULAR.finditer(text)]
+    for key, english in ENGLISH.items():
+        if key in ABOVE_ONE or f"{key}_1" in ENGLISH or key.startswith("demo."):
+            continue  # the demonstration has its own figures
+        text = re.sub(r"\{(\w+)[^}]*\}", one, english)
+        wrong += [(key, it[0]) for it in SINGULAR.finditer(text)]
     assert wrong == []
 
 
-def test_every_room_that_speaks_is_looked_at() -> None:
-    assert {"core/lessons/answers/words.py", "protocol/words.py"} < tables().keys()
-    assert len(tables()) > 12
+def test_a_sentence_is_filled_in_the_language_of_the_call() -> None:
+    assert say("errors.blank_field", field="topic").startswith("topic: it is blank.")
+    with speaking("ko"):
+        assert say("errors.blank_field", field="topic").startswith("topic: 비어 있습니다.")
+        with speaking("en"):
+            assert language() == "en"
+        assert language() == "ko"
 
 
-def test_a_sentence_is_filled_in_the_language_asked_for() -> None:
-    english, korean = (
-        sentence(MESSAGES, lang, "blank_field", field="topic") for lang in ("en", "ko")
-    )
-    assert english.startswith("topic: it is blank.")
-    assert korean.startswith("topic: 비어 있습니다.")
+def test_without_a_call_the_environment_names_the_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert os.environ.get("SENTINEL_MEMORY_LANG") is None
+    assert language() == "en"
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    assert (language(), say("terminal.no_name")) == ("ko", pair("terminal.no_name")[1])
 
 
-def test_every_error_has_a_sentence_and_a_builtin_kind() -> None:
+def test_a_key_without_a_sentence_is_an_error() -> None:
+    assert has_sentence("errors.log_busy") and not has_sentence("errors.nothing")
+    with pytest.raises(KeyError):
+        say("errors.nothing")
+
+
+def test_every_error_has_a_builtin_kind() -> None:
     kinds = [kind for kind in errors.SentinelError.__subclasses__() if kind.key]
     assert len(kinds) >= 12
-    for kind in kinds:
-        assert kind.key in kind.words
-        assert issubclass(kind, ValueError | OSError | RuntimeError)
+    assert [it for it in kinds if not issubclass(it, ValueError | OSError | RuntimeError)] == []
 
 
-def test_an_error_says_its_sentence_in_both_languages() -> None:
+def test_an_error_says_its_sentence_in_the_language_of_the_call() -> None:
     error = errors.LogBusyError(path="x.lock", waited_s=10)
-    facts: Facts = {"path": "x.lock", "waited_s": 10}
-    assert str(error) == sentence(MESSAGES, "en", "log_busy", **facts)
-    assert error.text("ko") == sentence(MESSAGES, "ko", "log_busy", **facts)
+    for at, spoken in enumerate(("en", "ko")):
+        text = pair("errors.log_busy")[at].partition("{")[0]
+        assert in_language("ko" if spoken == "ko" else "en", str, error).startswith(text)

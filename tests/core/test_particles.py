@@ -5,9 +5,8 @@ import unicodedata
 
 import pytest
 
-from core.messages import sentence
 from core.particles import filled, spoken_end
-from tests.core.test_messages import tables
+from tests.support.said import sentences
 
 FINALS = [chr(ord("가") + number) for number in range(28)]
 TWO_FORMS = re.compile(
@@ -141,33 +140,22 @@ def test_a_fact_keeps_what_looks_like_a_particle() -> None:
 def test_formats_and_the_command_still_work() -> None:
     assert said("{x:,}을(를)", 1000) == "1,000을"
     assert said("{x!r}을(를)", "a") == "'a'를"
-    table = {"it": ("{cli}", "{cli}을(를) {path}(으)로")}
-    shown = sentence(table, "ko", "it", path="로그.jsonl")
-    assert shown.endswith((".py를 로그.jsonl로", "memory를 로그.jsonl로"))
-
-
-def test_english_sentences_are_left_alone() -> None:
-    assert sentence({"it": ("{x}을(를)", "{x}")}, "en", "it", x="a") == "a을(를)"
 
 
 @pytest.mark.long  # it costs much
 def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
     wrong = []
-    for file, table in tables().items():
-        for key, (_, korean) in table.items():
-            text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
-            names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
-            for fact in FACTS:
-                shown = filled(text, dict.fromkeys(names, fact))
-                wrong += [(file, key, it[0]) for it in TWO_FORMS.finditer(shown)]
+    for key, korean in sentences("ko").items():
+        text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
+        names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
+        for fact in FACTS:
+            shown = filled(text, dict.fromkeys(names, fact))
+            wrong += [(key, it[0]) for it in TWO_FORMS.finditer(shown)]
     assert wrong == []
 
 
 def test_no_particle_in_one_form_stands_behind_a_placeholder() -> None:
     wrong = [
-        (file, key, it[0])
-        for file, table in tables().items()
-        for key, (_, korean) in table.items()
-        for it in ONE_FORM.finditer(korean)
+        (key, it[0]) for key, korean in sentences("ko").items() for it in ONE_FORM.finditer(korean)
     ]
     assert wrong == []

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.core.test_messages import tables
+from tests.support.said import sentences
 
 STIFF = re.compile("십시오")
 # What people read is said in these words, or in others that mean something else.
@@ -20,34 +20,23 @@ BANNED_ENGLISH = re.compile(
 MIXED = re.compile(r"(?:하세요|세요),? [^.\n]*(?:합니다|습니다|입니다)[.]")
 
 
-def sentences(language: int) -> list[tuple[str, str, str]]:
-    return [
-        (file, key, pair[language])
-        for file, table in tables().items()
-        for key, pair in table.items()
-    ]
-
-
-def faults(language: int, pattern: re.Pattern[str]) -> list[tuple[str, str, str]]:
-    return [
-        (file, key, found[0])
-        for file, key, text in sentences(language)
-        for found in pattern.finditer(text)
-    ]
+def faults(language: str, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    texts = sentences(language).items()
+    return [(key, found[0]) for key, text in texts for found in pattern.finditer(text)]
 
 
 def test_korean_instructions_are_polite_without_ceremony() -> None:
-    assert faults(1, STIFF) == []
-    assert any("하세요" in text for _, _, text in sentences(1))
+    assert faults("ko", STIFF) == []
+    assert any("하세요" in text for text in sentences("ko").values())
 
 
 def test_no_korean_sentence_mixes_an_instruction_with_a_statement() -> None:
-    assert faults(1, MIXED) == []
+    assert faults("ko", MIXED) == []
 
 
 def test_korean_has_one_word_for_each_thing() -> None:
-    assert faults(1, BANNED_KOREAN) == []
+    assert faults("ko", BANNED_KOREAN) == []
 
 
 def test_english_says_what_is_and_who_does_it() -> None:
-    assert faults(0, BANNED_ENGLISH) == []
+    assert faults("en", BANNED_ENGLISH) == []

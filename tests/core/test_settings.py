@@ -2,12 +2,13 @@
 
 import pytest
 
+from core.messages import language_of
 from core.settings import Settings, read_settings
 
 
 def test_without_variables_the_defaults_hold() -> None:
     assert read_settings({}) == Settings(
-        lang="en", budget_tokens=20_000, budget_chars=45_000, hook_tokens=1_500, lock_timeout_s=10
+        budget_tokens=20_000, budget_chars=45_000, hook_tokens=1_500, lock_timeout_s=10
     )
 
 
@@ -21,7 +22,6 @@ def test_every_variable_sets_its_value() -> None:
             "SENTINEL_MEMORY_STRICT": "1",
         }
     ) == Settings(
-        lang="ko",
         budget_tokens=40_000,
         budget_chars=90_000,
         hook_tokens=200,
@@ -47,7 +47,7 @@ def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat
     settings = read_settings(
         {"SENTINEL_MEMORY_LANG": "secret-value", "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "0"}
     )
-    assert (settings.lang, settings.lock_timeout_s) == ("en", 10)
+    assert settings.lock_timeout_s == 10
     assert settings.warnings == (
         "SENTINEL_MEMORY_LANG is neither en nor ko; en is used",
         "SENTINEL_MEMORY_LOCK_TIMEOUT_S is not a whole number of 1 or more; 10 is used",
@@ -137,6 +137,6 @@ def test_a_value_in_which_a_client_left_a_variable_counts_as_unset() -> None:
 def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not(
     environment: dict[str, str], lang: str
 ) -> None:
-    assert read_settings(environment, for_person=True).lang == lang
+    assert language_of(environment, for_person=True) == lang
     named = environment.get("SENTINEL_MEMORY_LANG")
-    assert read_settings(environment).lang == ("ko" if named == "ko" else "en")
+    assert language_of(environment) == ("ko" if named == "ko" else "en")

@@ -9,10 +9,10 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
-from http_server.access.page_words import word
 from tests.commands.view.test_browser_looks import violations
 from tests.support.headless import DESKTOP, PHONE
 from tests.support.http_server import KEY, HttpServer
+from tests.support.sentences import sentence
 from tests.support.shown_pages import LANGUAGES, NARROW, Shown, needs_axe, needs_browser
 from tests.support.waiting import until
 
@@ -58,7 +58,7 @@ class Person:
         self.browser.emulate(dark=dark)
         page = f"{self.back.removesuffix('/landed')}/authorize?{urlencode(query)}"
         self.browser.visit(page, languages=lang, scripts=scripts)
-        assert self.browser.texts("h1") == [word(lang, "title")]
+        assert self.browser.texts("h1") == [sentence(lang, "http.page.title")]
 
     def types(self, *keys: str) -> None:
         """Type where the focus is."""
@@ -132,7 +132,7 @@ def test_a_wrong_key_is_told_above_its_field_and_with_it(person: Person, given: 
     person.is_asked(size=PHONE)
     person.sends(Keys.TAB, *([given] if given else []))
     fault = "wrong_key" if given else "no_key_given"
-    assert person.browser.texts(".fault") == [word("en", fault)]
+    assert person.browser.texts(".fault") == [sentence("en", f"http.page.{fault}")]
     assert person.focus() == "key"
     facts = person.browser.js(
         "const key = document.activeElement, fault = document.querySelector('.fault');"
@@ -157,7 +157,7 @@ def test_a_program_with_an_address_of_its_own_is_gone_back_to_by_a_link(
     person.is_asked("Cursor", PRIVATE, scripts=scripts)
     assert "cursor://anysphere.cursor-mcp" in person.browser.texts("dd")[1]
     person.sends(Keys.TAB, KEY)
-    assert person.browser.texts("h1") == [word("en", "allowed")]
+    assert person.browser.texts("h1") == [sentence("en", "http.page.allowed")]
     link, head = person.browser.js(
         "return [document.querySelector('a').href,"
         " document.querySelector('meta[http-equiv=refresh]').content]"
@@ -187,7 +187,7 @@ def test_a_name_covers_nothing_and_is_one_that_is_seen(person: Person) -> None:
     pictures.append(person.picture_of(1))
     assert pictures[0] == pictures[1]
     person.is_asked("\u3164\u2800")
-    assert person.browser.texts(".name") == [word("en", "nameless")]
+    assert person.browser.texts(".name") == [sentence("en", "http.page.nameless")]
 
 
 @needs_axe
@@ -195,7 +195,7 @@ def test_a_name_covers_nothing_and_is_one_that_is_seen(person: Person) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_everybody_can_use_it(person: Person, lang: Language, dark: bool) -> None:
     def against(heading: str) -> list[str]:
-        assert person.browser.texts("h1") == [word(lang, heading)]
+        assert person.browser.texts("h1") == [sentence(lang, f"http.page.{heading}")]
         found = list[str]()
         for size in (DESKTOP, PHONE):
             person.browser.resize(size)

@@ -17,7 +17,7 @@ import server
 from core.messages import Facts
 from tests.support.cli_process import Command, Run
 from tests.support.git_clones import copied_checkout
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT, ServerProcess
 
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -423,8 +423,10 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
         )
         found = running.call("search_memory", query="세율")
         assert (running.close(), running.stderr()) == (0, "")
-    assert saved.splitlines()[0] == say("ko", "saved_new", type="log", topic="결제", **facts)
-    assert found.splitlines()[0] == say("ko", "head_all", **facts)
+    assert saved.splitlines()[0] == sentence(
+        "ko", "answers.saved_new", type="log", topic="결제", **facts
+    )
+    assert found.splitlines()[0] == sentence("ko", "answers.head_all", **facts)
     assert found.endswith(" 세율이 다르다\n→ 먼저 확인")
     assert (project / ".context" / "memory_log.jsonl").is_file()
     assert not (unpacked / ".context").exists()

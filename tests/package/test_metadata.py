@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from commands.clients.table import COMMANDS
-from core.messages import sentence
+from core.messages import say
 from core.program import CLI
 from tests.support.stdio_client import ROOT
 from tests.test_architecture import FOREIGN
@@ -77,4 +77,4 @@ def test_the_licence_is_that_of_its_file(project: dict[str, Any]) -> None:
 
 def test_a_sentence_of_a_checkout_names_its_script() -> None:
     assert CLI == "python cli.py"
-    assert sentence({"key": ("{cli} list", "")}, "en", "key") == "python cli.py list"
+    assert say("hook.usage").startswith("usage: python cli.py hook ")

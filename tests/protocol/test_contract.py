@@ -12,13 +12,11 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
 import server
-from core.messages import MESSAGES
 from core.store import MemoryStore
 from protocol import call as frame
-from protocol.words import WORDS
 from tests.support.git_clones import path_of
 from tests.support.samples import a_draft, a_principle
-from tests.support.sentences import say
+from tests.support.sentences import pair, sentence
 
 TOOLS = (server.search_memory, server.log_memory, server.compact_memory)
 
@@ -78,8 +76,8 @@ def test_functions_take_their_arguments_by_place_in_the_order_of_the_specificati
 
 def test_direct_calls_by_place_save_find_and_group(project: Path) -> None:
     text = server.log_memory("auth", "missing", "lesson", "ask", "log", 50)
-    assert text.splitlines()[0] == say(
-        "en", "saved_new", type="log", topic="auth", seen=1, count=1, project=str(project)
+    assert text.splitlines()[0] == sentence(
+        "en", "answers.saved_new", type="log", topic="auth", seen=1, count=1, project=str(project)
     )
     [line] = path_of(project).read_text("utf-8").splitlines()
     keys = ("topic", "missing_context", "lesson", "ask_next_time", "type")
@@ -145,7 +143,7 @@ def test_what_clients_leave_out_or_send_as_null_counts_as_empty(project: Path) -
 def test_a_log_without_its_gap_is_refused(project: Path, given: dict[str, Any]) -> None:
     with pytest.raises(ToolError) as caught:
         call("log_memory", topic="auth", lesson="rule", **given)
-    assert str(caught.value) == MESSAGES["blank_field"][0].format(field="missing_context")
+    assert str(caught.value) == pair("errors.blank_field")[0].format(field="missing_context")
     assert not path_of(project).exists()
 
 
@@ -154,7 +152,7 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
 ) -> None:
     monkeypatch.setattr(frame, "is_cancelled", lambda: True)
     server.log_memory("auth", "gap", "rule")
-    said = WORDS["stored_cancelled"][0].format(tool="log_memory")
+    said = pair("protocol.stored_cancelled")[0].format(tool="log_memory")
     assert capsys.readouterr().err == f"server.py: {said}\n"
 
 
@@ -174,11 +172,13 @@ def test_the_setting_is_the_threshold_of_every_answer(
     fill(project, logs=2)
     texts = server.log_memory("payment", "gap 0", "x"), server.search_memory("")
     assert [spoken(text) for text in texts] == [[], []]
-    notice = say("en", "compact_required", count=3, threshold=2)
+    notice = sentence("en", "answers.compact_required", count=3, threshold=2)
     assert notice in server.log_memory("payment", "third", "x").splitlines()
     assert notice in server.log_memory("payment", "third", "x", compact_threshold=2).splitlines()
     assert notice in server.search_memory("").splitlines()
-    head = say("en", "compact_head_required", count=3, threshold=2, project=str(project))
+    head = sentence(
+        "en", "answers.compact_head_required", count=3, threshold=2, project=str(project)
+    )
     assert server.compact_memory().splitlines()[0] == head
 
 
@@ -186,25 +186,25 @@ def test_the_setting_is_the_threshold_of_every_answer(
 def test_a_threshold_of_one_call_is_named_and_handed_on(project: Path) -> None:
     fill(project, logs=3)
     text = server.log_memory("payment", "gap 0", "x", compact_threshold=2)
-    notice = say("en", "compact_required_here", count=3, threshold=2, default=50)
+    notice = sentence("en", "answers.compact_required_here", count=3, threshold=2, default=50)
     assert notice in text.splitlines()
     assert spoken(server.search_memory("")) == []
     [following] = re.findall(r"compact_memory\((.+?)\)", notice)
     assert following == "compact_threshold=2"
     lines = server.compact_memory(compact_threshold=2).splitlines()
-    threshold = say("en", "threshold_here", threshold=2, default=50)
+    threshold = sentence("en", "answers.threshold_here", threshold=2, default=50)
     facts: dict[str, Any] = {"count": 3, "threshold": threshold, "project": str(project)}
-    assert lines[0] == say("en", "compact_head_required", **facts)
-    assert lines[2] == say("en", "compact_threshold_kept", threshold=2)
+    assert lines[0] == sentence("en", "answers.compact_head_required", **facts)
+    assert lines[2] == sentence("en", "answers.compact_threshold_kept", threshold=2)
 
 
 @pytest.mark.long  # it costs much
 def test_a_larger_threshold_of_one_call_says_that_the_others_ask(project: Path) -> None:
     fill(project, logs=51)
     text = server.log_memory("payment", "gap 0", "x", compact_threshold=100)
-    notice = say("en", "compact_later_here", count=51, threshold=100, default=50)
+    notice = sentence("en", "answers.compact_later_here", count=51, threshold=100, default=50)
     assert notice in text.splitlines()
-    notice = say("en", "compact_required", count=51, threshold=50)
+    notice = sentence("en", "answers.compact_required", count=51, threshold=50)
     assert notice in server.search_memory("").splitlines()
 
 
@@ -214,11 +214,11 @@ def test_where_nothing_can_be_compacted_no_answer_requires_it(project: Path) -> 
     again = server.log_memory("topic00", "", "rule 0", type="principle")
     answers = again, server.search_memory(""), server.compact_memory(), server.compact_memory("x")
     assert [spoken(text) for text in answers] == [[], [], [], []]
-    assert server.compact_memory().splitlines()[0] == say(
-        "en", "compact_head_pointless", count=52, threshold=50, project=str(project)
+    assert server.compact_memory().splitlines()[0] == sentence(
+        "en", "answers.compact_head_pointless", count=52, threshold=50, project=str(project)
     )
     server.log_memory("topic00", "a gap", "rule")
-    notice = say("en", "compact_required", count=53, threshold=50)
+    notice = sentence("en", "answers.compact_required", count=53, threshold=50)
     assert notice in server.search_memory("").splitlines()
     assert spoken(server.compact_memory("topic01")) == []
 
@@ -230,4 +230,6 @@ def test_an_unusable_threshold_is_warned_about_and_the_default_holds(
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_THRESHOLD", value)
     fill(project, logs=51)
-    assert say("en", "compact_required", count=51, threshold=50) in server.search_memory("")
+    assert sentence(
+        "en", "answers.compact_required", count=51, threshold=50
+    ) in server.search_memory("")

@@ -19,11 +19,11 @@ from filelock import FileLock
 from core.project import CONTEXT_DIRECTORY
 from protocol.streams import AnswerOutput, RequestInput
 from protocol.under_way import UnderWay
-from protocol.words import say
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.git_clones import path_of
+from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S, Era, ServerProcess
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")
@@ -198,8 +198,8 @@ def test_what_was_stored_for_a_client_that_left_is_said(
     request = unread.ask_tool("log_memory", **gap(1))
     assert unread.wait() == 0
     assert stored(tmp_path) == ["gap 1"]
-    sentence = say("en", "stored_unanswered", calls=f"log_memory (id {request})")
-    assert unread.stderr() == f"server.py: {sentence}\n"
+    text = sentence("en", "protocol.stored_unanswered", calls=f"log_memory (id {request})")
+    assert unread.stderr() == f"server.py: {text}\n"
 
 
 @pytest.mark.long  # it costs much
@@ -225,8 +225,8 @@ def test_both_halves_closed_in_either_order_end_the_process(
     (close_output if first is close_input else close_input)(unread)
     assert unread.wait() == 0
     assert stored(tmp_path) == ["gap 1"]
-    sentence = say("en", "stored_unanswered", calls=f"log_memory (id {request})")
-    assert unread.stderr() in ("", f"server.py: {sentence}\n")  # "": the pipe took the answer
+    text = sentence("en", "protocol.stored_unanswered", calls=f"log_memory (id {request})")
+    assert unread.stderr() in ("", f"server.py: {text}\n")  # "": the pipe took the answer
 
 
 @posix_only
@@ -276,7 +276,7 @@ def test_a_server_without_its_streams_says_so(tmp_path: Path, closed: str) -> No
     command = f'"{sys.executable}" "{ROOT / "server.py"}" {closed}'
     done = Run.process("/bin/sh", "-c", command, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert done.errors == f"server.py: {say('en', 'no_streams')}\n"
+    assert done.errors == f"server.py: {sentence('en', 'protocol.no_streams')}\n"
 
 
 @posix_only
@@ -341,7 +341,7 @@ def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
         assert not under_way.wait(0), at
         under_way.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
     assert under_way.wait(0)
-    assert under_way.report("en") == []
+    assert under_way.report() == []
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_only_a_call_that_changes_something_is_named_at_the_end(
     params = {"name": tool, "arguments": arguments}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     under_way.note_line(json.dumps(request).encode() + b"\n")
-    assert [f"{tool} (id 1)" in line for line in under_way.report("en")] == [True] * is_named
+    assert [f"{tool} (id 1)" in line for line in under_way.report()] == [True] * is_named
 
 
 ASLEEP = """

@@ -10,8 +10,8 @@ from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 from core.together.one_list import Entry, Gathered, Source
 from protocol.injection import Shown, injection
-from protocol.words import say
 from tests.conftest import StartServer
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ServerProcess
 
 ROOMS = "lessons,sessions,fragments"
@@ -50,7 +50,7 @@ def test_every_room_that_is_on_adds_what_it_holds(
     places = [said.index(head) for head in HEADS]
     assert places == sorted(places)
     asked = injected(server, query="doors of the vault").splitlines()
-    assert asked[0] == say("en", "prompt_one_list")
+    assert asked[0] == sentence("en", "protocol.prompt_one_list")
     assert sorted(line.partition(" ")[0] for line in asked[1:]) == sorted(SOURCES)
     short = injected(server, query="doors of the vault", token_budget="200")
     assert estimate_tokens(short) <= 200
@@ -59,7 +59,7 @@ def test_every_room_that_is_on_adds_what_it_holds(
     assert sorted(line.partition(" ")[0] for line in asked[1:]) == sorted(SOURCES[1:])
     alone = start_server("--project", str(tmp_path), "--rooms", "fragments:core", **given)
     assert injected(alone).splitlines()[1].endswith("The vault has two doors, and both have locks")
-    assert injected(alone, query="bread and butter") == say("en", "prompt_nothing")
+    assert injected(alone, query="bread and butter") == sentence("en", "protocol.prompt_nothing")
 
 
 def shown(injected: Callable[[str, Budget], list[str]], *entries: Entry) -> Shown:
@@ -91,7 +91,7 @@ def test_a_question_gets_one_list_within_the_budget() -> None:
         shown(nothing, entry("lesson", "the vault has two doors")),
     ]
     head, *lines = injection("doors of the vault", "600", rooms).splitlines()
-    assert head == say("en", "prompt_one_list")
+    assert head == sentence("en", "protocol.prompt_one_list")
     assert lines == ["lesson the vault has two doors", "session two doors", "session bread"]
     rooms = [shown(nothing, entry("lesson", "vault " * 900)), rooms[0]]
     assert injection("vault doors", "200", rooms).splitlines()[1:] == lines[1:]
@@ -99,5 +99,5 @@ def test_a_question_gets_one_list_within_the_budget() -> None:
 
 def test_rooms_that_hold_nothing_say_so() -> None:
     rooms = [shown(lambda _query, _budget: [])]
-    assert injection("x", "600", rooms) == say("en", "prompt_nothing")
-    assert injection("x", "600", [*rooms, *rooms]) == say("en", "prompt_nothing")
+    assert injection("x", "600", rooms) == sentence("en", "protocol.prompt_nothing")
+    assert injection("x", "600", [*rooms, *rooms]) == sentence("en", "protocol.prompt_nothing")

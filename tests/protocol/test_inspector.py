@@ -15,7 +15,7 @@ from core.messages import Facts
 from core.settings import ROOMS
 from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT, WAIT_S
 
 INSTALLED = "tests/inspector"
@@ -78,12 +78,13 @@ def runs(project: Path) -> Iterator[Processes]:
 
 def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
     facts: Facts = {"count": 1, "project": str(project)}
-    topics = say("en", "topics", topics="결제 (1)")
+    kept = sentence("en", "answers.saved_new", type="log", topic="결제", **facts)
+    topics = sentence("en", "answers.topics", topics="결제 (1)")
     saved = shown(runs["log_memory"])
     assert saved["content"] == [
         {
             "type": "text",
-            "text": f"{say('en', 'saved_new', type='log', topic='결제', **facts)}\n{topics}",
+            "text": f"{kept}\n{topics}",
         }
     ]
     search = ("--method", "tools/call", "--tool-name", "search_memory", "--tool-arg", "query=세율")
@@ -93,7 +94,7 @@ def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
     assert found["content"] == [
         {
             "type": "text",
-            "text": f"{say('en', 'head_all', **facts)}\n{topics}\n[결제]\n{day} "
+            "text": f"{sentence('en', 'answers.head_all', **facts)}\n{topics}\n[결제]\n{day} "
             "세율이 다르다\n→ a=b, 먼저 확인",
         }
     ]

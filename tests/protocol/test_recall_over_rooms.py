@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.text.tokens import estimate_tokens
-from rooms.fragments.answers.words import say
 from tests.conftest import StartServer
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ServerProcess
 
 ROOMS = "fragments,lessons,sessions"
@@ -70,7 +70,10 @@ def test_a_question_that_narrows_fragments_down_is_none_for_the_other_rooms(
     server: ServerProcess, narrowed: dict[str, object]
 ) -> None:
     said = server.call("recall", query=QUESTION, **narrowed)
-    assert {*sources(said)} <= {"fragment", *say("en", "found_none").split(" ")[:1]}
+    assert {*sources(said)} <= {
+        "fragment",
+        *sentence("en", "fragments.answers.found_none").split(" ")[:1],
+    }
 
 
 def test_without_a_question_only_fragments_are_listed(server: ServerProcess) -> None:
@@ -80,7 +83,7 @@ def test_without_a_question_only_fragments_are_listed(server: ServerProcess) -> 
 def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProcess) -> None:
     shown, left_out = server.call("recall", query=QUESTION, limit=1).splitlines()
     assert sources(shown) == ["lesson"]
-    assert left_out == say("en", "left_out", count=2)
+    assert left_out == sentence("en", "fragments.answers.left_out", count=2)
     for tokens in (1, 60, 90):
         said = server.call("recall", query=QUESTION, tokenBudget=tokens)
         assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.messages import Language
-from protocol.words import say
 from tests.conftest import StartServer
+from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
 
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
@@ -81,7 +81,10 @@ def test_what_cannot_be_had_is_invalid_params_with_our_sentence(
     facts: dict[str, Any],
 ) -> None:
     lang: Language = "en" if era == HANDSHAKE else "ko"
-    assert error_of(servers[era], method, params) == (INVALID_PARAMS, say(lang, key, **facts))
+    assert error_of(servers[era], method, params) == (
+        INVALID_PARAMS,
+        sentence(lang, f"protocol.{key}", **facts),
+    )
     assert servers[era].stderr() == ""
 
 

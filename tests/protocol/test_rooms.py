@@ -12,7 +12,7 @@ from core.messages import Language
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
 LESSONS = ["search_memory", "log_memory", "compact_memory"]
@@ -77,9 +77,9 @@ def test_without_the_log_what_is_the_logs_is_refused_with_a_sentence(
 ) -> None:
     server = start_server("--project", str(tmp_path), "--rooms", "sessions", cwd=tmp_path, era=era)
     said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
-    assert said == say("en", "no_resources")
+    assert said == sentence("en", "protocol.no_resources")
     said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
-    assert said == say("en", "no_such_prompt", known="memory_injection")
+    assert said == sentence("en", "protocol.no_such_prompt", known="memory_injection")
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
 
 
@@ -110,7 +110,10 @@ def test_an_unknown_room_ends_the_start_with_a_sentence(
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
     started = Run.process(*command, cwd=tmp_path, environment=environment)
     assert (started.code, started.out) == (2, "")
-    assert started.errors == f"server.py: {say(lang, 'bad_rooms', source='--rooms', known=KNOWN)}\n"
+    assert (
+        started.errors
+        == f"server.py: {sentence(lang, 'errors.bad_rooms', source='--rooms', known=KNOWN)}\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 

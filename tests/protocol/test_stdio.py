@@ -22,7 +22,7 @@ from server import VERSION
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.git_clones import path_of
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
 GAP: dict[str, Any] = {
@@ -66,8 +66,10 @@ def clear(project: Path) -> None:
 
 def no_records(project: Path, lang: Language = "en") -> str:
     """The answer to a search in an empty memory."""
-    head = say(lang, "head_all", count=0, project=str(project))
-    return "\n".join([head, say(lang, "nothing_found"), say(lang, "questions")])
+    head = sentence(lang, "answers.head_all", count=0, project=str(project))
+    return "\n".join(
+        [head, sentence(lang, "answers.nothing_found"), sentence(lang, "answers.questions")]
+    )
 
 
 # Two servers of one kind each, for everything that leaves no trace beside the memory log.
@@ -165,8 +167,11 @@ def test_every_tool_description_stays_below_1024_bytes(server: ServerProcess) ->
 @pytest.mark.long  # it costs much
 def test_a_saved_record_is_acknowledged_in_one_text(server: ServerProcess, project: Path) -> None:
     facts: Facts = {"type": "log", "topic": "결제", "count": 1, "project": str(project)}
-    topics = say("en", "topics", topics="결제 (1)")
-    assert server.call("log_memory", **GAP) == f"{say('en', 'saved_new', **facts)}\n{topics}"
+    topics = sentence("en", "answers.topics", topics="결제 (1)")
+    assert (
+        server.call("log_memory", **GAP)
+        == f"{sentence('en', 'answers.saved_new', **facts)}\n{topics}"
+    )
 
 
 def test_a_saved_record_stands_in_the_file_word_for_word(
@@ -182,8 +187,8 @@ def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, proje
     server.call("log_memory", **GAP)
     [line] = lines_of(project)
     assert server.call("search_memory", query="tax 세금") == (
-        f"{say('en', 'head_all', count=1, project=str(project))}\n"
-        f"{say('en', 'topics', topics='결제 (1)')}\n"
+        f"{sentence('en', 'answers.head_all', count=1, project=str(project))}\n"
+        f"{sentence('en', 'answers.topics', topics='결제 (1)')}\n"
         "[결제]\n"
         f"{line['meta']['created'][:10]} "
         "부가세율이 나라마다 다르다\n"
@@ -217,21 +222,25 @@ def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path
         pytest.param(
             "log_memory",
             {"topic": "auth", "missing_context": "gap", "lesson": [MARKER]},
-            say("en", "wrong_type", field="lesson", tool="log_memory", expected="a text"),
+            sentence(
+                "en", "protocol.wrong_type", field="lesson", tool="log_memory", expected="a text"
+            ),
             id="a list for a text",
         ),
         pytest.param(
             "search_memory",
             {"query": {"words": MARKER}},
-            say("en", "wrong_type", field="query", tool="search_memory", expected="a text"),
+            sentence(
+                "en", "protocol.wrong_type", field="query", tool="search_memory", expected="a text"
+            ),
             id="an object for a text",
         ),
         pytest.param(
             "compact_memory",
             {"compact_threshold": MARKER},
-            say(
+            sentence(
                 "en",
-                "wrong_type",
+                "protocol.wrong_type",
                 field="compact_threshold",
                 tool="compact_memory",
                 expected="a whole number",
@@ -241,9 +250,9 @@ def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path
         pytest.param(
             "compact_memory",
             {"delete_ids": {"token": MARKER}},
-            say(
+            sentence(
                 "en",
-                "wrong_type",
+                "protocol.wrong_type",
                 field="delete_ids",
                 tool="compact_memory",
                 expected="a list of tokens",
@@ -253,30 +262,43 @@ def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path
         pytest.param(
             "log_memory",
             {**GAP, "summary": MARKER},
-            say("en", "unknown_argument", field="summary", tool="log_memory", known=ARGUMENTS),
+            sentence(
+                "en",
+                "protocol.unknown_argument",
+                field="summary",
+                tool="log_memory",
+                known=ARGUMENTS,
+            ),
             id="an unknown argument",
         ),
         pytest.param(
             "log_memory",
             {"topic": MARKER},
-            say("en", "missing_argument", field="lesson", tool="log_memory"),
+            sentence("en", "protocol.missing_argument", field="lesson", tool="log_memory"),
             id="a missing argument",
         ),
         pytest.param(
-            "log_memory", {**GAP, "type": MARKER}, say("en", "unknown_type"), id="an unknown type"
+            "log_memory",
+            {**GAP, "type": MARKER},
+            sentence("en", "errors.unknown_type"),
+            id="an unknown type",
         ),
         pytest.param(
             "log_memory",
             {**GAP, "lesson": f"{MARKER} \ud800"},
-            say("en", "lone_surrogate", field="lesson"),
+            sentence("en", "errors.lone_surrogate", field="lesson"),
             id="half of a character",
         ),
         pytest.param(
             "log_memory",
             {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
-            say("en", "wrong_type", field="topic", tool="log_memory", expected="a text")
+            sentence(
+                "en", "protocol.wrong_type", field="topic", tool="log_memory", expected="a text"
+            )
             + "\n"
-            + say("en", "wrong_type", field="lesson", tool="log_memory", expected="a text"),
+            + sentence(
+                "en", "protocol.wrong_type", field="lesson", tool="log_memory", expected="a text"
+            ),
             id="two wrong types",
         ),
     ],
@@ -325,7 +347,7 @@ def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
     clear(projects[STATELESS])
     server = pair[STATELESS]
     facts: Facts = {"used_bytes": 10_000_000, "limit_bytes": 1024, "over_bytes": 9_998_976}
-    expected = say("en", "field_too_long", field="lesson", syllables=3_332_992, **facts)
+    expected = sentence("en", "errors.field_too_long", field="lesson", syllables=3_332_992, **facts)
     assert server.refusal("log_memory", **{**GAP, "lesson": "x" * 10_000_000}) == expected
     assert server.call("search_memory") == no_records(projects[STATELESS])
     assert server.strange_lines() == []
@@ -339,7 +361,7 @@ def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     with FileLock(f"{path_of(project)}.lock"):
         waiting = server.ask_tool("log_memory", **GAP)
         head = server.call("search_memory").splitlines()[0]
-        assert head == say("en", "head_all", count=3, project=str(project))
+        assert head == sentence("en", "answers.head_all", count=3, project=str(project))
         assert (server.is_answered(waiting), log_bytes(project)) == (False, before)
     server.tool_text(waiting)
     assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
@@ -411,8 +433,8 @@ def test_a_hostile_locale_changes_no_letter_of_a_record(
     [line] = lines_of(hostile_project)
     assert {key: line[key] for key in GAP} == GAP
     assert hostile.call("search_memory").splitlines()[:3] == [
-        say("en", "head_all", count=1, project=str(hostile_project)),
-        say("en", "topics", topics="결제 (1)"),
+        sentence("en", "answers.head_all", count=1, project=str(hostile_project)),
+        sentence("en", "answers.topics", topics="결제 (1)"),
         "[결제]",
     ]
 
@@ -519,7 +541,7 @@ def test_an_unusable_budget_ends_the_start_with_the_rule(
     variable = "SENTINEL_MEMORY_BUDGET"
     environment = {**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang}
     done = Run.started(script=ROOT / "server.py", cwd=tmp_path, environment=environment)
-    text = say(lang, "bad_setting", variable=variable, least=1_000, default=20_000)
+    text = sentence(lang, "errors.bad_setting", variable=variable, least=1_000, default=20_000)
     assert done == (2, "", f"server.py: {text}\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -549,7 +571,9 @@ def test_nothing_is_written_where_no_project_was_named(
     server, directory = places[place]
     before = sorted(os.listdir(directory))
     source = "cwd"
-    expected = say(lang, "project_refused", path=str(directory), kind=place, source=source)
+    expected = sentence(
+        lang, "errors.project_refused", path=str(directory), kind=place, source=source
+    )
     assert server.refusal("log_memory", **GAP) == expected
     assert sorted(os.listdir(directory)) == before
 
@@ -587,7 +611,7 @@ def test_a_directory_in_place_of_the_file_is_no_empty_memory(
 ) -> None:
     path = path_of(troubled_project)
     path.mkdir(parents=True)
-    expected = say("en", "log_read", path=str(path), reason="not a regular file")
+    expected = sentence("en", "errors.log_read", path=str(path), reason="not a regular file")
     assert troubled.refusal("search_memory") == expected
     assert troubled.refusal("log_memory", **GAP) == expected
     assert list(path.iterdir()) == []
@@ -598,8 +622,8 @@ def test_a_file_in_place_of_the_directory_is_left_alone(
 ) -> None:
     path, in_the_way = path_of(troubled_project), troubled_project / CONTEXT_DIRECTORY
     in_the_way.write_bytes(b"a note\n")
-    read = say("en", "log_read", path=str(path), reason="Not a directory")
-    written = say("en", "log_write", path=str(path), reason="File exists")
+    read = sentence("en", "errors.log_read", path=str(path), reason="Not a directory")
+    written = sentence("en", "errors.log_write", path=str(path), reason="File exists")
     try:
         assert troubled.refusal("search_memory") == read
         assert troubled.refusal("log_memory", **GAP) == written
@@ -620,7 +644,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     resource.prlimit(pid, limits, (len(before), unlimited[1]))
     try:
         path = str(path_of(troubled_project))
-        expected = say("en", "log_write", path=path, reason="File too large")
+        expected = sentence("en", "errors.log_write", path=path, reason="File too large")
         assert troubled.refusal("log_memory", **GAP) == expected
     finally:
         resource.prlimit(pid, limits, unlimited)
@@ -645,10 +669,10 @@ def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
     directory.chmod(0o555)
     try:
         path = str(path_of(troubled_project))
-        expected = say("en", "log_write", path=path, reason="Permission denied")
+        expected = sentence("en", "errors.log_write", path=path, reason="Permission denied")
         assert troubled.refusal("log_memory", **GAP) == expected
         assert log_bytes(troubled_project) == before
-        head = say("en", "head_all", count=3, project=str(troubled_project))
+        head = sentence("en", "answers.head_all", count=3, project=str(troubled_project))
         assert troubled.call("search_memory").splitlines()[0] == head
     finally:
         directory.chmod(0o755)
@@ -662,7 +686,7 @@ def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
     before = seed(troubled_project)
     lock_path = f"{path_of(troubled_project)}.lock"
     with FileLock(lock_path):
-        expected = say("en", "log_busy", path=lock_path, waited_s=1)
+        expected = sentence("en", "errors.log_busy", path=lock_path, waited_s=1)
         assert troubled.refusal("log_memory", **GAP) == expected
     assert log_bytes(troubled_project) == before
 

@@ -18,6 +18,7 @@ from rooms.fragments.kinds import Relation
 from tests.support.fragment_samples import sample_fragments
 from tests.support.fragment_words import LINKS
 from tests.support.samples import LATER
+from tests.support.sentences import in_language
 
 Ends = tuple[int, int, Relation]
 
@@ -63,7 +64,7 @@ def page_with_fragments(
 ) -> str:
     """The page of these records and fragments. parts: what stands before the fragments."""
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
-    frame = Frame(project="/shop", settings=Settings(lang=lang))
+    frame = Frame(project="/shop", settings=Settings())
     page = page_of(log, frame, project="shop", now=LATER)
-    part = part_of(collection_of(found), lang, about=about)
-    return page_html(page, lang, "", [*parts, part])
+    part = in_language(lang, part_of, collection_of(found), about=about)
+    return in_language(lang, page_html, page, "", [*parts, part])

@@ -1,14 +1,32 @@
-"""Gives the tests any sentence of the server, whichever table holds it."""
+"""Says sentences of the program in a language of the test's choice."""
 
-from collections import ChainMap
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
-from core.lessons.answers.words import WORDS as ANSWERS
-from core.messages import MESSAGES, Language, sentence
-from protocol.words import WORDS as PROTOCOL
+from core.messages import Language, say, speaking
+from tests.support.said import sentences
 
-_SAID = ChainMap(dict(MESSAGES), dict(ANSWERS), dict(PROTOCOL))
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
 
 
-def say(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` of the server with its facts filled in."""
-    return sentence(_SAID, lang, key, **facts)
+def sentence(language: Language, key: str, /, **facts: str | int) -> str:
+    """Return the sentence of a key in one language, its facts filled in."""
+    return in_language(language, say, key, **facts)
+
+
+def in_language(
+    language: Language,
+    function: Callable[_Given, _Answer],
+    /,
+    *given: _Given.args,
+    **more: _Given.kwargs,
+) -> _Answer:
+    """Return what a function returns in a language: `in_language("ko", str, error)`."""
+    with speaking(language):
+        return function(*given, **more)
+
+
+def pair(key: str) -> tuple[str, str]:
+    """Return a sentence in English and Korean, its facts in braces."""
+    return sentences("en")[key], sentences("ko")[key]

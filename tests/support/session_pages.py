@@ -12,6 +12,7 @@ from core.lessons.record import Record
 from core.messages import Language
 from core.settings import Settings
 from tests.support.samples import LATER
+from tests.support.sentences import in_language
 from tests.support.session_samples import SampleSession
 
 
@@ -34,6 +35,12 @@ def page_with(
 ) -> str:
     """The page of these records and sessions. total: how many sessions the project has."""
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
-    frame = Frame(project="/shop", settings=Settings(lang=lang))
+    frame = Frame(project="/shop", settings=Settings())
     page = page_of(log, frame, project="shop", now=LATER)
-    return page_html(page, lang, "", [part_of(collection_of(found_of(sessions, total)), lang)])
+    return in_language(
+        lang,
+        page_html,
+        page,
+        "",
+        [in_language(lang, part_of, collection_of(found_of(sessions, total)))],
+    )

@@ -14,6 +14,7 @@ from core.messages import Language
 from core.settings import Settings
 from tests.support.headless import Browser, found
 from tests.support.samples import LATER
+from tests.support.sentences import in_language
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
@@ -41,9 +42,9 @@ def html_of(
 ) -> str:
     """The page of these records, or of lines as a hand wrote them."""
     lines = b"".join(it if isinstance(it, bytes) else it.to_line() for it in records)
-    frame = Frame(project="/shop", settings=Settings(lang=lang))
+    frame = Frame(project="/shop", settings=Settings())
     page = page_of(MemoryLog.parse(lines), frame, project=project, now=now)
-    return page_html(page, lang)
+    return in_language(lang, page_html, page)
 
 
 class Shown(Browser):

@@ -56,7 +56,7 @@ def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
         except CommitUnknownError:
             unknown.append(given.content)
         except DatabaseError as error:
-            refused.append(error.text("en"))
+            refused.append(str(error))
             ended.wait(0.02)
         longest_s = max(longest_s, time.monotonic() - begun)
     return Outcome(kept, unknown, refused, longest_s)

@@ -15,6 +15,7 @@ from core.lessons.log import MemoryLog
 from core.messages import Language
 from tests.support.git_clones import path_of
 from tests.support.headless import Browser
+from tests.support.sentences import in_language
 from tests.support.team_memory import make_team_memory
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,7 +30,7 @@ def in_front(log: bytes, lang: Language) -> bytes:
     """The same log, with the lessons in another language a year older."""
     lines = []
     for record in MemoryLog.parse(log).records:
-        is_own = spoken(record.lesson, lang) == 'dir="auto"'
+        is_own = in_language(lang, spoken, record.lesson) == 'dir="auto"'
         line = record.to_line()
         lines.append(line if is_own else line.replace(b'"2026-', b'"2025-'))
     return b"".join(lines)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.exchange.fragments.words import word
 from commands.exchange.sessions import STDIN, head_of
 from commands.terminal.columns import INDENT, table
 from commands.terminal.console import is_confirmed, settings_here
@@ -22,9 +21,7 @@ from commands.terminal.records import counted_kinds
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, screen_here
-from commands.terminal.words import word as common_word
-from core.messages import Language
-from core.parser import language_here
+from core.messages import say
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.fragments.exchange.importing import Plan
@@ -63,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SentinelError."""
     if arguments.topic:
         facts = {"one": "--topic", "other": f"--format {FRAGMENTS}"}
-        arguments.refuse(common_word(language_here(), "together", **facts))
+        arguments.refuse(say("terminal.together", **facts))
     return take(arguments, _read(arguments.file))
 
 
@@ -74,32 +71,37 @@ def take(arguments: argparse.Namespace, source: "Source") -> int:
     from rooms.fragments.room import open_room, own_name
 
     settings = settings_here()
-    lang = settings.lang
     if arguments.agent:
         source = as_of(source, own_name(arguments.agent, "--agent"))
     room = open_room(settings, os.environ)
     is_first = not room.engine.exists()
-    with progress(lang) as tell:
-        plan = planned(room, source, lambda d, n: tell(word(lang, "reading", done=d, count=n)))
-    print_lines(_preview(plan, source, screen_here(), lang))
+    with progress() as tell:
+        plan = planned(
+            room, source, lambda d, n: tell(say("import_fragments.reading", done=d, count=n))
+        )
+    print_lines(_preview(plan, source, screen_here()))
     if not (plan.new or plan.links or plan.entries):
-        print(word(lang, "nothing"))
+        print(say("import_fragments.nothing"))
         return 0
     is_readable = arguments.file != STDIN
-    if not is_confirmed(arguments, word, lang, word(lang, "ask"), is_readable=is_readable):
+    if not is_confirmed(
+        arguments, say("import_fragments.ask"), is_readable=is_readable, table="import_fragments"
+    ):
         return int(not arguments.dry_run)
-    with progress(lang) as tell:
-        saved = carry_out(room, plan, lambda d, n: tell(word(lang, "saving", done=d, count=n)))
-    print_lines([word(lang, "saved", count=saved.fragments), *_further(is_first, lang)])
+    with progress() as tell:
+        saved = carry_out(
+            room, plan, lambda d, n: tell(say("import_fragments.saving", done=d, count=n))
+        )
+    print_lines([say("import_fragments.saved", count=saved.fragments), *_further(is_first)])
     return 0
 
 
-def _further(is_first: bool, lang: Language) -> Iterator[str]:
+def _further(is_first: bool) -> Iterator[str]:
     """Yield what a person may want to do next."""
     if is_first:
-        yield word(lang, "switch_on", rooms=rooms_with(FRAGMENTS))
+        yield say("import_fragments.switch_on", rooms=rooms_with(FRAGMENTS))
     if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
-        yield word(lang, "embed")
+        yield say("import_fragments.embed")
 
 
 def _read(path: str) -> "Source":
@@ -110,50 +112,57 @@ def _read(path: str) -> "Source":
     return read_text(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
 
 
-def _preview(plan: "Plan", source: "Source", screen: Screen, lang: Language) -> list[str]:
+def _preview(plan: "Plan", source: "Source", screen: Screen) -> list[str]:
     """Return all that a person must know before saying yes."""
-    form = word(lang, source.form)
-    lines = [plain(word(lang, "head", path=source.path, form=form, count=len(plan.new))), ""]
+    form = say(f"import_fragments.{source.form}")
+    lines = [
+        plain(say("import_fragments.head", path=source.path, form=form, count=len(plan.new))),
+        "",
+    ]
     if plan.new:
-        lines += [*_table(plan.new, screen, lang), ""]
+        lines += [*_table(plan.new, screen), ""]
     counts = {
         **{"links": len(plan.links), "entries": len(plan.entries), "known": plan.known},
         **{"other": plan.other, "in_bin": plan.in_bin, "shortened": plan.shortened},
     }
-    lines += [word(lang, name, count=count) for name, count in counts.items() if count]
+    lines += [
+        say(f"import_fragments.{name}", count=count) for name, count in counts.items() if count
+    ]
     if plan.redacted:
-        lines.append(word(lang, "redacts", **counted_kinds(plan.redacted.elements())))
+        lines.append(say("import_fragments.redacts", **counted_kinds(plan.redacted.elements())))
     if plan.faults:
-        lines += [word(lang, "passed"), *_passed(plan, source, lang)]
+        lines += [say("import_fragments.passed"), *_passed(plan, source)]
     return [*lines, ""] if lines[-1] else lines
 
 
-def _table(new: "Sequence[Fragment]", screen: Screen, lang: Language) -> list[str]:
+def _table(new: "Sequence[Fragment]", screen: Screen) -> list[str]:
     """Return a line for each fragment, in the order of the source."""
-    from rooms.fragments.exchange.words import say
 
     shown = new[: MOST_ROWS if screen.is_terminal else None]
-    rows = [[day_text(it.created_at, lang), say(lang, it.kind), plain(it.content)] for it in shown]
-    names = [word(lang, name) for name in ("date", "kind", "fragment")]
+    rows = [
+        [day_text(it.created_at), say(f"fragments.exchange.{it.kind}"), plain(it.content)]
+        for it in shown
+    ]
+    names = [say(f"import_fragments.{name}") for name in ("date", "kind", "fragment")]
     head, *lines = table(names, rows, screen.width)
     more = len(new) - len(shown)
     return [
         screen.painted(head, "bold"),
         *lines,
-        *([INDENT + word(lang, "more_rows", more=more)] if more else ()),
+        *([INDENT + say("import_fragments.more_rows", more=more)] if more else ()),
     ]
 
 
-def _passed(plan: "Plan", source: "Source", lang: Language) -> Iterator[str]:
+def _passed(plan: "Plan", source: "Source") -> Iterator[str]:
     """Yield a line for each reason: how many are left out for it, and the first places."""
     by_reason: dict[str, list[int]] = {}
     for fault in plan.faults:
         by_reason.setdefault(fault.why, []).append(fault.place)
     for why, found in by_reason.items():
-        line = INDENT + word(lang, f"passed_{why}", count=len(found))
+        line = INDENT + say(f"import_fragments.passed_{why}", count=len(found))
         if places := sorted({place for place in found if place}):
             shown = ", ".join(map(str, places[:_MOST_PLACES]))
             shown += " …" if places[_MOST_PLACES:] else ""
             unit = "rows" if source.form == "memory_db" else "lines"
-            line += f" ({word(lang, unit, places=shown)})"
+            line += f" ({say(f'import_fragments.{unit}', places=shown)})"
         yield line

@@ -4,11 +4,10 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from commands.fragments.servers.words import word
-from commands.terminal.console import add_examples, explain, is_confirmed, settings_here
+from commands.terminal.console import add_examples, explain, is_confirmed
 from commands.terminal.printing import print_lines, print_within
 from commands.terminal.safe_text import plain
-from core.messages import Language
+from core.messages import say
 
 if TYPE_CHECKING:
     from core.postgres.pool import Pool
@@ -30,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.fragments.config import database_server
     from rooms.fragments.postgres import schema
 
-    lang, server = settings_here().lang, database_server(os.environ)
+    server = database_server(os.environ)
     if server is None:
-        print_within([word(lang, "no_server")])
+        print_within([say("migrate.no_server")])
         return 0
     pool = Pool(server)
     try:
@@ -44,23 +43,23 @@ def run(arguments: argparse.Namespace) -> int:
             print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
             return 0
         if is_done:
-            print_within([word(lang, "current", path=plain(server.name), version=found.version)])
+            print_within([say("migrate.current", path=plain(server.name), version=found.version)])
             return 0
-        return _make(pool, found, arguments, lang)
+        return _make(pool, found, arguments)
     finally:
         pool.close()
 
 
-def _make(pool: "Pool", found: "Found", arguments: argparse.Namespace, lang: Language) -> int:
+def _make(pool: "Pool", found: "Found", arguments: argparse.Namespace) -> int:
     """Make what is missing, once somebody agrees; 1 otherwise."""
     from rooms.fragments.postgres import schema
 
     path = plain(pool.server.name)
-    print_within([word(lang, "would_make", path=path, count=len(schema.script(found)))])
+    print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])
     if found.has_waiting_vectors:
-        print_within([word(lang, "would_convert")])
-    if not is_confirmed(arguments, word, lang, word(lang, "ask")):
+        print_within([say("migrate.would_convert")])
+    if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
         return int(not arguments.dry_run)
     version = schema.Schema(pool).complete().version
-    print_within([word(lang, "made", path=path, version=version)])
+    print_within([say("migrate.made", path=path, version=version)])
     return 0

@@ -8,10 +8,8 @@ from commands.clients.table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import Change, Job
 from commands.setup.lines import shown_path
 from commands.setup.remote.address import KEY_MARK, KEY_VARIABLE, AddressError, checked_url
-from commands.setup.words import word
 from commands.terminal.console import explain
-from commands.terminal.words import word as common_word
-from core.parser import language_here
+from core.messages import say
 
 
 def add_remote(parser: argparse.ArgumentParser) -> None:
@@ -22,15 +20,14 @@ def add_remote(parser: argparse.ArgumentParser) -> None:
 
 def url_of(arguments: argparse.Namespace) -> str:
     """Return the URL of the server, "" for none. Refuses what cannot be used: SystemExit(2)."""
-    lang = language_here()
     if arguments.oauth and not arguments.url:
-        arguments.refuse(common_word(lang, "needs", one="--oauth", other="--url"))
+        arguments.refuse(say("terminal.needs", one="--oauth", other="--url"))
     if not arguments.url:
         return ""
     try:
         return checked_url(arguments.url)
     except AddressError as error:
-        arguments.refuse(word(lang, error.fault))
+        arguments.refuse(say(f"setup.{error.fault}"))
         raise
 
 
@@ -40,26 +37,26 @@ def approval_lines(job: Job, changes: Sequence[Change], tools: Sequence[str]) ->
     named = [row.name for row in CLIENTS if row.name in given and row.approvals]
     if named and job.approvals and not job.remove:
         facts = {"clients": ", ".join(named), "tools": ", ".join(tools), "url": job.url}
-        yield word(job.reader, "approves_remote", **facts)
+        yield say("setup.approves_remote", **facts)
 
 
 def next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
     """Say what a person does for the server once the files are written."""
     if job.remove or not job.url:
         return
-    lang, is_set = job.reader, bool(job.machine.variable(KEY_VARIABLE))
+    is_set = bool(job.machine.variable(KEY_VARIABLE))
     if job.oauth:
-        yield word(lang, "next_oauth", url=job.url)
+        yield say("setup.next_oauth", url=job.url)
         if "codex" in job.clients:
-            yield word(lang, "next_oauth_codex", entry=TEAM_ENTRY)
+            yield say("setup.next_oauth_codex", entry=TEAM_ENTRY)
     elif not is_set:
         shell = "setx {} {}…" if os.name == "nt" else "export {}={}…"
         line = shell.format(KEY_VARIABLE, KEY_MARK)
-        yield word(lang, "next_key", variable=KEY_VARIABLE, line=line)
+        yield say("setup.next_key", variable=KEY_VARIABLE, line=line)
     shared = [it for it in written if it.path.is_relative_to(job.root) and job.level == "project"]
     files = [shown_path(it.path, job.root) for it in shared if _is_for_all(it)]
     if files:
-        yield word(lang, "next_commit_remote", files=", ".join(files))
+        yield say("setup.next_commit_remote", files=", ".join(files))
 
 
 def _is_for_all(change: Change) -> bool:

@@ -3,10 +3,9 @@
 import argparse
 
 from commands.setup.files import Job
-from commands.setup.words import WORDS, word
 from commands.terminal.printing import print_lines
 from core.errors import RoomsError
-from core.parser import language_here
+from core.messages import has_sentence, say
 from core.project import FRAGMENTS_PLACE
 from core.settings import read_rooms
 
@@ -26,15 +25,15 @@ def given_rooms(arguments: argparse.Namespace) -> tuple[str, ...] | None:
     try:
         return None if arguments.rooms is None else read_rooms(arguments.rooms)
     except RoomsError as error:
-        arguments.refuse(word(language_here(), "bad_rooms", known=str(error.facts["known"])))
+        arguments.refuse(say("setup.bad_rooms", known=str(error.facts["known"])))
         return None
 
 
 def tell_rooms(job: Job) -> None:
     """Say what a room that was asked for does, and what it costs."""
     for room in job.rooms or () if not (job.remove or job.url) else ():
-        if f"room_{room}" in WORDS:
+        if has_sentence(f"setup.room_{room}"):
             facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
-            print_lines([word(job.reader, f"room_{room}", **facts)])
+            print_lines([say(f"setup.room_{room}", **facts)])
         if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
-            print_lines([word(job.reader, "place_stays", variable=FRAGMENTS_PLACE)])
+            print_lines([say("setup.place_stays", variable=FRAGMENTS_PLACE)])

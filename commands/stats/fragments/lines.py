@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from commands.stats.fragments.figures import FragmentStats
-from commands.stats.fragments.words import word
 from commands.stats.parts import Page
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import day_of
+from core.messages import say
 from core.text_redaction import safe
 
 MOST_VALUES = 8
@@ -14,8 +14,8 @@ MOST_VALUES = 8
 
 def fragment_lines(stats: FragmentStats, page: Page) -> list[str]:
     """Return the section, its title first."""
-    counted, lang = stats.counted, page.lang
-    lines = [word(lang, "fragments", count=counted.live)]
+    counted = stats.counted
+    lines = [say("stats_fragments.fragments", count=counted.live)]
     if not counted.live and not counted.superseded and not counted.deleted:
         return lines
     columns: Sequence[tuple[str, Mapping[str, int]]] = (
@@ -27,20 +27,20 @@ def fragment_lines(stats: FragmentStats, page: Page) -> list[str]:
     )
     for key, counts in columns:
         if counts:
-            lines += page.said(word(lang, key, listed=listed(counts)))
+            lines += page.said(say(f"stats_fragments.{key}", listed=listed(counts)))
     if counted.live:
         facts = {"pinned": counted.anchors, "used": stats.used, "uses": stats.uses}
-        lines += page.said(word(lang, "use", count=counted.live, **facts))
+        lines += page.said(say("stats_fragments.use", count=counted.live, **facts))
     kept = {"superseded": counted.superseded, "versions": counted.versions}
-    lines += page.said(word(lang, "kept", purged=counted.figures.get("purged", 0), **kept))
+    lines += page.said(say("stats_fragments.kept", purged=counted.figures.get("purged", 0), **kept))
     if counted.with_vector:
         model = plain(safe(counted.model))
-        lines += page.said(word(lang, "vectors", count=counted.with_vector, model=model))
+        lines += page.said(say("stats_fragments.vectors", count=counted.with_vector, model=model))
     if counted.suspicions or counted.unreflected:
         waiting = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
-        lines += page.said(word(lang, "waiting", **waiting))
+        lines += page.said(say("stats_fragments.waiting", **waiting))
     key = "upkeep" if counted.upkeep_at else "no_upkeep"
-    return [*lines, *page.said(word(lang, key, day=day_of(counted.upkeep_at)))]
+    return [*lines, *page.said(say(f"stats_fragments.{key}", day=day_of(counted.upkeep_at)))]
 
 
 def listed(counts: Mapping[str, int]) -> str:

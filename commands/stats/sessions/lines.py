@@ -5,18 +5,18 @@ from commands.stats.fragments.figures import FragmentStats
 from commands.stats.fragments.lines import listed
 from commands.stats.parts import Page
 from commands.stats.sessions.figures import SessionStats
-from commands.stats.sessions.words import word
+from core.messages import say
 
 
 def session_lines(stats: SessionStats, page: Page) -> list[str]:
     """Return the section, its title first."""
-    counted, effect, lang = stats.counted, stats.effect, page.lang
-    lines = [word(lang, "sessions", count=counted.sessions)]
+    counted, effect = stats.counted, stats.effect
+    lines = [say("stats_sessions.sessions", count=counted.sessions)]
     if not counted.sessions:
         return lines
-    lines += page.said(word(lang, "statuses", listed=listed(counted.by_status)))
-    lines += page.said(word(lang, "warned", warned=effect.warned, failed=counted.failed))
-    return [*lines, *page.said(word(lang, "continued", continued=effect.continued))]
+    lines += page.said(say("stats_sessions.statuses", listed=listed(counted.by_status)))
+    lines += page.said(say("stats_sessions.warned", warned=effect.warned, failed=counted.failed))
+    return [*lines, *page.said(say("stats_sessions.continued", continued=effect.continued))]
 
 
 def room_lines(
@@ -26,10 +26,10 @@ def room_lines(
     if not sessions and not fragments:
         return []
     back = len(stats.came_back)
-    lines = [word(page.lang, "of_lessons", count=stats.log.count, back=back)]
+    lines = [say("stats_sessions.of_lessons", count=stats.log.count, back=back)]
     if sessions:
-        lines.append(word(page.lang, "of_sessions", count=sessions.counted.sessions))
+        lines.append(say("stats_sessions.of_sessions", count=sessions.counted.sessions))
     if fragments:
         facts = {"count": fragments.counted.live, "used": fragments.used}
-        lines.append(word(page.lang, "of_fragments", **facts))
+        lines.append(say("stats_sessions.of_fragments", **facts))
     return lines

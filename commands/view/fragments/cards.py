@@ -6,14 +6,11 @@ from urllib.parse import quote
 
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.fragments.collection import MOST_TIES, Item, Tie
-from commands.view.fragments.words import WORDS, word
 from commands.view.records import as_code
-from commands.view.words import word as page_word
 from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answers.rendering import day_of
-from core.lessons.answers.words import say
 from core.lessons.record import seconds_of
-from core.messages import Language
+from core.messages import has_sentence, say
 from core.text.printable import one_line
 from rooms.fragments.fragment import Version
 from rooms.fragments.kinds import KINDS, RELATIONS
@@ -37,7 +34,7 @@ def kinds_of(item: Item) -> list[str]:
     return [kind for kind, has in found.items() if has]
 
 
-def card(item: Item, lang: Language) -> list[str]:
+def card(item: Item) -> list[str]:
     """Return the lines of a fragment."""
     fragment, anchor = item.fragment, item.anchor
     moment = fragment.updated_at or fragment.created_at
@@ -56,79 +53,80 @@ def card(item: Item, lang: Language) -> list[str]:
     return [
         f'<article id="{anchor}" class="{" ".join(looks)}" {told}'
         f' aria-labelledby="{anchor}-content" tabindex="-1">',
-        _about(item, lang),
-        *_notices(item, lang),
-        f'<p class="lesson text" id="{anchor}-content" {spoken(fragment.content, lang)}>'
+        _about(item),
+        *_notices(item),
+        f'<p class="lesson text" id="{anchor}-content" {spoken(fragment.content)}>'
         f"{as_code(as_text(fragment.content))}</p>",
-        *_keywords(item, lang),
-        *_ties(item.ties, lang),
-        f'<p class="facts">{" · ".join(_facts(item, lang))}</p>',
-        *_versions(item, lang),
+        *_keywords(item),
+        *_ties(item.ties),
+        f'<p class="facts">{" · ".join(_facts(item))}</p>',
+        *_versions(item),
         "</article>",
     ]
 
 
-def _brief_link(item: Item, lang: Language) -> str:
+def _brief_link(item: Item) -> str:
     """Return a link to a fragment, with the beginning of what it says."""
     text = one_line(item.fragment.content)
     short = text if len(text) <= BRIEF_CHARS else text[: BRIEF_CHARS - 1].rstrip() + "…"
-    return f'<a href="#{item.anchor}" {spoken(text, lang)}>{as_code(as_line(short))}</a>'
+    return f'<a href="#{item.anchor}" {spoken(text)}>{as_code(as_line(short))}</a>'
 
 
-def _kind_text(kind: str, lang: Language) -> str:
+def _kind_text(kind: str) -> str:
     """Return a kind in the words of the page; one of another program as it is."""
-    return word(lang, kind) if kind in KINDS else kind
+    return say(f"view_fragments.{kind}") if kind in KINDS else kind
 
 
-def _relation_text(relation: str, lang: Language, *, is_from: bool) -> str:
+def _relation_text(relation: str, *, is_from: bool) -> str:
     """Return a relation as one end says it; one of another program as it is."""
     key = f"{'to' if is_from else 'from'}_{relation}"
-    return word(lang, key) if key in WORDS else relation
+    return say(f"view_fragments.{key}") if has_sentence(f"view_fragments.{key}") else relation
 
 
-def _about(item: Item, lang: Language) -> str:
+def _about(item: Item) -> str:
     """Return the line above a text: topic, kind, what is special, and a link to the fragment."""
     fragment = item.fragment
     parts = [
         _sought(fragment.topic),
-        f'<span class="kind"><span class="what">{as_line(word(lang, "fragment"))} · </span>'
-        f"{as_line(_kind_text(fragment.kind, lang))}</span>",
+        f'<span class="kind"><span class="what">{as_line(say("view_fragments.fragment"))} · </span>'
+        f"{as_line(_kind_text(fragment.kind))}</span>",
     ]
     if fragment.is_anchor:
-        parts.append(f'<span class="pin">{as_line(word(lang, "pinned"))}</span>')
+        parts.append(f'<span class="pin">{as_line(say("view_fragments.pinned"))}</span>')
     if fragment.privacy in ("public", "team"):
-        parts.append(f"<span>{as_line(word(lang, fragment.privacy))}</span>")
+        parts.append(f"<span>{as_line(say(f'view_fragments.{fragment.privacy}'))}</span>")
     if fragment.lifetime == "working":
-        parts.append(f"<span>{as_line(word(lang, 'working'))}</span>")
+        parts.append(f"<span>{as_line(say('view_fragments.working'))}</span>")
     last = _day(fragment.updated_at or fragment.created_at)
     parts.append(f'<a class="link" href="#{item.anchor}">{last}</a>')
     return f'<p class="about">{" ".join(parts)}</p>'
 
 
-def _notices(item: Item, lang: Language) -> list[str]:
+def _notices(item: Item) -> list[str]:
     """Return what a reader has to know first: that it is superseded, that it reads like orders."""
     lines, fragment = [], item.fragment
     if item.marks:
-        key = "hidden_text" if item.marks == (HIDDEN_TEXT,) else "reads_like"
-        told = say(lang, key, marks=", ".join(item.marks))
+        is_hidden = item.marks == (HIDDEN_TEXT,)
+        key = "answers.hidden_text" if is_hidden else "answers.reads_like"
+        told = say(key, marks=", ".join(item.marks))
         lines.append(f'<p class="warning">{as_line(told)}</p>')
     if fragment.superseded_at:
         date = day_of(fragment.superseded_at)
-        links = ", ".join(_brief_link(it, lang) for it in item.successors[:MOST_TIES])
-        key = "superseded_by_these" if links else "superseded"
-        key = "promoted" if fragment.promoted else key
-        told = word(lang, key, date=date, record=fragment.record_id)
+        links = ", ".join(_brief_link(it) for it in item.successors[:MOST_TIES])
+        name = "superseded_by_these" if links else "superseded"
+        name = "promoted" if fragment.promoted else name
+        told = say(f"view_fragments.{name}", date=date, record=fragment.record_id)
         lines.append(f'<p class="replaced">{as_line(told)} {links}</p>')
     return lines
 
 
-def _keywords(item: Item, lang: Language) -> list[str]:
+def _keywords(item: Item) -> list[str]:
     """Return the keywords, each a link to all that has it. The topic is there already."""
     keywords = [it for it in item.fragment.keywords if it.strip() and it != item.fragment.topic]
     if not keywords:
         return []
-    links = " ".join(map(_sought, keywords))
-    return [f'<p class="about keywords" aria-label="{as_line(word(lang, "keywords"))}">{links}</p>']
+    label, links = say("view_fragments.keywords"), " ".join(map(_sought, keywords))
+    return [f'<p class="about keywords" aria-label="{as_line(label)}">{links}</p>']
 
 
 def _sought(text: str) -> str:
@@ -137,7 +135,7 @@ def _sought(text: str) -> str:
     return f'<a class="of" href="#q={as_line(sought)}&amp;type=fragment">{as_name(text)}</a>'
 
 
-def _ties(ties: Iterable[Tie], lang: Language) -> list[str]:
+def _ties(ties: Iterable[Tie]) -> list[str]:
     """Return the fragments that are linked, by relation; its successor stands above."""
     told = [it for it in ties if not (it.is_from and it.relation == "superseded_by")]
     groups = dict[tuple[str, bool], list[Item]]()
@@ -147,35 +145,35 @@ def _ties(ties: Iterable[Tie], lang: Language) -> list[str]:
         return []
     lines = [
         f'<div class="{relation if relation in RELATIONS else "related"}"><dt>'
-        f"{as_line(_relation_text(relation, lang, is_from=is_from))}</dt>"
-        + "".join(f"<dd>{_brief_link(it, lang)}</dd>" for it in items)
+        f"{as_line(_relation_text(relation, is_from=is_from))}</dt>"
+        + "".join(f"<dd>{_brief_link(it)}</dd>" for it in items)
         + "</div>"
         for (relation, is_from), items in groups.items()
     ]
     more = len(told) - MOST_TIES
-    note = [f'<p class="soft">{as_line(word(lang, "more_links", count=more))}</p>']
+    note = [f'<p class="soft">{as_line(say("view_fragments.more_links", count=more))}</p>']
     return ['<dl class="ties">', *lines, "</dl>", *(note if more > 0 else ())]
 
 
-def _facts(item: Item, lang: Language) -> list[str]:
+def _facts(item: Item) -> list[str]:
     """Return what it is worth, how it is used, where it comes from, and its id to copy."""
     fragment = item.fragment
-    parts = [_importance(fragment.importance, lang)]
-    parts.append(as_line(word(lang, "tier", tier=fragment.tier)))
+    parts = [_importance(fragment.importance)]
+    parts.append(as_line(say("view_fragments.tier", tier=fragment.tier)))
     if fragment.access_count:
         key, date = "used_once" if fragment.access_count == 1 else "used", fragment.accessed_at
-        told = word(lang, key, count=fragment.access_count, date=day_of(date))
+        told = say(f"view_fragments.{key}", count=fragment.access_count, date=day_of(date))
     else:
-        told = word(lang, "never_used")
+        told = say("view_fragments.never_used")
     parts.append(as_line(told))
     if fragment.expires_at:
-        parts.append(as_line(word(lang, "expires", date=day_of(fragment.expires_at))))
+        parts.append(as_line(say("view_fragments.expires", date=day_of(fragment.expires_at))))
     if fragment.agent:
         parts.append(as_name(fragment.agent))
     if fragment.source.strip():
-        parts.append(f"{as_line(word(lang, 'source'))} {as_name(fragment.source)}")
+        parts.append(f"{as_line(say('view_fragments.source'))} {as_name(fragment.source)}")
     if item.name:
-        name, label = as_line(item.name), as_line(page_word(lang, "copy"))
+        name, label = as_line(item.name), as_line(say("view.copy"))
         parts.append(
             f'<button type="button" class="id" data-copy="{name}" title="{label} {name}">'
             f"<code>{name}</code></button>"
@@ -183,38 +181,38 @@ def _facts(item: Item, lang: Language) -> list[str]:
     return parts
 
 
-def _importance(importance: float, lang: Language) -> str:
+def _importance(importance: float) -> str:
     """Return the importance as a bar and as a figure."""
     worth = min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.0
     return (
         f'<svg class="worth" width="{METER}" height="6" aria-hidden="true">'
         f'<path d="M0 3H{METER}"/><path class="full" d="M0 3H{METER * worth:.0f}"/></svg>'
-        f"{as_line(word(lang, 'importance'))} {worth:.2f}"
+        f"{as_line(say('view_fragments.importance'))} {worth:.2f}"
     )
 
 
-def _versions(item: Item, lang: Language) -> list[str]:
+def _versions(item: Item) -> list[str]:
     """Return what it said before, folded."""
     if not item.version_count:
         return []
-    title = as_line(word(lang, "versions", count=item.version_count))
+    title = as_line(say("view_fragments.versions", count=item.version_count))
     lines = [f'<details class="versions"><summary>{title}</summary><ol>']
-    lines += [_version(it, lang) for it in item.versions]
+    lines += [_version(it) for it in item.versions]
     if more := item.version_count - len(item.versions):
-        note = as_line(word(lang, "earlier_versions", count=more))
+        note = as_line(say("view_fragments.earlier_versions", count=more))
         lines.append(f'<li class="soft">{note}</li>')
     return [*lines, "</ol></details>"]
 
 
-def _version(version: Version, lang: Language) -> str:
-    facts = [as_line(word(lang, "version", date=day_of(version.amended_at)))]
-    facts.append(as_line(_kind_text(version.kind, lang)))
+def _version(version: Version) -> str:
+    facts = [as_line(say("view_fragments.version", date=day_of(version.amended_at)))]
+    facts.append(as_line(_kind_text(version.kind)))
     if version.topic.strip():
         facts.append(as_name(version.topic))
     if version.amended_by:
-        facts.append(f"{as_line(word(lang, 'amended_by'))} {as_name(version.amended_by)}")
+        facts.append(f"{as_line(say('view_fragments.amended_by'))} {as_name(version.amended_by)}")
     return (
-        f'<li><p class="text" {spoken(version.content, lang)}>'
+        f'<li><p class="text" {spoken(version.content)}>'
         f"{as_code(as_text(version.content))}</p>"
         f'<p class="facts">{" · ".join(facts)}</p></li>'
     )

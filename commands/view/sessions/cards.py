@@ -2,16 +2,14 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import quote
 
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.records import as_code
 from commands.view.sessions.collection import Item, Link
-from commands.view.sessions.words import WORDS, word
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
-from core.messages import Language
+from core.messages import has_sentence, say
 from rooms.sessions.actions.kinds import KINDS, LESSON, result_of
 from rooms.sessions.session import OUTCOMES, STATUSES, Action, Session, shortened
 
@@ -27,7 +25,7 @@ def kinds_of(session: Session) -> list[str]:
     return [*kinds, *([session.status] if session.status in STATUSES else [])]
 
 
-def card(item: Item, lang: Language) -> list[str]:
+def card(item: Item) -> list[str]:
     """Return the lines of a session."""
     session, anchor = item.session, anchor_of(item.session.number)
     moment_s = seconds_of(session.updated_at)
@@ -44,10 +42,10 @@ def card(item: Item, lang: Language) -> list[str]:
     return [
         f'<article id="{anchor}" class="session" {told}'
         f' aria-labelledby="{anchor}-goal" tabindex="-1">',
-        _about(session, lang),
-        f'<p class="lesson text" id="{anchor}-goal" {spoken(session.goal, lang)}>{goal}</p>',
-        *_before_and_after(item, lang),
-        *_details(item, lang),
+        _about(session),
+        f'<p class="lesson text" id="{anchor}-goal" {spoken(session.goal)}>{goal}</p>',
+        *_before_and_after(item),
+        *_details(item),
         "</article>",
     ]
 
@@ -57,24 +55,26 @@ def anchor_of(number: int) -> str:
     return f"s-{number}"
 
 
-def status_text(status: str, lang: Language) -> str:
+def status_text(status: str) -> str:
     """Return a status in the words of the page; one of another program as it is."""
-    return word(lang, status) if status in STATUSES else status
+    return say(f"view_sessions.{status}") if status in STATUSES else status
 
 
-def _about(session: Session, lang: Language) -> str:
+def _about(session: Session) -> str:
     """Return the line above a goal: warnings, status, agent, tags, and a link to the session."""
     link = f"#{anchor_of(session.number)}"
     parts = [f'<a class="of number" href="{link}">#{session.number}</a>']
     if session.has_warnings:
         counts = {"flag_failed": len(session.failed), "flag_blocked": len(session.open_blockers)}
-        warned = [word(lang, key, count=count) for key, count in counts.items() if count]
-        flag = " · ".join(warned) or word(lang, "kind_warned")
+        warned = [
+            say(f"view_sessions.{key}", count=count) for key, count in counts.items() if count
+        ]
+        flag = " · ".join(warned) or say("view_sessions.kind_warned")
         parts.append(f'<span class="flag"><b>!</b> {as_line(flag)}</span>')
-    status = as_line(status_text(session.status, lang))
+    status = as_line(status_text(session.status))
     parts.append(f'<span class="kind">{status}</span>')
     if session.archive:
-        parts.append(f'<span class="kind">{as_line(word(lang, "archived"))}</span>')
+        parts.append(f'<span class="kind">{as_line(say("view_sessions.archived"))}</span>')
     if session.agent:
         parts.append(f"<span>{as_name(session.agent)}</span>")
     parts += [_tag(tag) for tag in session.tags]
@@ -89,14 +89,14 @@ def _tag(tag: str) -> str:
     return f'<a class="of" href="#q={as_line(sought)}&amp;type=session">{as_name(tag)}</a>'
 
 
-def _before_and_after(item: Item, lang: Language) -> list[str]:
+def _before_and_after(item: Item) -> list[str]:
     """Return the line that says which session this one continues, and which continue it."""
     parts = []
     if item.before:
-        parts.append(f"↳ {as_line(word(lang, 'continues'))} {_number(item.before)}")
+        parts.append(f"↳ {as_line(say('view_sessions.continues'))} {_number(item.before)}")
     if item.after:
         numbers = ", ".join(map(_number, item.after))
-        parts.append(f"{as_line(word(lang, 'continued'))} {numbers}")
+        parts.append(f"{as_line(say('view_sessions.continued'))} {numbers}")
     return [f'<p class="facts line">{" · ".join(parts)}</p>'] if parts else []
 
 
@@ -106,12 +106,12 @@ def _number(link: Link) -> str:
     return f'<a href="#{anchor_of(link.number)}" title="{as_line(link.goal)}">#{link.number}</a>'
 
 
-def _details(item: Item, lang: Language) -> list[str]:
+def _details(item: Item) -> list[str]:
     """Return what a session opens to. In a list of terms, where the search looks for texts."""
     session = item.session
     if session.archive:
-        note = word(lang, "in_archive", number=session.number)
-        texts = [_term("summary", session.summary, "", lang)] if session.summary.strip() else []
+        note = say("view_sessions.in_archive", number=session.number)
+        texts = [_term("summary", session.summary, "")] if session.summary.strip() else []
         told = ["<dl>", *texts, "</dl>"] if texts else []
         return [*told, f'<p class="soft">{as_line(note)}</p>']
     counts = {
@@ -121,17 +121,17 @@ def _details(item: Item, lang: Language) -> list[str]:
         "count_files": len(session.changes.modified_files),
         "count_actions": len(item.actions) + item.earlier_actions,
     }
-    counted = [word(lang, key, count=count) for key, count in counts.items() if count]
-    title = " · ".join(counted) or word(lang, "details")
+    counted = [say(f"view_sessions.{key}", count=count) for key, count in counts.items() if count]
+    title = " · ".join(counted) or say("view_sessions.details")
     return [
-        f'<dl class="opens"><div><dt>{as_line(word(lang, "details"))}</dt><dd>',
+        f'<dl class="opens"><div><dt>{as_line(say("view_sessions.details"))}</dt><dd>',
         f'<details id="show={anchor_of(session.number)}"><summary>{as_line(title)}</summary>',
         "<dl>",
-        *(_term(key, text, why, lang) for key, text, why in _texts(session)),
-        *_files(session, lang),
+        *(_term(key, text, why) for key, text, why in _texts(session)),
+        *_files(session),
         "</dl>",
-        _facts(session, lang),
-        *_actions(item, lang),
+        _facts(session),
+        *_actions(item),
         "</details></dd></div></dl>",
     ]
 
@@ -152,52 +152,54 @@ def _texts(session: Session) -> Iterator[Texts]:
         yield "changes", session.changes.summary, ""
 
 
-def _term(key: str, text: str, why: str, lang: Language) -> str:
+def _term(key: str, text: str, why: str) -> str:
     """Return one text under its label. why: the reason or the resolution, "" for none."""
-    told = [f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>']
+    told = [f'<dd class="text" {spoken(text)}>{as_code(as_text(text))}</dd>']
     if why.strip():
-        told.append(f'<dd class="text why" {spoken(why, lang)}>{as_code(as_text(why))}</dd>')
-    return f'<div class="{key}"><dt>{as_line(word(lang, key))}</dt>{" ".join(told)}</div>'
+        told.append(f'<dd class="text why" {spoken(why)}>{as_code(as_text(why))}</dd>')
+    return (
+        f'<div class="{key}"><dt>{as_line(say("view_sessions." + key))}</dt>{" ".join(told)}</div>'
+    )
 
 
-def _files(session: Session, lang: Language) -> list[str]:
+def _files(session: Session) -> list[str]:
     files = ", ".join(f"<code>{as_line(it)}</code>" for it in session.changes.modified_files)
-    label = as_line(word(lang, "files"))
+    label = as_line(say("view_sessions.files"))
     return [f'<div><dt>{label}</dt><dd class="text">{files}</dd></div>'] if files else []
 
 
-def _facts(session: Session, lang: Language) -> str:
+def _facts(session: Session) -> str:
     """Return when a session began and ended."""
-    parts = [word(lang, "started", date=day_of(session.started_at))]
-    parts += [word(lang, "ended", date=day_of(session.ended_at))] if session.ended_at else []
+    parts = [say("view_sessions.started", date=day_of(session.started_at))]
+    parts += [say("view_sessions.ended", date=day_of(session.ended_at))] if session.ended_at else []
     return f'<p class="facts">{as_line(" · ".join(parts))}</p>'
 
 
-def _actions(item: Item, lang: Language) -> list[str]:
+def _actions(item: Item) -> list[str]:
     """Return the commands, edits and errors of a session, folded."""
     if not item.actions:
         return []
     count = len(item.actions) + item.earlier_actions
-    title = f"{word(lang, 'actions')} {count:,}"
+    title = f"{say('view_sessions.actions')} {count:,}"
     if errors := sum(action.kind == "error" for action in item.actions):
-        title += " · " + word(lang, "count_errors", count=errors)
+        title += " · " + say("view_sessions.count_errors", count=errors)
     lines = [f'<details class="actions"><summary>{as_line(title)}</summary>', "<ol>"]
     if item.earlier_actions:
         number = item.session.number
-        note = word(lang, "earlier", count=item.earlier_actions, number=number)
+        note = say("view_sessions.earlier", count=item.earlier_actions, number=number)
         lines.append(f'<li class="soft">{as_line(note)}</li>')
-    lines += [_action(action, lang) for action in item.actions]
+    lines += [_action(action) for action in item.actions]
     return [*lines, "</ol></details>"]
 
 
-def _action(action: Action, lang: Language) -> str:
-    kind = word(lang, action.kind) if action.kind in KINDS else action.kind
+def _action(action: Action) -> str:
+    kind = say(f"view_sessions.{action.kind}") if action.kind in KINDS else action.kind
     where = f"{action.content} {action.file_path}" if action.kind == LESSON else action.content
     content = as_line(shortened(where, ACTION_CHARS))
-    told = result_of(action, partial(word, lang))
+    told = result_of(action, "view_sessions")
     result = "" if told == "success" else as_line(shortened(told, RESULT_CHARS))
     ended = f' <span class="result">{result}</span>' if result else ""
-    known = f' class="{action.kind}"' if action.kind in WORDS else ""
+    known = f' class="{action.kind}"' if has_sentence(f"view_sessions.{action.kind}") else ""
     return (
         f'<li{known}><span class="kind">{as_line(kind)}</span> '
         f'<code dir="auto">{content}</code>{ended}</li>'

@@ -18,10 +18,9 @@ from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
 from core.lessons.answers.reminders import BRIEFING_CHARS, Briefing, without_gap
 from core.lessons.answers.rendering import headed_block
-from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.messages import Language
+from core.messages import say
 from core.settings import Settings
 from core.text.budget import Budget
 from core.text.printable import one_line
@@ -49,48 +48,46 @@ def session_briefing(
     work, the nearest first; asked only where not all fit. Without any: whole records, principles
     and the newest.
     """
-    lang, records, count = settings.lang, log.records, log.count
+    records, count = log.records, log.count
     if not records:
         return Briefing()
     lines = _first_lines(log, project, settings)
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
-    budget.spend("\n".join([*lines, say(lang, "brief_marked", count=count)]))
-    nearest = () if _all_fit(records, budget, lang) else near()
+    budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
+    nearest = () if _all_fit(records, budget) else near()
     some = "brief_near" if nearest else "brief_part"
-    budget.spend(say(lang, some, shown=count, count=count))
+    budget.spend(say(f"answers.{some}", shown=count, count=count))
     if nearest:
-        shown, marked = _near_first(records, nearest, budget, lang), 0
+        shown, marked = _near_first(records, nearest, budget), 0
     else:
-        shown, marked = _offered(_principles_first(records), budget, lang)
+        shown, marked = _offered(_principles_first(records), budget)
     if marked:
-        lines.append(say(lang, "brief_marked", count=marked))
+        lines.append(say("answers.brief_marked", count=marked))
     is_all = len(shown) == count and not nearest
     key = "brief_all" if is_all else some if shown else "brief_none"
-    lines.append(say(lang, key, shown=len(shown), count=count))
+    lines.append(say(f"answers.{key}", shown=len(shown), count=count))
     laid_out = map(without_gap, shown) if nearest else shown
-    blocks = [headed_block(record, lang) for record in laid_out]
+    blocks = [headed_block(record) for record in laid_out]
     return Briefing("\n".join(lines + blocks), tuple(shown))
 
 
 def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
     """Return what stands above the records: whose they are, what is due, the topics."""
-    head = say(settings.lang, "head_all", count=log.count, project=one_line(project))
+    head = say("answers.head_all", count=log.count, project=one_line(project))
     lines = [head, *notes(log, Frame(project=project, settings=settings))]
     if topics := _harmless_topics(log):
-        lines.append(topic_line(topics, settings.lang, settings.hook_tokens))
+        lines.append(topic_line(topics, settings.hook_tokens))
     return lines
 
 
-def _all_fit(records: Sequence[Record], budget: Budget, lang: Language) -> bool:
+def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
     """Return whether all that a hook may show fits below its line; the budget stays as it is."""
-    line = say(lang, "brief_all", count=len(records))
-    blocks = (headed_block(record, lang) for record in records if is_usable(record))
+    line = say("answers.brief_all", count=len(records))
+    blocks = (headed_block(record) for record in records if is_usable(record))
     return Budget(budget.tokens, budget.chars).take_all(chain((line,), blocks))
 
 
-def _near_first(
-    records: Sequence[Record], near: Sequence[Record], budget: Budget, lang: Language
-) -> list[Record]:
+def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
     """Return the records that fit: principles, those near to the work, the newest.
 
     Of each kind those near to the work come first.
@@ -105,14 +102,12 @@ def _near_first(
         (logs_first, 1.0),
     ):
         part = budget.split_off(share)
-        _add_lessons(shown, candidates, part, lang)
+        _add_lessons(shown, candidates, part)
         budget.add(part)
     return [*shown.values()]
 
 
-def _add_lessons(
-    shown: dict[int, Record], candidates: Iterable[Record], budget: Budget, lang: Language
-) -> None:
+def _add_lessons(shown: dict[int, Record], candidates: Iterable[Record], budget: Budget) -> None:
     """Add the records whose lessons fit, each once and none that reads like an order.
 
     A large one stops no smaller one, but many in a row do.
@@ -123,7 +118,7 @@ def _add_lessons(
             return
         if id(record) in shown or not is_usable(record):
             continue
-        if is_harmless(record) and budget.take(headed_block(without_gap(record), lang)):
+        if is_harmless(record) and budget.take(headed_block(without_gap(record))):
             shown[id(record)] = record
             missed = 0
         else:
@@ -137,7 +132,7 @@ def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
     return judged + topics[MOST_JUDGED:] if len(judged) >= TOPICS_SHOWN else judged
 
 
-def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple[list[Record], int]:
+def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:
     """Return the records that fit, and how many stay out because of their marks.
 
     Only the long table of suspicious texts can judge some records, and it takes long to load:
@@ -148,7 +143,7 @@ def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple
     for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    layout = Layout(lang)
+    layout = Layout()
     shown, rest = that_fit(plain, budget, layout)
     if rest:
         return shown, 0

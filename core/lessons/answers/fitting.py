@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, overload
 
 from core.injection.marks import orders_in
 from core.lessons.answers.rendering import headed_block, index_line
-from core.lessons.answers.words import say
 from core.lessons.record import LIMITS_BYTES, Record
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 
@@ -25,8 +24,8 @@ INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which n
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
 
 
-def _index_line(record: Record, lang: Language) -> str:
-    return index_line(record if is_usable(record) else shortened(record, LARGEST_CHARS), lang)
+def _index_line(record: Record) -> str:
+    return index_line(record if is_usable(record) else shortened(record, LARGEST_CHARS))
 
 
 def may_fit(record: Record, budget: Budget) -> bool:
@@ -109,14 +108,13 @@ def _searched(record: Record) -> str:
 class Layout:
     """Lays out records as a model reads them, and estimates each once."""
 
-    def __init__(self, lang: Language) -> None:
-        self.lang = lang
+    def __init__(self) -> None:
         self._known: dict[int, tuple[Record, str, int]] = {}
 
     def block(self, record: Record) -> tuple[str, int]:
         """Return the block of a record with its topic above it, and its estimated tokens."""
         if id(record) not in self._known:
-            text = headed_block(record, self.lang)
+            text = headed_block(record)
             self._known[id(record)] = record, text, estimate_tokens(text)  # keeps its id its own
         return self._known[id(record)][1:]
 
@@ -134,7 +132,6 @@ def records_within(
     records: Sequence[Record],
     query: str,
     budget: Budget,
-    lang: Language,
     *,
     relevance: "Relevance | None" = None,
 ) -> list[str]:
@@ -144,7 +141,7 @@ def records_within(
     they fit, and first of all a line that says what was left out. relevance: where it was worked
     out before.
     """
-    layout = Layout(lang)
+    layout = Layout()
     if could_hold(budget, records):
         from core.lessons.compaction import group_by_topic  # a hook never comes here
 
@@ -152,7 +149,7 @@ def records_within(
         blocks = layout.by_topic(by_topic)
         if budget.take_all(blocks):
             return blocks
-    budget.spend(_partial(lang, 10**6, 10**6, 10**6))
+    budget.spend(_partial(10**6, 10**6, 10**6))
     ranked = (relevance or Relevance(query, records)).records()
     index_budget = _split_off_index(ranked, budget, layout)
     full, rest = that_fit(ranked, budget, layout, at_least=1)
@@ -164,12 +161,12 @@ def records_within(
     for record in rest:
         if index_budget.is_spent or missed > MOST_MISSED:
             break
-        if index_budget.take(line := _index_line(record, lang)):
+        if index_budget.take(line := _index_line(record)):
             lines.append(line)
             missed = 0
         else:
             missed += 1
-    return [_partial(lang, len(full), len(lines), len(records)), *layout.by_topic(full), *lines]
+    return [_partial(len(full), len(lines), len(records)), *layout.by_topic(full), *lines]
 
 
 def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
@@ -188,7 +185,7 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -
     _, rest = that_fit(ranked, trial, layout)
     tokens, chars = 0.0, 0.0
     for record in rest:
-        line = _index_line(record, layout.lang)
+        line = _index_line(record)
         tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
         chars += INDEX_MARGIN * (len(line) + 1)
         if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
@@ -199,9 +196,9 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -
     return part
 
 
-def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
+def records_that_fit(records: Sequence[Record], query: str, budget: Budget) -> str:
     """Return whole records, the most relevant first, as many as the budget holds, at least one."""
-    layout = Layout(lang)
+    layout = Layout()
     full, _ = that_fit(Relevance(query, records).records(), budget, layout, at_least=1)
     return "\n".join(layout.by_topic(full))
 
@@ -239,6 +236,6 @@ def that_fit(
     return full, rest
 
 
-def _partial(lang: Language, full: int, lines: int, count: int) -> str:
+def _partial(full: int, lines: int, count: int) -> str:
     hidden = count - full - lines
-    return say(lang, "partial", full=full, lines=lines, hidden=hidden, count=count)
+    return say("answers.partial", full=full, lines=lines, hidden=hidden, count=count)

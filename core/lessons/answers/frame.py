@@ -1,16 +1,15 @@
-"""What every answer depends on beside the log: whose it is, its budget, and its language."""
+"""What every answer depends on beside the log: whose it is, and its budget."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from core.messages import Language
 from core.settings import Settings
 from core.text.budget import Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What every answer depends on beside the log: whose it is, and how it is said.
+    """What every answer depends on beside the log: whose it is, and what it may take.
 
     own_threshold: records above which this call asks for a compaction; None as the settings say.
     is_uncommitted: tells whether the log has changes that git has not committed. It costs a moment,
@@ -31,11 +30,6 @@ class Frame:
     def has_other_threshold(self) -> bool:
         """Whether this call speaks of another threshold than calls that name none."""
         return self.threshold != self.settings.threshold
-
-    @property
-    def lang(self) -> Language:
-        """The language of the sentences."""
-        return self.settings.lang
 
     @property
     def budget(self) -> Budget:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from core.lessons.answers.fitting import is_harmless
 from core.lessons.answers.rendering import headed_block
-from core.lessons.answers.words import say
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
@@ -26,18 +25,18 @@ class Briefing(NamedTuple):
     records: tuple[Record, ...] = ()
 
 
-def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
+def action_briefing(records: Sequence[Record]) -> Briefing:
     """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
-    head = say(lang, "recall_head")
+    head = say("answers.recall_head")
     left_bytes = RECALL_BYTES - _bytes(head)
     versions = list(records)
     for at in reversed(range(len(versions))):  # the best one keeps it longest
-        if sum(_bytes(headed_block(it, lang)) for it in versions) <= left_bytes:
+        if sum(_bytes(headed_block(it)) for it in versions) <= left_bytes:
             break
         versions[at] = without_gap(versions[at])
     lines, shown = [head], list[Record]()
     for record, version in zip(records, versions, strict=True):
-        block = headed_block(version, lang)
+        block = headed_block(version)
         if _bytes(block) <= left_bytes:
             left_bytes -= _bytes(block)
             lines.append(block)
@@ -45,13 +44,13 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
     return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
 
 
-def prompt_briefing(records: Iterable[Record], lang: Language) -> Briefing:
+def prompt_briefing(records: Iterable[Record]) -> Briefing:
     """Write the first of these records that fit into 300 estimated tokens, at most five.
 
     None that reads like an order takes the place of another. What was missing gives way where a
     record fits without it.
     """
-    head = say(lang, "recall_head")
+    head = say("answers.recall_head")
     budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
     budget.spend(head)
     lines, shown = [head], list[Record]()
@@ -61,7 +60,7 @@ def prompt_briefing(records: Iterable[Record], lang: Language) -> Briefing:
         if not is_harmless(record):
             continue
         for version in (record, without_gap(record)):
-            if budget.take(block := headed_block(version, lang)):
+            if budget.take(block := headed_block(version)):
                 lines.append(block)
                 shown.append(record)
                 break

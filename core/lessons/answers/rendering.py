@@ -14,9 +14,8 @@ import unicodedata
 from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
 from core.injection.marks import shown_marks
 from core.injection.rules import HIDDEN_TEXT
-from core.lessons.answers.words import say
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.text.printable import LINE_ENDS, SURROGATE, flat, one_line, printable
 
 INDEX_CHARS = 90
@@ -107,11 +106,11 @@ def log_text(data: bytes) -> str:
     return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
 
 
-def token_text(record: Record, lang: Language) -> str:
+def token_text(record: Record) -> str:
     """Return the version id of a record, or a sentence for an id that could pass for another."""
     if _PLAIN_ID.fullmatch(record.id):
         return record.token
-    return say(lang, "no_token")
+    return say("answers.no_token")
 
 
 def field_line(label: str, text: str) -> str:
@@ -119,13 +118,13 @@ def field_line(label: str, text: str) -> str:
     return f"{label} " + printable(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
 
 
-def record_block(record: Record, lang: Language, *, token: str = "", ask: bool = True) -> str:
+def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     """Lay out one record: date and what was missing, then the lesson and the question.
 
     What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
     ask: whether the question is shown.
     """
-    head, notes = _head(record, token), _notes(record, lang)
+    head, notes = _head(record, token), _notes(record)
     if notes:
         head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
@@ -156,20 +155,20 @@ def _head(record: Record, token: str) -> str:
     return one_line(" ".join(words))
 
 
-def _notes(record: Record, lang: Language) -> list[str]:
+def _notes(record: Record) -> list[str]:
     """Return what stands in parentheses behind the date; most records have nothing there."""
     notes = []
     if record.type == "principle" and record.source_count:
-        notes.append(say(lang, "merged", count=record.source_count))
+        notes.append(say("answers.merged", count=record.source_count))
     if record.seen > 1:
         last = day_of(record.updated or record.created)
-        notes.append(say(lang, "seen", seen=record.seen, date=last))
-    if noted := warning(record, lang):
+        notes.append(say("answers.seen", seen=record.seen, date=last))
+    if noted := warning(record):
         notes.append(noted)
     return [one_line(note) for note in notes]
 
 
-def warning(record: Record, lang: Language) -> str:
+def warning(record: Record) -> str:
     """Return what a reader must know before the texts; "" for nearly every record.
 
     Hidden characters alone make no instructions of a lesson: they are only pointed out.
@@ -178,7 +177,7 @@ def warning(record: Record, lang: Language) -> str:
     if not marks:
         return ""
     key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
-    return say(lang, key, marks=", ".join(marks))
+    return say(f"answers.{key}", marks=", ".join(marks))
 
 
 def day_of(moment: str) -> str:
@@ -186,16 +185,16 @@ def day_of(moment: str) -> str:
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
-def headed_block(record: Record, lang: Language, *, token: str = "") -> str:
+def headed_block(record: Record, *, token: str = "") -> str:
     """Lay out one record under its topic."""
-    return f"[{topic_text(record.topic)}]\n{record_block(record, lang, token=token)}"
+    return f"[{topic_text(record.topic)}]\n{record_block(record, token=token)}"
 
 
-def index_line(record: Record, lang: Language) -> str:
+def index_line(record: Record) -> str:
     """Return the topic of a record and the beginning of its lesson."""
     lesson = flat(record.lesson)
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    noted = warning(record, lang)
+    noted = warning(record)
     head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
     return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"

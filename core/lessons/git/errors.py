@@ -1,8 +1,7 @@
 """Defines the one error of this room: git lacks a version, or an argument names none."""
 
 from core.errors import SentinelError
-from core.lessons.git.words import WORDS, word
-from core.messages import Language
+from core.messages import say
 
 
 class HistoryError(SentinelError, LookupError):
@@ -11,12 +10,12 @@ class HistoryError(SentinelError, LookupError):
     notes: keys of sentences that say why a version may be missing.
     """
 
-    words = WORDS
+    table = "git"
 
     def __init__(self, key: str, /, *notes: str, **facts: str | int) -> None:
         self.notes = notes
         super().__init__(key, **facts)
 
-    def text(self, lang: Language) -> str:
+    def sentence(self) -> str:
         """Return the sentence of the error, then those of its notes."""
-        return " ".join([super().text(lang), *(word(lang, note) for note in self.notes)])
+        return " ".join([super().sentence(), *(say(f"git.{note}") for note in self.notes)])

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 
 from core.errors import SentinelError, placeless
-from protocol.call import language
 
 WITHIN_S = 1.5
 FRESH_S = 1.0  # whoever asks more often gets the answer of before
@@ -39,7 +38,7 @@ class _Checking:
         try:
             self._check()
         except SentinelError as error:
-            fault = placeless(error, language())
+            fault = placeless(error)
         except Exception as error:
             fault = type(error).__name__
         with self._news:

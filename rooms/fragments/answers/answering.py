@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from core.lessons.answers.json_answer import as_json
+from core.messages import say
 from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
@@ -17,7 +18,6 @@ from rooms.fragments.answers import changed, explored, numbers, recalled, rememb
 from rooms.fragments.answers.frame import Frame
 from rooms.fragments.answers.lines import is_order
 from rooms.fragments.answers.objects import whole_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
@@ -47,7 +47,7 @@ class Unasked(Frame):
 
     def injected(self, query: str, budget: Budget) -> list[str]:
         """Return lines for a prompt: those that answer a question, without one those worth most."""
-        scene, heading = self._scene, say(self._lang, "prompt_head")
+        scene, heading = self._scene, say("fragments.answers.prompt_head")
         budget.spend(heading)
         asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=INJECTED)
         found = recall(
@@ -67,15 +67,15 @@ class Call(Unasked):
         source = draft.source.strip() or self._offer.project[:SOURCE_CHARS]
         draft = replace(draft, source=source)
         done = remember(self._room, draft, agent=agent, session=self._offer.session)
-        lang, core_only = self._lang, self._offer.core_only
+        core_only = self._offer.core_only
         return self._answer(
-            lambda: remembered.text(done, lang, core_only=core_only),
-            lambda: remembered.declared(done, lang, core_only=core_only),
+            lambda: remembered.text(done, core_only=core_only),
+            lambda: remembered.declared(done, core_only=core_only),
         )
 
     def recall(self, query: Query, *, agent: str) -> str:
         """Answer a question, within the budget of its tokens."""
-        frame = estimate_tokens(say(self._lang, "left_out", count=100_000))
+        frame = estimate_tokens(say("fragments.answers.left_out", count=100_000))
         line = cache(self._line(self._scene))  # first for the budget, then for the answer
         found = recall(
             self._room,
@@ -88,39 +88,34 @@ class Call(Unasked):
         )
         is_empty = query == Query(tokens=query.tokens, with_links=query.with_links)
         return self._answer(
-            lambda: recalled.text(found, line, self._lang, is_empty=is_empty),
-            lambda: recalled.declared(found, self._lang),
+            lambda: recalled.text(found, line, is_empty=is_empty),
+            lambda: recalled.declared(found),
         )
 
     def forget(self, *, id_: str, topic: str, force: bool, hard: bool, agent: str) -> str:
         """Move fragments to the bin, or away."""
         done = forget(self._room, id=id_, topic=topic, force=force, hard=hard, agent=agent)
         return self._answer(
-            lambda: changed.forgotten_text(done, self._lang, is_served=self._is_served),
+            lambda: changed.forgotten_text(done, is_served=self._is_served),
             lambda: changed.forgotten(done),
         )
 
     def link(self, from_id: str, to_id: str, relation: str, *, agent: str) -> str:
         """Relate two fragments."""
         done = link(self._room, from_id, to_id, relation, agent=agent)
-        return self._answer(
-            lambda: changed.linked_text(done, self._lang), lambda: changed.linked(done)
-        )
+        return self._answer(lambda: changed.linked_text(done), lambda: changed.linked(done))
 
     def amend(self, amendment: Amendment, *, agent: str) -> str:
         """Correct a fragment."""
         done = amend(self._room, amendment, agent=agent, session=self._offer.session)
-        return self._answer(
-            lambda: changed.amended_text(done, self._lang), lambda: changed.amended(done)
-        )
+        return self._answer(lambda: changed.amended_text(done), lambda: changed.amended(done))
 
     def reflect(self, reflection: Reflection, *, agent: str) -> str:
         """Keep what a session brought."""
         given = replace(reflection, source=self._offer.project[:SOURCE_CHARS])
         done = reflect(self._room, given, agent=agent, session=self._offer.session)
-        lang = self._lang
         return self._answer(
-            lambda: remembered.reflected_text(done, lang), lambda: remembered.reflected(done)
+            lambda: remembered.reflected_text(done), lambda: remembered.reflected(done)
         )
 
     def context(self, *, tokens: int, types: Sequence[str], agent: str) -> str:
@@ -128,7 +123,7 @@ class Call(Unasked):
         scene = self._scene
         found = restore_context(
             self._room,
-            tokens=self._rest(tokens, restored.frame_tokens(self._lang)),
+            tokens=self._rest(tokens, restored.frame_tokens()),
             types=tuple(types),
             session=self._offer.session,
             agent=agent,
@@ -141,16 +136,14 @@ class Call(Unasked):
     def tool_feedback(self, feedback: ToolFeedback) -> str:
         """Note what a tool was worth."""
         give_feedback(self._room, replace(feedback, session_id=self._offer.session))
-        return self._answer(lambda: say(self._lang, "noted"), lambda: {"success": True})
+        return self._answer(lambda: say("fragments.answers.noted"), lambda: {"success": True})
 
     def memory_stats(self) -> str:
         """Answer with counts."""
         from rooms.fragments.upkeep.statistics import statistics_of  # few sessions ask
 
         counted = statistics_of(self._room)
-        return self._answer(
-            lambda: numbers.text(counted, self._lang), lambda: numbers.declared(counted)
-        )
+        return self._answer(lambda: numbers.text(counted), lambda: numbers.declared(counted))
 
     def memory_consolidate(
         self, progress: Callable[[int, int, str], object], *, waits: bool = True
@@ -180,9 +173,7 @@ class Call(Unasked):
     def pin(self, id_: str, *, pinned: bool) -> str:
         """Pin a fragment, or let it age again."""
         done = pin(self._room, id_, pinned=pinned)
-        return self._answer(
-            lambda: changed.pinned_text(done, self._lang), lambda: changed.pinned(done)
-        )
+        return self._answer(lambda: changed.pinned_text(done), lambda: changed.pinned(done))
 
     @repeats_when_cut
     def whole(self, id_: str) -> str:

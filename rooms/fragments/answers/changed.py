@@ -3,31 +3,30 @@
 from dataclasses import replace
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from rooms.fragments.answers.lines import id_text, ids_text
 from rooms.fragments.answers.objects import link_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.fragment import CONTENT_CHARS, Fragment
 from rooms.fragments.saving.amending import Amended
 from rooms.fragments.saving.forgetting import Forgotten
 from rooms.fragments.saving.linking import Linked
 
 
-def forgotten_text(done: Forgotten, lang: Language, *, is_served: bool = False) -> str:
+def forgotten_text(done: Forgotten, *, is_served: bool = False) -> str:
     """Return the sentences on what was removed, and what was not.
 
     is_served: a server keeps the fragments.
     """
     told = []
     if done.fragments:
-        key, count = "gone" if done.is_gone else "binned", len(done.fragments)
-        key += "_served" if is_served else ""
-        told.append(say(lang, key, count=count, ids=ids_text(done.fragments)))
+        way, count = "gone" if done.is_gone else "binned", len(done.fragments)
+        key = f"{way}_served" if is_served else way
+        told.append(say(f"fragments.answers.{key}", count=count, ids=ids_text(done.fragments)))
     if done.kept:
-        told.append(say(lang, "kept", count=done.kept))
+        told.append(say("fragments.answers.kept", count=done.kept))
     if done.shared:
-        told.append(say(lang, "kept_shared", count=done.shared))
-    return " ".join(told) or say(lang, "nothing_forgotten")
+        told.append(say("fragments.answers.kept_shared", count=done.shared))
+    return " ".join(told) or say("fragments.answers.nothing_forgotten")
 
 
 def forgotten(done: Forgotten) -> dict[str, Any]:
@@ -41,17 +40,17 @@ def forgotten(done: Forgotten) -> dict[str, Any]:
     }
 
 
-def amended_text(done: Amended, lang: Language) -> str:
+def amended_text(done: Amended) -> str:
     """Return the sentences on what was corrected."""
     fragment = done.fragment
     key = "replaced" if done.is_new else "amended"
     if done.fragment == replace(done.before, verified_at=done.fragment.verified_at):
         key = "verified"
-    told = [say(lang, key, id=id_text(fragment.id), old=id_text(done.before.id))]
+    told = [say(f"fragments.answers.{key}", id=id_text(fragment.id), old=id_text(done.before.id))]
     if done.redacted:
-        told.append(say(lang, "redacted", kinds=", ".join(done.redacted)))
+        told.append(say("fragments.answers.redacted", kinds=", ".join(done.redacted)))
     if done.is_long:
-        told.append(say(lang, "long", chars=len(fragment.content), most=CONTENT_CHARS))
+        told.append(say("fragments.answers.long", chars=len(fragment.content), most=CONTENT_CHARS))
     return " ".join(told)
 
 
@@ -66,12 +65,12 @@ def amended(done: Amended) -> dict[str, Any]:
     return told | {key: value for key, value in more.items() if value}
 
 
-def linked_text(done: Linked, lang: Language) -> str:
+def linked_text(done: Linked) -> str:
     """Return the sentence on a link."""
     link = done.link
     facts = {"from_id": id_text(link.from_id), "to_id": id_text(link.to_id)}
     key = "linked" if done.is_new else "linked_before"
-    return say(lang, key, relation=link.relation, **facts)
+    return say(f"fragments.answers.{key}", relation=link.relation, **facts)
 
 
 def linked(done: Linked) -> dict[str, Any]:
@@ -79,9 +78,12 @@ def linked(done: Linked) -> dict[str, Any]:
     return {"success": True, "created": done.is_new, **link_object(done.link)}
 
 
-def pinned_text(fragment: Fragment, lang: Language) -> str:
+def pinned_text(fragment: Fragment) -> str:
     """Return the sentence on a pin."""
-    return say(lang, "pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
+    return say(
+        "fragments.answers.pinned" if fragment.is_anchor else "fragments.answers.unpinned",
+        id=id_text(fragment.id),
+    )
 
 
 def pinned(fragment: Fragment) -> dict[str, Any]:

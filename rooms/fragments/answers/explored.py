@@ -3,21 +3,20 @@
 from typing import Any
 
 from core.lessons.answers.json_answer import as_json
+from core.messages import say
 from core.text.budget import Budget
 from rooms.fragments.answers.lines import Scene, id_text
 from rooms.fragments.answers.objects import as_object, link_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.recall.exploring import Explored
 
 
 def text(found: Explored, scene: Scene, budget: Budget) -> str:
     """Return the fragment and a line for each link that leads to another one."""
-    lang = scene.lang
-    budget.spend(say(lang, "links_left_out", count=100_000))
+    budget.spend(say("fragments.answers.links_left_out", count=100_000))
     head = scene.line(found.start)
     budget.spend(head)
     if not found.steps:
-        return f"{head}\n{say(lang, 'explored_none')}"
+        return f"{head}\n{say('fragments.answers.explored_none')}"
     lines = []
     for step in found.steps:
         link = step.link
@@ -29,7 +28,7 @@ def text(found: Explored, scene: Scene, budget: Budget) -> str:
         if budget.take(line):
             lines.append(line)
     left = len(found.steps) - len(lines)
-    more = [say(lang, "links_left_out", count=left)] if left else []
+    more = [say("fragments.answers.links_left_out", count=left)] if left else []
     return "\n".join([head, *lines, *more])
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.answers.json_answer import as_json
-from core.messages import Language
 from core.settings import DEFAULT_AGENT, Settings
 from core.together.one_list import Gather
 from rooms.fragments.answers.afterwards import go_on, resting
@@ -62,13 +61,9 @@ class Frame:
         return self._room.engine.keeps_agents_apart
 
     @property
-    def _lang(self) -> Language:
-        return self._settings.lang
-
-    @property
     def _scene(self) -> Scene:
         room, project = self._room, self._offer.project
-        return Scene(self._lang, room.clock(), room.config, project)
+        return Scene(room.clock(), room.config, project)
 
     def _answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
         return as_json(declared()) if self._settings.answers == "json" else text()

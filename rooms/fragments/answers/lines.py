@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from core.injection.marks import orders_in
 from core.lessons.answers.rendering import day_of, topic_text
-from core.messages import Language
+from core.messages import say
 from core.text.printable import flat, one_line
-from rooms.fragments.answers.words import say
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment
 from rooms.fragments.upkeep.life import is_doubtful
@@ -28,7 +27,6 @@ class Scene(NamedTuple):
     now: this moment. project: the name of the project, whose fragments need no source.
     """
 
-    lang: Language
     now: str
     config: Config
     project: str = ""
@@ -55,7 +53,9 @@ class Scene(NamedTuple):
         }
         source = flat(fragment.source)
         source = source if len(source) <= SOURCE_CHARS else f"{source[:SOURCE_CHARS]}…"
-        return [say(self.lang, key, source=source) for key, holds in noted.items() if holds]
+        return [
+            say(f"fragments.answers.{key}", source=source) for key, holds in noted.items() if holds
+        ]
 
 
 def id_text(fragment_id: str) -> str:

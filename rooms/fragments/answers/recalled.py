@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from core.together.one_list import Entry
 from rooms.fragments.answers.objects import as_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.recall.recalling import Line, Linked, Recalled
 
 
-def text(found: Recalled, line: Line, lang: Language, *, is_empty: bool) -> str:
+def text(found: Recalled, line: Line, *, is_empty: bool) -> str:
     """Return the lines of what fits, linked ones below their own, and a count of the others.
 
     is_empty: nothing was asked for, so that nothing is kept where nothing was found.
@@ -19,11 +18,13 @@ def text(found: Recalled, line: Line, lang: Language, *, is_empty: bool) -> str:
         told.append(it.labelled() if found.is_labelled else it.line())
         told += [linked_line(one, line) for one in found.linked if one.to_id == it.id]
     if found.left_out:
-        told.append(say(lang, "left_out", count=found.left_out))
+        told.append(say("fragments.answers.left_out", count=found.left_out))
     if not told:
-        told.append(say(lang, "found_empty" if is_empty else "found_none"))
+        told.append(
+            say("fragments.answers.found_empty" if is_empty else "fragments.answers.found_none")
+        )
     if found.failure:
-        told.append(say(lang, "words_only", why=found.failure.text(lang)))
+        told.append(say("fragments.answers.words_only", why=str(found.failure)))
     return "\n".join(told)
 
 
@@ -36,7 +37,7 @@ def linked_line(linked: Linked, line: Line) -> str:
     return f"  {linked.relation}{arrow} {line(linked.fragment)}"
 
 
-def declared(found: Recalled, lang: Language) -> dict[str, Any]:
+def declared(found: Recalled) -> dict[str, Any]:
     """Return the object that recall gives."""
     told: dict[str, Any] = {
         "success": True,
@@ -52,7 +53,7 @@ def declared(found: Recalled, lang: Language) -> dict[str, Any]:
         _other(it, rank) for rank, it in enumerate(found.found, 1) if it.source != "fragment"
     ]:
         told["others"] = others
-    return {**told, "warning": found.failure.text(lang)} if found.failure else told
+    return {**told, "warning": str(found.failure)} if found.failure else told
 
 
 def _other(entry: Entry, rank: int) -> dict[str, Any]:

@@ -3,41 +3,42 @@
 from typing import Any
 
 from core.lessons.answers.rendering import day_of
-from core.messages import Language
+from core.messages import say
 from core.text.tokens import estimate_tokens
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.recall.context import Context
 
 _MANY = 100_000  # a count as long as any
 
 
-def frame_tokens(lang: Language) -> int:
+def frame_tokens() -> int:
     """Return what an answer costs at most beside its fragments."""
     said = (
-        say(lang, "context_core"),
-        say(lang, "context_working"),
-        say(lang, "context_left_out", count=_MANY),
-        say(lang, "unreflected", count=_MANY, date="2026-01-01"),
+        say("fragments.answers.context_core"),
+        say("fragments.answers.context_working"),
+        say("fragments.answers.context_left_out", count=_MANY),
+        say("fragments.answers.unreflected", count=_MANY, date="2026-01-01"),
     )
     return sum(estimate_tokens(it) + 1 for it in said)
 
 
 def text(restored: Context, scene: Scene) -> str:
     """Return the fragments, those of the session below those for all, and a hint."""
-    lang, told = scene.lang, list[str]()
+    told = list[str]()
     for key, fragments in (
         ("context_core", restored.core),
         ("context_working", restored.working),
     ):
-        told += [say(lang, key), *map(scene.line, fragments)] if fragments else []
+        told += [say(f"fragments.answers.{key}"), *map(scene.line, fragments)] if fragments else []
     if restored.left_out:
-        told.append(say(lang, "context_left_out", count=restored.left_out))
+        told.append(say("fragments.answers.context_left_out", count=restored.left_out))
     if restored.unreflected:
         last = day_of(max(it.last_at for it in restored.unreflected))
-        told.append(say(lang, "unreflected", count=len(restored.unreflected), date=last))
-    return "\n".join(told or [say(lang, "context_none")])
+        told.append(
+            say("fragments.answers.unreflected", count=len(restored.unreflected), date=last)
+        )
+    return "\n".join(told or [say("fragments.answers.context_none")])
 
 
 def declared(restored: Context, scene: Scene) -> dict[str, Any]:

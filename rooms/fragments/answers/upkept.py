@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 from core.text.printable import flat
 from rooms.fragments.answers.lines import Scene, json_text
 from rooms.fragments.answers.objects import as_object
-from rooms.fragments.answers.words import say
 from rooms.fragments.upkeep.consolidating import Report
 from rooms.fragments.upkeep.feedback import OfTool
 from rooms.fragments.upkeep.suspecting import Pair
@@ -19,10 +18,9 @@ _MOST_TOOLS, _NAME_CHARS = 5, 40
 
 def text(report: Report, scene: Scene) -> str:
     """Return a line for what was done, and what is to be settled, as far as it fits."""
-    lang = scene.lang
     changed = sum(it.count for it in report.steps)
     key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
-    lines = [say(lang, key, changed=changed)]
+    lines = [say(f"fragments.answers.{key}", changed=changed)]
     done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
     lines += [", ".join(done)] if done else []
     budget, left = Budget(MOST_TOKENS, 20_000), 0
@@ -35,10 +33,10 @@ def text(report: Report, scene: Scene) -> str:
     for heading, blocks in listed:
         kept = [block for block in blocks if budget.take(block)]
         left += len(blocks) - len(kept)
-        lines += [say(lang, heading, count=len(kept)), *kept] if kept else []
-    lines += [say(lang, "upkeep_left_out", count=left)] if left else []
-    tools = [_of_tool(it, lang) for it in report.feedback.tools[:_MOST_TOOLS]]
-    lines += [say(lang, "feedback_head"), *tools] if tools else []
+        lines += [say(f"fragments.answers.{heading}", count=len(kept)), *kept] if kept else []
+    lines += [say("fragments.answers.upkeep_left_out", count=left)] if left else []
+    tools = [_of_tool(it) for it in report.feedback.tools[:_MOST_TOOLS]]
+    lines += [say("fragments.answers.feedback_head"), *tools] if tools else []
     return "\n".join(lines)
 
 
@@ -82,10 +80,9 @@ def _feedback(tools: Iterable[OfTool]) -> Iterable[dict[str, Any]]:
         }
 
 
-def _of_tool(given: OfTool, lang: Language) -> str:
+def _of_tool(given: OfTool) -> str:
     return say(
-        lang,
-        "feedback_of",
+        "fragments.answers.feedback_of",
         tool=flat(given.tool)[:_NAME_CHARS],
         count=given.count,
         relevant=round(100 * given.relevant),

@@ -183,8 +183,8 @@ def _about_vectors(connection: sqlite3.Connection, path: Path) -> Iterator[Findi
 
 
 def _unusable(kind: str, error: SentinelError) -> Finding:
-    """Return a finding that says an error's own sentence, in each language."""
-    return Finding(kind, "error", facts={"en": error.text("en"), "ko": error.text("ko")})
+    """Return a finding that says an error's own sentence."""
+    return Finding(kind, "error", facts={"said": str(error)})
 
 
 def _size(path: Path) -> int:

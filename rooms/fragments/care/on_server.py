@@ -121,8 +121,7 @@ def _about_server(
 
 
 def _unusable(error: SentinelError) -> Finding:
-    facts = {"en": error.text("en"), "ko": error.text("ko")}
-    return Finding("fragments_server_unusable", "error", facts=facts)
+    return Finding("fragments_server_unusable", "error", facts={"said": str(error)})
 
 
 def _row(connection: "Connection[Any]", query: str) -> Any:

@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
-from core.messages import Table
 from core.text.normal_form import bound_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import MOST_KEYWORDS, plain_keyword
 from rooms.fragments.kinds import KINDS, LIFETIMES, RELATIONS, WORDS_OF_TYPE
-from rooms.fragments.recall.words import WORDS
 from rooms.fragments.room import Room, readers
 
 DEFAULT_TOKENS = 1_000
@@ -19,7 +16,7 @@ DEFAULT_TOKENS = 1_000
 class RecallError(FragmentsError):
     """A question cannot be asked so; takes the key of its sentence, its facts: field, …"""
 
-    words: ClassVar[Table] = WORDS
+    table = "fragments.recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

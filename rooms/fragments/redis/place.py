@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from core.errors import SentinelError
-from core.messages import Language, Table, sentence
-from rooms.fragments.redis.words import WORDS
+from core.messages import say
 
 VARIABLE = "SENTINEL_MEMORY_REDIS"
 PORT, SENTINEL_PORT = 6379, 26379
@@ -21,13 +19,13 @@ _SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
 class PlaceError(SentinelError, ValueError):
     """A setting of Redis cannot be used. Facts: variable, expected."""
 
-    words: ClassVar[Table] = WORDS
+    table = "fragments.redis"
     key = "bad_redis"
 
-    def text(self, lang: Language) -> str:
+    def sentence(self) -> str:
         """Say what the variable must hold, in the reader's language."""
-        expected = sentence(self.words, lang, str(self.facts["expected"]))
-        return sentence(self.words, lang, self.key, **self.facts | {"expected": expected})
+        expected = say(f"{self.table}.{self.facts['expected']}")
+        return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
 
 
 @dataclass(frozen=True, slots=True)

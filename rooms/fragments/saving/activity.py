@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from core.messages import say
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Reading, Wanted, Writing, pages_of
 from rooms.fragments.fragment import Activity, Fragment, hash_of
@@ -12,7 +13,6 @@ from rooms.fragments.kinds import TYPES
 from rooms.fragments.room import Room, named, writer
 from rooms.fragments.saving.finding import same_content
 from rooms.fragments.saving.making import after, fresh_id
-from rooms.fragments.saving.words import word
 
 TOPIC = "session"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
@@ -125,9 +125,8 @@ def _of(reading: Reading, room: Room, session: str) -> Activity | None:
 
 def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
     """Store what is known of a session that nobody reflected on."""
-    content = word(
-        room.settings.lang,
-        "unreflected",
+    content = say(
+        "fragments.saving.unreflected",
         agent=ended.agent,
         date=ended.started_at[:16].replace("T", " "),
         minutes=_minutes_of(ended),

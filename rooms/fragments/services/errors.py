@@ -1,11 +1,8 @@
 """Every failure of a service or a model; the sentences stand in `words.py`."""
 
 import sys
-from typing import ClassVar
 
-from core.messages import Table
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.services.words import WORDS
 
 # What another try may mend soon, and what may be about these texts alone.
 _PASSING = frozenset(("unreachable", "timeout", "broken_off", "overloaded", "failed"))
@@ -18,7 +15,7 @@ class ServiceError(FragmentsError):
     retry_after_s: how long the service wants to be left alone; 0 where it says nothing.
     """
 
-    words: ClassVar[Table] = WORDS
+    table = "fragments.services"
 
     def __init__(self, key: str, /, *, retry_after_s: float = 0, **facts: str | int) -> None:
         super().__init__(key, **facts)

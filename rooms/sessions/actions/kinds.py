@@ -1,7 +1,9 @@
 """Names the kinds of actions; it loads nothing, since hooks need it at every step of an agent."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from core.messages import say
 
 if TYPE_CHECKING:
     from rooms.sessions.session import Action
@@ -10,10 +12,10 @@ LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # as an older version n
 KINDS = ("command", "edit", "error", LESSON)
 
 
-def result_of(action: "Action", say: Callable[[str], str]) -> str:
-    """Return how an action went; of a lesson in words of the reader. say: the words of a key."""
+def result_of(action: "Action", table: str) -> str:
+    """Return how an action went; of a lesson in a sentence of this table."""
     is_ours = action.kind == LESSON and action.result in (FOLLOWED, SHOWN)
-    return say(action.result) if is_ours else action.result
+    return say(f"{table}.{action.result}") if is_ours else action.result
 
 
 def lessons_in(actions: "Iterable[Action]") -> "list[Action]":

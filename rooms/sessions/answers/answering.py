@@ -12,7 +12,7 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
 from core.lessons.answers.json_answer import as_json
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import say
 from core.program import CLI
 from core.project import Project
 from core.settings import Settings
@@ -31,7 +31,6 @@ from rooms.sessions.answers import (
 )
 from rooms.sessions.answers.gathered import sessions_on
 from rooms.sessions.answers.hints import hint_of, is_order, name_of
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.reading import read_whole
 from rooms.sessions.search.searching import resembling, search
@@ -66,10 +65,6 @@ class Frame:
         self._store = open_sessions(project.root, settings, offer.cancellation)
 
     @property
-    def _lang(self) -> Language:
-        return self._settings.lang
-
-    @property
     def _log(self) -> MemoryStore:
         return open_store(self._project, self._settings, self._offer.cancellation)
 
@@ -96,17 +91,17 @@ class Call(Frame):
 
     def saved(self, done: Saved, draft: Draft) -> str:
         """Answer a save of a draft; it is done, whatever else cannot be read."""
-        related, beside, lang = list[Hit](), list[str](), self._lang
+        related, beside = list[Hit](), list[str]()
         with suppress(SentinelError):
             if self._store.config.recommends and done.is_new:
                 session = done.session
                 hits = resembling(self._store, session.goal, limit=RELATED, but=session.id)
                 related = [it for it in hits if it.level != "low"]
         if self._offer.has_lessons:
-            beside = bridge.to_the_log(done.session, draft, self._log, lang)
+            beside = bridge.to_the_log(done.session, draft, self._log)
         return self._answer(
-            lambda: saved.text(done, related, beside, lang),
-            lambda: saved.declared(done, related, beside, lang),
+            lambda: saved.text(done, related, beside),
+            lambda: saved.declared(done, related, beside),
         )
 
     def search(
@@ -117,22 +112,22 @@ class Call(Frame):
         most = limit or self._store.config.default_limit
         page = find(self._store, criteria, limit=most, offset=offset)
         return self._answer(
-            lambda: found.text(page, self._lang, offset=offset),
-            lambda: found.declared(page, self._lang, offset=offset),
+            lambda: found.text(page, offset=offset),
+            lambda: found.declared(page, offset=offset),
         )
 
     def injected(self, query: str, budget: Budget) -> list[str]:
         """Return hints for a prompt: of sessions on a question, of the newest without one."""
-        heading = say(self._lang, "prompt_head")
+        heading = say("sessions.answers.prompt_head")
         budget.spend(heading)
         page = search(self._store, Criteria(query=query), limit=INJECTED, offset=0)
         hits = (it for it in page.hits if not is_order(it.session))
-        lines = [line for it in hits if budget.take(line := hint_of(it, self._lang))]
+        lines = [line for it in hits if budget.take(line := hint_of(it))]
         return [heading, *lines] if lines else []
 
     def gathered(self, question: str) -> Gathered:
         """Return the sessions that may answer a question, to stand beside what other rooms hold."""
-        return sessions_on(question, self._store, self._lang)
+        return sessions_on(question, self._store)
 
     def get(self, name: str, *, with_actions: bool, with_chain: bool) -> str:
         """Answer with one session."""
@@ -142,7 +137,6 @@ class Call(Frame):
         return self._answer(
             lambda: whole.text(
                 session,
-                self._lang,
                 actions=shown or (),
                 chain=chain or (),
                 parent=name_of(parent) if parent else "",
@@ -155,28 +149,28 @@ class Call(Frame):
 
     def _how_to_see_all(self, session: Session, store: SessionStore) -> str:
         if store is not self._store:
-            return say(self._lang, "there")
+            return say("sessions.answers.there")
         if self._offer.core_only:
             return f"`{CLI} sessions show {session.number}`"
         return f'context_export(format="markdown", contextIds=["#{session.number}"])'
 
     def warn(self, goal: str, limit: int | None) -> str:
         """Answer with what failed or is blocked in work like this."""
-        config, most, lang = self._store.config, limit or WARNED, self._lang
+        config, most = self._store.config, limit or WARNED
         hits, lessons = self._resembling(goal), self._lessons(goal)
         known = warnings.warned(lessons, hits, tried=config.warns, recommends=config.recommends)
         more = "warn_more_core" if self._offer.core_only else "warn_more"
         return self._answer(
-            lambda: warnings.text(known, goal, lang, limit=most, more_key=more),
-            lambda: warnings.declared(known, lang, limit=most),
+            lambda: warnings.text(known, goal, limit=most, more_key=more),
+            lambda: warnings.declared(known, limit=most),
         )
 
     def stats(self, range_: str) -> str:
         """Answer with counts."""
         counted = statistics_of(self._store, range_)
         return self._answer(
-            lambda: numbers.text(counted, range_, self._lang),
-            lambda: numbers.declared(counted, self._lang),
+            lambda: numbers.text(counted, range_),
+            lambda: numbers.declared(counted),
         )
 
     def export(
@@ -192,10 +186,9 @@ class Call(Frame):
             until=until,
             names=names,
             output=output,
-            lang=self._lang,
         )
         return self._answer(
-            lambda: exported.text(done.text, done.path, done.count, self._lang),
+            lambda: exported.text(done.text, done.path, done.count),
             lambda: exported.declared(done.text, done.path, done.count),
         )
 
@@ -203,8 +196,8 @@ class Call(Frame):
         """Answer with sessions worth reading."""
         hits = self._resembling(goal)[: limit or RECOMMENDED]
         return self._answer(
-            lambda: recommended.text(hits, goal, self._lang),
-            lambda: recommended.declared(hits, goal, self._lang),
+            lambda: recommended.text(hits, goal),
+            lambda: recommended.declared(hits, goal),
         )
 
 

@@ -6,11 +6,10 @@ Nobody asked for them: they are short, and leave out texts that read like orders
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 from rooms.sessions.answers.hints import goal_of, is_order, name_of
 from rooms.sessions.answers.warnings import failures_of, short_day
-from rooms.sessions.answers.words import say
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore
@@ -20,7 +19,7 @@ _LOOKED_AT = 20
 _RECENT_DAYS = 30  # what is older, context_warn brings back when it is about the task
 
 
-def session_lines(store: SessionStore, lang: Language, budget_tokens: int) -> list[str]:
+def session_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     """Return what failed or is open, and sessions to continue, the newest first; whole lines only.
 
     budget_tokens: estimated, for all lines. Empty where `config.json` says so, or nothing is there.
@@ -28,12 +27,12 @@ def session_lines(store: SessionStore, lang: Language, budget_tokens: int) -> li
     """
     if not store.config.shows_at_start:
         return []
-    heading = say(lang, "start_head")
+    heading = say("sessions.answers.start_head")
     budget = Budget(budget_tokens, budget_tokens * 8)
     budget.spend(heading)
     sessions = [it for it in _recent(store) if not is_order(it)]
-    failures = (line for it in sessions for line in _failures(it, store, lang))
-    unended = [_open(it, lang) for it in sessions if not it.ended_at][:MOST_OPEN]
+    failures = (line for it in sessions for line in _failures(it, store))
+    unended = [_open(it) for it in sessions if not it.ended_at][:MOST_OPEN]
     lines = [line for line, _ in zip(failures, range(MOST_FAILURES), strict=False)]
     kept = [line for line in (*unended, *lines) if budget.take(line)]
     return [heading, *kept] if kept else []
@@ -51,16 +50,16 @@ def _recent(store: SessionStore) -> list[Session]:
         return list(sessions_where(connection, condition, (since, _LOOKED_AT)))
 
 
-def _failures(session: Session, store: SessionStore, lang: Language) -> Iterator[str]:
+def _failures(session: Session, store: SessionStore) -> Iterator[str]:
     """Yield open blockers, and failed approaches unless `config.json` warns of none."""
     for line in failures_of(session, tried=store.config.warns):
         yield f"! {name_of(session)} {line}"
 
 
-def _open(session: Session, lang: Language) -> str:
+def _open(session: Session) -> str:
     words = (
         name_of(session),
         short_day(session.date),
-        say(lang, "start_open", status=session.status),
+        say("sessions.answers.start_open", status=session.status),
     )
-    return f"{' '.join(words)}: {goal_of(session, lang)}"
+    return f"{' '.join(words)}: {goal_of(session)}"

@@ -14,14 +14,13 @@ from core.lessons.answers.fitting import is_harmless, is_usable
 from core.lessons.answers.rendering import topic_text
 from core.lessons.recall.for_task import for_prompt
 from core.lessons.record import LIMITS_BYTES, Record
-from core.messages import Language
+from core.messages import say, speaking
 from core.store import LogReader
 from core.text.english import FUNCTION_WORDS
 from core.text.hangul import without_particle
 from core.text.printable import one_line
 from core.text.wording import scope_of
 from rooms.sessions.answers.hints import brief, is_order
-from rooms.sessions.answers.words import say
 from rooms.sessions.session import Approach, Blocker, Draft, Session, shortened
 
 MOST_READ = 2_000  # records, the later ones: each takes some 20 µs
@@ -47,7 +46,7 @@ def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
     return [record for record, _ in zip(usable, range(limit), strict=False)]
 
 
-def to_the_log(session: Session, draft: Draft, log: LogReader, lang: Language) -> list[str]:
+def to_the_log(session: Session, draft: Draft, log: LogReader) -> list[str]:
     """Return a line for what failed or is open by this draft of a session, if anything is.
 
     It names the record of the log that says it already, or holds a ready call of log_memory.
@@ -58,7 +57,7 @@ def to_the_log(session: Session, draft: Draft, log: LogReader, lang: Language) -
     said = f"{session.goal}\n{_told(new)}"
     for record in lessons_for(said, log, limit=1):
         facts = {"id": brief(record.id, 16), "topic": topic_text(record.topic)}
-        return [say(lang, "known", lesson=brief(record.lesson, LESSON_CHARS), **facts)]
+        return [say("sessions.answers.known", lesson=brief(record.lesson, LESSON_CHARS), **facts)]
     learned = _learned(new)
     values = {
         "topic": (_topic(session), LIMITS_BYTES["topic"]),
@@ -66,7 +65,7 @@ def to_the_log(session: Session, draft: Draft, log: LogReader, lang: Language) -
         "lesson": (learned.lesson, LIMITS_BYTES["lesson"]),
     }
     arguments = ", ".join(f"{name}={_quoted(*value)}" for name, value in values.items())
-    return [say(lang, "to_log", call=f"log_memory({arguments})")]
+    return [say("sessions.answers.to_log", call=f"log_memory({arguments})")]
 
 
 def _newest(session: Session, draft: Draft) -> Approach | Blocker | None:
@@ -91,10 +90,11 @@ def _told(item: Approach | Blocker) -> str:
 
 def _learned(item: Approach | Blocker) -> _Learned:
     what = one_line(item.description)
-    lang = language_of(what)  # of the session, in whatever one the answers are
-    if isinstance(item, Blocker):
-        return _Learned(what, say(lang, "clear_first", what=what))
-    return _Learned(one_line(item.reason) or what, say(lang, "do_not", what=what))
+    with speaking(language_of(what)):  # of the session, in whatever one the answers are
+        if isinstance(item, Blocker):
+            return _Learned(what, say("sessions.answers.clear_first", what=what))
+        lesson = say("sessions.answers.do_not", what=what)
+    return _Learned(one_line(item.reason) or what, lesson)
 
 
 def _quoted(text: str, most_bytes: int) -> str:

@@ -2,16 +2,15 @@
 
 from typing import Any, Literal
 
-from core.messages import Language
+from core.messages import say
 from core.text.printable import one_line
-from rooms.sessions.answers.words import say
 
 Form = Literal["markdown", "json", "html"]
 
 
-def text(document: str, path: str, count: int, lang: Language) -> str:
+def text(document: str, path: str, count: int) -> str:
     """Return the document, or the name of the file that has it."""
-    return say(lang, "exported", count=count, path=one_line(path)) if path else document
+    return say("sessions.answers.exported", count=count, path=one_line(path)) if path else document
 
 
 def declared(document: str, path: str, count: int) -> dict[str, Any]:

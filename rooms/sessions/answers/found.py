@@ -2,32 +2,33 @@
 
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from rooms.sessions.answers.hints import day_of, goal_of, hint_of, name_of, with_project
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit, Page
 
 
-def text(page: Page, lang: Language, *, offset: int) -> str:
+def text(page: Page, *, offset: int) -> str:
     """Return the hints, below a line that counts them."""
     if not page.hits:
         key = "past_end" if page.total else "found_none"
-        return say(lang, key, total=page.total, offset=offset)
-    lines = [say(lang, "found", shown=len(page.hits), total=page.total)]
-    lines += [hint_of(it, lang) for it in page.hits]
+        return say(f"sessions.answers.{key}", total=page.total, offset=offset)
+    lines = [say("sessions.answers.found", shown=len(page.hits), total=page.total)]
+    lines += [hint_of(it) for it in page.hits]
     if suggested := _suggested(page):
-        lines.append(say(lang, "failures_in", name=name_of(suggested.session, suggested.project)))
+        lines.append(
+            say("sessions.answers.failures_in", name=name_of(suggested.session, suggested.project))
+        )
     if _has_more(page, offset):
-        lines.append(say(lang, "more", offset=offset + len(page.hits)))
+        lines.append(say("sessions.answers.more", offset=offset + len(page.hits)))
     return "\n".join(lines)
 
 
-def declared(page: Page, lang: Language, *, offset: int) -> dict[str, Any]:
+def declared(page: Page, *, offset: int) -> dict[str, Any]:
     """Return the object ContextSearchOutput."""
     hints = [
         {
             "id": it.session.id,
-            "goal": with_project(goal_of(it.session, lang), it.project),
+            "goal": with_project(goal_of(it.session), it.project),
             "date": day_of(it.session.date),
             "hasWarnings": it.session.has_warnings,
         }
@@ -37,7 +38,7 @@ def declared(page: Page, lang: Language, *, offset: int) -> dict[str, Any]:
     suggested = _suggested(page)
     if suggested is None:
         return told
-    return {**told, "suggestion": say(lang, "failures_in", name=suggested.session.id)}
+    return {**told, "suggestion": say("sessions.answers.failures_in", name=suggested.session.id)}
 
 
 def _has_more(page: Page, offset: int) -> bool:

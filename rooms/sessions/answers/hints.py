@@ -8,9 +8,8 @@ import json
 import re
 
 from core.injection.marks import orders_in
-from core.messages import Language
+from core.messages import say
 from core.text.printable import one_line
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import GOAL_SHORT_CHARS, Session, shortened
 
@@ -39,14 +38,14 @@ def is_order(session: Session) -> bool:
     return bool(orders_in((), session.texts))
 
 
-def goal_of(session: Session, lang: Language) -> str:
+def goal_of(session: Session) -> str:
     """Return the short goal for a line of ours."""
     goal = brief(session.goal, GOAL_SHORT_CHARS)
     quoted = json.dumps(goal, ensure_ascii=False) if _LIKE_OURS.match(goal) else goal
-    return f"{say(lang, 'order')} {quoted}" if is_order(session) else quoted
+    return f"{say('sessions.answers.order')} {quoted}" if is_order(session) else quoted
 
 
-def hint(session: Session, lang: Language, project: str = "") -> str:
+def hint(session: Session, project: str = "") -> str:
     """Return the line of a session: its name, the day of its last save, `!`, its short goal.
 
     `!` stands for approaches that failed and blockers that are open. project: the name of another
@@ -56,15 +55,15 @@ def hint(session: Session, lang: Language, project: str = "") -> str:
     if session.has_warnings:
         words.append("!")
     if session.archive:
-        words.append(say(lang, "archived"))
+        words.append(say("sessions.answers.archived"))
     if project:
         words.append(f"[{brief(project, PROJECT_CHARS)}]")
-    return " ".join([*words, goal_of(session, lang)])
+    return " ".join([*words, goal_of(session)])
 
 
-def hint_of(hit: Hit, lang: Language) -> str:
+def hint_of(hit: Hit) -> str:
     """Return the line of a session that was found."""
-    return hint(hit.session, lang, hit.project)
+    return hint(hit.session, hit.project)
 
 
 def with_project(text: str, project: str) -> str:

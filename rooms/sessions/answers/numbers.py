@@ -3,42 +3,41 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from rooms.sessions.answers.hints import brief
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.statistics import Statistics
 
 _NAME_CHARS = 50
 
 
-def text(numbers: Statistics, range_: str, lang: Language) -> str:
+def text(numbers: Statistics, range_: str) -> str:
     """Return the counts, a line for each kind."""
-    lines = [say(lang, "stats_head", count=numbers.sessions, range=range_)]
+    lines = [say("sessions.answers.stats_head", count=numbers.sessions, range=range_)]
     for key, counts in (
         ("stats_status", numbers.by_status),
-        ("stats_agent", _named(numbers.by_agent, lang)),
+        ("stats_agent", _named(numbers.by_agent)),
         ("stats_tags", numbers.top_tags),
     ):
         if counts:
             listed = ", ".join(f"{brief(it, _NAME_CHARS)} {n:,}" for it, n in counts.items())
-            lines.append(say(lang, key, listed=listed))
+            lines.append(say(f"sessions.answers.{key}", listed=listed))
     if numbers.sessions:
         actions = f"{numbers.actions_per_session:.1f}"
-        lines.append(say(lang, "stats_failed", failed=numbers.failed, actions=actions))
+        lines.append(say("sessions.answers.stats_failed", failed=numbers.failed, actions=actions))
     return "\n".join(lines)
 
 
-def declared(numbers: Statistics, lang: Language) -> dict[str, Any]:
+def declared(numbers: Statistics) -> dict[str, Any]:
     """Return the object ContextStatsOutput."""
     return {
         "totalSessions": numbers.sessions,
         "byStatus": dict(numbers.by_status),
-        "byAgent": _named(numbers.by_agent, lang),
+        "byAgent": _named(numbers.by_agent),
         "topTags": [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()],
         "failedApproaches": numbers.failed,
         "avgActionsPerSession": round(numbers.actions_per_session, 1),
     }
 
 
-def _named(counts: Mapping[str, int], lang: Language) -> dict[str, int]:
-    return {name or say(lang, "unknown"): count for name, count in counts.items()}
+def _named(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name or say("sessions.answers.unknown"): count for name, count in counts.items()}

@@ -4,11 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from core.text.normal_form import normal_form
 from rooms.sessions.answers.hints import brief, goal_of, hint_of, is_order
 from rooms.sessions.answers.warnings import FAILURE_CHARS, failures_of
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import Session
 
@@ -17,30 +16,30 @@ MOST_FAILURES = 10  # of a declared object, the newest
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-def text(hits: Sequence[Hit], goal: str, lang: Language) -> str:
+def text(hits: Sequence[Hit], goal: str) -> str:
     """Return for each session its hint, how near it is, its tags in the goal, what failed."""
     lines = []
     for it in _offered(hits):
-        words = [hint_of(it, lang), f"[{say(lang, it.level or 'low')}]"]
+        words = [hint_of(it), f"[{say('sessions.answers.' + (it.level or 'low'))}]"]
         words += [f"#{brief(tag, 50)}" for tag in matched_tags(it.session, goal)]
         lines.append(" ".join(words))
         if it.session.summary:
             lines.append(f"  {brief(it.session.summary, 100)}")
         failures = list(failures_of(it.session))[:_SHOWN_FAILURES]
         lines += [f"  ! {line}" for line in failures]
-    return "\n".join(lines) or say(lang, "recommended_none")
+    return "\n".join(lines) or say("sessions.answers.recommended_none")
 
 
-def declared(hits: Sequence[Hit], goal: str, lang: Language) -> dict[str, Any]:
+def declared(hits: Sequence[Hit], goal: str) -> dict[str, Any]:
     """Return the object ContextRecommendOutput."""
-    return {"recommendations": [_declared(it, goal, lang) for it in _offered(hits)]}
+    return {"recommendations": [_declared(it, goal) for it in _offered(hits)]}
 
 
-def _declared(hit: Hit, goal: str, lang: Language) -> dict[str, Any]:
+def _declared(hit: Hit, goal: str) -> dict[str, Any]:
     session = hit.session
     told = {
         "id": session.id,
-        "goal": goal_of(session, lang),
+        "goal": goal_of(session),
         "summary": session.summary_short,
         "relevance": hit.level or "low",
         "matchedTags": matched_tags(session, goal),

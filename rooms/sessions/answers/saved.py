@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 from rooms.sessions.answers.hints import goal_of, hint, is_order, name_of
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.store import Saved
 
@@ -14,26 +13,31 @@ MOST_TOKENS = 56  # estimated: by the tokenizer 50, since dates are estimated hi
 MOST_RELATED = 3
 
 
-def message(saved: Saved, lang: Language) -> str:
+def message(saved: Saved) -> str:
     """Return the sentences on what a save did."""
     name = name_of(saved.session)
-    told = [say(lang, "saved_new" if saved.is_new else "saved_again", name=name)]
+    told = [
+        say(
+            "sessions.answers.saved_new" if saved.is_new else "sessions.answers.saved_again",
+            name=name,
+        )
+    ]
     if saved.redacted:
-        told.append(say(lang, "redacted", kinds=", ".join(saved.redacted)))
+        told.append(say("sessions.answers.redacted", kinds=", ".join(saved.redacted)))
     if saved.resolved:
-        told.append(say(lang, "resolved", names=", ".join(map(name_of, saved.resolved))))
+        told.append(say("sessions.answers.resolved", names=", ".join(map(name_of, saved.resolved))))
     if not saved.projected:
-        told.append(say(lang, "not_projected"))
+        told.append(say("sessions.answers.not_projected"))
     return " ".join(told)
 
 
-def text(saved: Saved, related: Iterable[Hit], beside: Iterable[str], lang: Language) -> str:
+def text(saved: Saved, related: Iterable[Hit], beside: Iterable[str]) -> str:
     """Return the sentences, the related sessions that fit, and what else is to be said."""
-    head, heading = message(saved, lang), say(lang, "related")
+    head, heading = message(saved), say("sessions.answers.related")
     budget = Budget(MOST_TOKENS, 1_000)
-    budget.spend(say(lang, "saved_new", name=name_of(saved.session)))
+    budget.spend(say("sessions.answers.saved_new", name=name_of(saved.session)))
     budget.spend(heading)
-    fitting = [line for it in offered(related) if budget.take(line := hint(it.session, lang))]
+    fitting = [line for it in offered(related) if budget.take(line := hint(it.session))]
     return "\n".join([head, *([heading, *fitting] if fitting else ()), *beside])
 
 
@@ -42,18 +46,16 @@ def offered(related: Iterable[Hit]) -> list[Hit]:
     return [it for it in related if not is_order(it.session)][:MOST_RELATED]
 
 
-def declared(
-    saved: Saved, related: Iterable[Hit], beside: Iterable[str], lang: Language
-) -> dict[str, Any]:
+def declared(saved: Saved, related: Iterable[Hit], beside: Iterable[str]) -> dict[str, Any]:
     """Return the object ContextSaveOutput."""
     found = [
         {
             "id": it.session.id,
-            "goal": goal_of(it.session, lang),
+            "goal": goal_of(it.session),
             "summary": it.session.summary_short,
             "similarity": it.level or "low",
         }
         for it in offered(related)
     ]
-    told = {"id": saved.session.id, "message": "\n".join([message(saved, lang), *beside])}
+    told = {"id": saved.session.id, "message": "\n".join([message(saved), *beside])}
     return {**told, "relatedContexts": found} if found else told

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import Language, language, say
 from core.text.budget import Budget
 from rooms.sessions.answers.hints import brief, day_of, goal_of, hint, is_order, name_of
-from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import Session
 
@@ -64,14 +63,14 @@ def failures_of(session: Session, *, tried: bool = True) -> Iterator[str]:
         yield _told(blocker.description, "", blocker.discovered_at or session.date)
 
 
-def text(found: Warned, goal: str, lang: Language, *, limit: int, more_key: str) -> str:
+def text(found: Warned, goal: str, *, limit: int, more_key: str) -> str:
     """Return the lines that fit; more_key: of the sentence that counts the others."""
-    is_korean = lang == "ko" or _HANGUL.search(goal)
+    is_korean = language() == "ko" or _HANGUL.search(goal)
     budget = Budget(_TOKENS["ko" if is_korean else "en"], 2_000)
-    budget.spend(say(lang, more_key, count=100))
+    budget.spend(say(f"sessions.answers.{more_key}", count=100))
     lessons = [_lesson(it) for it in found.lessons]
     failures = [f"! {name_of(session)} {line}" for session, line in found.failures]
-    similar = [hint(it, lang) for it in found.similar[:limit]]
+    similar = [hint(it) for it in found.similar[:limit]]
     kept: set[str] = set()
     # A lesson and a failure first, then what is left of each.
     for line in (*lessons[:1], *failures[:1], *lessons[1:2], *failures[1:], *similar):
@@ -79,19 +78,21 @@ def text(found: Warned, goal: str, lang: Language, *, limit: int, more_key: str)
             kept.add(line)
     lines = [line for line in (*lessons, *failures, *similar) if line in kept]
     if not lines and not found.lessons and not found.failures and not found.similar:
-        return say(lang, "nothing_failed")
+        return say("sessions.answers.nothing_failed")
     count = len(found.lessons) + len(failures) + len(found.similar) - len(lines)
-    return "\n".join([*lines, *([say(lang, more_key, count=count)] if count > 0 else [])])
+    return "\n".join(
+        [*lines, *([say(f"sessions.answers.{more_key}", count=count)] if count > 0 else [])]
+    )
 
 
-def declared(found: Warned, lang: Language, *, limit: int) -> dict[str, Any]:
+def declared(found: Warned, *, limit: int) -> dict[str, Any]:
     """Return the object ContextWarnOutput; a lesson is named by its resource."""
     warnings = [
         {"contextId": f"memory://record/{it.id}", "message": brief(it.lesson, LESSON_CHARS)}
         for it in found.lessons
     ]
     warnings += [{"contextId": it.id, "message": line} for it, line in found.failures]
-    similar = [{"id": it.id, "goal": goal_of(it, lang)} for it in found.similar]
+    similar = [{"id": it.id, "goal": goal_of(it)} for it in found.similar]
     return {
         "warnings": warnings[:limit],
         "recommendations": similar[:limit],

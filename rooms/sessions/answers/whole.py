@@ -9,13 +9,12 @@ from itertools import takewhile
 from typing import Any
 
 from core.lessons.answers.rendering import field_line
-from core.messages import Language
+from core.messages import say
 from core.text.budget import Budget
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
 from rooms.sessions.actions.kinds import FOLLOWED, LESSON, SHOWN, lessons_in
 from rooms.sessions.answers.hints import brief, day_of, hint, is_order, name_of
-from rooms.sessions.answers.words import say
 from rooms.sessions.session import Action, Session
 
 MOST_TOKENS = 470  # estimated, without the sentence on what was left out
@@ -26,7 +25,6 @@ _CONTENT_CHARS, _RESULT_CHARS = 120, 80
 
 def text(
     session: Session,
-    lang: Language,
     *,
     actions: Sequence[Action] = (),
     chain: Sequence[Session] = (),
@@ -35,20 +33,20 @@ def text(
 ) -> str:
     """Return the session; parent: the name of the one it continues; how: shows all of it."""
     budget = Budget(MOST_TOKENS, 100_000)
-    lines = [_head(session, lang, parent), field_line(say(lang, "goal"), session.goal)]
+    lines = [_head(session, parent), field_line(say("sessions.answers.goal"), session.goal)]
     budget.spend("\n".join(lines))
-    chain_lines = _chain(session, chain, lang, budget)
-    summary, cut = _summary(session, lang, budget)
+    chain_lines = _chain(session, chain, budget)
+    summary, cut = _summary(session, budget)
     lines += summary
     own = budget.split_off(1 - _ACTIONS_SHARE if actions else 1.0)
     noted, actions = lessons_in(actions), [it for it in actions if it.kind != LESSON]
-    items = [*_warnings(session, lang), *_lessons(noted, lang), *_items(session, lang)]
+    items = [*_warnings(session), *_lessons(noted), *_items(session)]
     shown = [line for line in items if own.take(line)]
     budget.add(own)
-    newest = list(_newest(actions, lang, budget))
+    newest = list(_newest(actions, budget))
     lines += shown
     if newest:
-        lines += [say(lang, "actions"), *newest]
+        lines += [say("sessions.answers.actions"), *newest]
     lines += chain_lines
     left = (
         ("of_texts", cut),
@@ -56,8 +54,10 @@ def text(
         ("of_actions", len(actions) - len(newest)),
         ("of_chain", max(len(chain) - len(chain_lines) + 1, 0) if chain_lines else 0),
     )
-    if what := ", ".join(say(lang, key, count=count) for key, count in left if count):
-        lines.append(say(lang, "left_out", what=what, how=how))
+    if what := ", ".join(
+        say(f"sessions.answers.{key}", count=count) for key, count in left if count
+    ):
+        lines.append(say("sessions.answers.left_out", what=what, how=how))
     return "\n".join(lines)
 
 
@@ -81,26 +81,26 @@ def declared(
     return told
 
 
-def _head(session: Session, lang: Language, parent: str) -> str:
+def _head(session: Session, parent: str) -> str:
     words = [f"{name_of(session)} {one_line(session.id)}", brief(session.status, 20)]
     words += [brief(session.agent, 40)] if session.agent else []
-    words.append(say(lang, "saved_at", date=day_of(session.date)))
+    words.append(say("sessions.answers.saved_at", date=day_of(session.date)))
     if session.started_at[:10] != session.date:
-        words.append(say(lang, "started", date=day_of(session.started_at)))
+        words.append(say("sessions.answers.started", date=day_of(session.started_at)))
     if parent:
-        words.append(say(lang, "continues", name=parent))
+        words.append(say("sessions.answers.continues", name=parent))
     if session.tags:
-        words.append(f"{say(lang, 'tags')} {', '.join(map(one_line, session.tags))}")
+        words.append(f"{say('sessions.answers.tags')} {', '.join(map(one_line, session.tags))}")
     if is_order(session):
-        words.append(say(lang, "order"))
+        words.append(say("sessions.answers.order"))
     return " · ".join(words)
 
 
-def _summary(session: Session, lang: Language, budget: Budget) -> tuple[list[str], int]:
+def _summary(session: Session, budget: Budget) -> tuple[list[str], int]:
     """Return the line of the summary, and how many of its characters were cut."""
     if not session.summary:
         return [], 0
-    label, whole = say(lang, "summary"), session.summary
+    label, whole = say("sessions.answers.summary"), session.summary
     line = field_line(label, whole)
     has_items = bool(session.decisions or session.approaches or session.blockers or session.changes)
     share = budget.split_off(_SUMMARY_SHARE if has_items else 0.8)
@@ -108,56 +108,60 @@ def _summary(session: Session, lang: Language, budget: Budget) -> tuple[list[str
     while estimate_tokens(field_line(label, kept)) >= share.tokens and len(kept) > _LEAST_CHARS:
         kept = kept[: max(int(len(kept) * 0.85), _LEAST_CHARS)].rstrip()
     if kept != whole:
-        line = field_line(label, say(lang, "cut", text=kept, chars=len(whole) - len(kept)))
+        line = field_line(
+            label, say("sessions.answers.cut", text=kept, chars=len(whole) - len(kept))
+        )
     share.spend(line)
     budget.add(share)
     return [line], len(whole) - len(kept)
 
 
-def _warnings(session: Session, lang: Language) -> Iterator[str]:
+def _warnings(session: Session) -> Iterator[str]:
     """Yield a line for each failure and each open blocker, the last one first."""
     for tried in reversed(session.failed):
-        yield _because("failed", tried.description, tried.reason, lang)
+        yield _because("failed", tried.description, tried.reason)
     for blocker in reversed(session.open_blockers):
-        yield field_line(say(lang, "open"), blocker.description)
+        yield field_line(say("sessions.answers.open"), blocker.description)
 
 
-def _lessons(noted: Sequence[Action], lang: Language) -> Iterator[str]:
+def _lessons(noted: Sequence[Action]) -> Iterator[str]:
     """Yield a line with the lessons that were followed, and one with those that were shown only."""
     for result in (FOLLOWED, SHOWN):
         names = [f"{it.content} ({it.file_path})" for it in noted if it.result == result]
         if names:
-            yield field_line(say(lang, f"lessons_{result}"), ", ".join(map(one_line, names)))
+            yield field_line(
+                say(f"sessions.answers.lessons_{result}"), ", ".join(map(one_line, names))
+            )
 
 
-def _items(session: Session, lang: Language) -> Iterator[str]:
+def _items(session: Session) -> Iterator[str]:
     """Yield a line for each decision, other approach, resolved blocker and change."""
     for decision in reversed(session.decisions):
-        yield _because("decision", decision.what, decision.why, lang)
+        yield _because("decision", decision.what, decision.why)
     for result in ("partial", "success"):
         for tried in reversed(session.approaches):
             if tried.result == result:
-                yield _because(result, tried.description, tried.reason, lang)
+                yield _because(result, tried.description, tried.reason)
     for blocker in reversed(session.blockers):
         if blocker.resolved:
             found = f"{blocker.description} → {blocker.resolution}"
-            yield field_line(say(lang, "closed"), found.removesuffix(" → "))
+            yield field_line(say("sessions.answers.closed"), found.removesuffix(" → "))
     if session.changes.summary:
-        yield field_line(say(lang, "changes"), session.changes.summary)
+        yield field_line(say("sessions.answers.changes"), session.changes.summary)
     if session.changes.modified_files:
         files = ", ".join(map(one_line, session.changes.modified_files))
-        yield field_line(say(lang, "files"), files)
+        yield field_line(say("sessions.answers.files"), files)
 
 
-def _because(label: str, what: str, why: str, lang: Language) -> str:
-    said = say(lang, "because", text=what, why=why) if why else what
-    return field_line(say(lang, label), said)
+def _because(label: str, what: str, why: str) -> str:
+    said = say("sessions.answers.because", text=what, why=why) if why else what
+    return field_line(say(f"sessions.answers.{label}"), said)
 
 
-def _newest(actions: Sequence[Action], lang: Language, budget: Budget) -> Iterator[str]:
+def _newest(actions: Sequence[Action], budget: Budget) -> Iterator[str]:
     """Yield the last actions that fit, the oldest of them first."""
     taken: list[str] = []
-    budget.spend(say(lang, "actions"))
+    budget.spend(say("sessions.answers.actions"))
     for action in reversed(actions):
         line = _action(action)
         if not budget.take(line):
@@ -175,19 +179,19 @@ def _action(action: Action) -> str:
     return " ".join(words)
 
 
-def _chain(session: Session, chain: Sequence[Session], lang: Language, budget: Budget) -> list[str]:
+def _chain(session: Session, chain: Sequence[Session], budget: Budget) -> list[str]:
     """Return the hints of a chain: as many as fit, those nearest to the session."""
     if not chain:
         return []
-    heading = say(lang, "chain")
+    heading = say("sessions.answers.chain")
     share = budget.split_off(_CHAIN_SHARE)
     share.spend(heading)
     here = next((at for at, it in enumerate(chain) if it.id == session.id), 0)
     nearest = sorted(range(len(chain)), key=lambda at: abs(at - here))
     kept = []
     for at in nearest:
-        if not share.take(hint(chain[at], lang)):
+        if not share.take(hint(chain[at])):
             break
         kept.append(at)
     budget.add(share)
-    return [heading, *(hint(chain[at], lang) for at in sorted(kept))]
+    return [heading, *(hint(chain[at]) for at in sorted(kept))]

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-from core.messages import Language
+from core.messages import say
 from rooms.sessions.actions.kinds import KINDS, result_of
-from rooms.sessions.exchange.words import say
 from rooms.sessions.session import Action, Session
 
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
@@ -20,7 +18,6 @@ class Head:
     project: str
     count: int
     exported: str
-    lang: Language
 
 
 class Whole(NamedTuple):
@@ -46,30 +43,30 @@ class Form(NamedTuple):
     between: str = ""
 
 
-def facts_of(whole: Whole, lang: Language) -> list[str]:
+def facts_of(whole: Whole) -> list[str]:
     """Return what is known of a session beside its texts, a few words each, unescaped."""
     session = whole.session
     started, saved = session.started_at[:10], session.date
-    facts = [say(lang, "started", date=started)] if started and started != saved else []
-    facts += [say(lang, "saved", date=saved), session.status, session.agent]
+    facts = [say("sessions.exchange.started", date=started)] if started and started != saved else []
+    facts += [say("sessions.exchange.saved", date=saved), session.status, session.agent]
     if whole.parent:
-        facts.append(say(lang, "continues", name=f"#{whole.parent}"))
+        facts.append(say("sessions.exchange.continues", name=f"#{whole.parent}"))
     return [fact for fact in facts if fact]
 
 
-def outcome(result: str, lang: Language) -> str:
+def outcome(result: str) -> str:
     """Return how an approach went, in the reader's language."""
-    return say(lang, result if result in ("success", "failed") else "partial")
+    return say(f"sessions.exchange.{result if result in ('success', 'failed') else 'partial'}")
 
 
-def kind_of(action: Action, lang: Language) -> str:
+def kind_of(action: Action) -> str:
     """Return what an action was, in the reader's language."""
-    return say(lang, action.kind) if action.kind in KINDS else action.kind
+    return say(f"sessions.exchange.{action.kind}") if action.kind in KINDS else action.kind
 
 
-def ended(action: Action, lang: Language) -> str:
+def ended(action: Action) -> str:
     """Return how an action went, as far as it is known; unescaped."""
-    return result_of(action, partial(say, lang))
+    return result_of(action, "sessions.exchange")
 
 
 def done_in(action: Action) -> str:

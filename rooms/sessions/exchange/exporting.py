@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.lessons.record import utc_now
-from core.messages import Language
 from core.text.budget import Budget
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.exchange.cleaning import cleaned
@@ -48,20 +47,18 @@ def export(
     until: str = "",
     names: Sequence[str] = (),
     output: str = "",
-    lang: Language | None = None,
 ) -> Exported:
     """Return sessions as one document, those saved last first, or write them to a file.
 
     since, until: days or moments in ISO 8601, both included, of the last save. names: numbers or
     ids, () for all. output: a file in the project, "" to return the text; that keeps to the budget
-    of one answer, with whole sessions or none, and says how many it leaves out. lang: None for
-    that of the settings. Raises
+    of one answer, with whole sessions or none, and says how many it leaves out. Raises
     SessionsError, ExchangeError, and what the store raises.
     """
     chosen_form = FORMS[form]
     target = target_of(store.root, output, chosen_form, form) if output else None
     with _chosen(store, since, until, names) as (count, wholes):
-        head = _head(store, count, lang)
+        head = _head(store, count)
         if target:
             target.write(_pieces(wholes, chosen_form, head))
             return Exported("", target.relative, count)
@@ -77,24 +74,22 @@ def pieces(
     since: str = "",
     until: str = "",
     names: Sequence[str] = (),
-    lang: Language | None = None,
 ) -> Iterator[str]:
     """Yield the whole document of `export` piece by piece, however large it is."""
     with _chosen(store, since, until, names) as (count, wholes):
-        yield from _pieces(wholes, FORMS[form], _head(store, count, lang))
+        yield from _pieces(wholes, FORMS[form], _head(store, count))
 
 
 @contextmanager
 def counted(store: SessionStore, form: FormName) -> Iterator[tuple[int, Iterator[str]]]:
     """Yield how many sessions there are, and the whole document of them, as of one moment."""
     with _chosen(store, "", "", ()) as (count, wholes):
-        yield count, _pieces(wholes, FORMS[form], _head(store, count, None))
+        yield count, _pieces(wholes, FORMS[form], _head(store, count))
 
 
 def document(
     sessions: Iterable[tuple[Session, Sequence[Action]]],
     form: FormName,
-    lang: Language = "en",
     *,
     project: str = "",
 ) -> str:
@@ -102,11 +97,11 @@ def document(
     given = list(sessions)
     numbers = {session.id: session.number for session, _ in given}
     wholes = (_clean(it, list(actions), numbers.get(it.parent_id, 0)) for it, actions in given)
-    return "".join(_pieces(wholes, FORMS[form], Head(project, len(given), utc_now(), lang)))
+    return "".join(_pieces(wholes, FORMS[form], Head(project, len(given), utc_now())))
 
 
-def _head(store: SessionStore, count: int, lang: Language | None) -> Head:
-    return Head(store.root.name, count, utc_now(), lang or store.settings.lang)
+def _head(store: SessionStore, count: int) -> Head:
+    return Head(store.root.name, count, utc_now())
 
 
 def _bounded(wholes: Iterator[Whole], form: Form, head: Head, budget: Budget) -> Exported:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from core.exchange.html import END, begins_with, block, head_of, line, spoken, text_element
-from core.messages import Language
+from core.messages import say
 from rooms.sessions.exchange.document import (
     MARK,
     Form,
@@ -16,37 +16,36 @@ from rooms.sessions.exchange.document import (
     kind_of,
     outcome,
 )
-from rooms.sessions.exchange.words import say
 from rooms.sessions.session import Session
 
 _BEGINS = begins_with(MARK)
 
 
 def _begin(head: Head) -> str:
-    intro = say(head.lang, "intro", count=head.count, date=head.exported[:10])
-    title = say(head.lang, "title", project=head.project)
-    return head_of(MARK, title, intro if head.count else say(head.lang, "none"), head.lang)
+    intro = say("sessions.exchange.intro", count=head.count, date=head.exported[:10])
+    title = say("sessions.exchange.title", project=head.project)
+    return head_of(MARK, title, intro if head.count else say("sessions.exchange.none"))
 
 
 def _session(whole: Whole, head: Head) -> str:
-    session, lang = whole.session, head.lang
+    session = whole.session
     lines = [
         f'<article id="s{session.number}">',
-        _facts(whole, lang),
-        f"<h2 {spoken(session.goal, lang)}>{line(session.goal)}</h2>",
+        _facts(whole),
+        f"<h2 {spoken(session.goal)}>{line(session.goal)}</h2>",
     ]
     if session.summary.strip():
-        lines.append(text_element("p", session.summary, lang))
-    for name, items in _sections(session, lang):
-        lines += [f"<h3>{escape(say(lang, name))}</h3>", "<ul>", *items, "</ul>"]
+        lines.append(text_element("p", session.summary))
+    for name, items in _sections(session):
+        lines += [f"<h3>{escape(say(f'sessions.exchange.{name}'))}</h3>", "<ul>", *items, "</ul>"]
     if whole.actions:
-        label = f"{say(lang, 'actions')} ({len(whole.actions):,})"
+        label = f"{say('sessions.exchange.actions')} ({len(whole.actions):,})"
         lines.append(f"<details><summary>{escape(label)}</summary>")
         lines.append("<ul>")
         for action in whole.actions:
             start = f"<time>{line(action.created_at[:16].replace('T', ' '))}</time>"
-            kind = line(kind_of(action, lang))
-            told = ended(action, lang)
+            kind = line(kind_of(action))
+            told = ended(action)
             result = f" → {line(told)}" if told else ""
             done = f"<code>{block(done_in(action))}</code>"
             lines.append(f"<li>{start} {kind}: {done}{result}</li>")
@@ -54,12 +53,12 @@ def _session(whole: Whole, head: Head) -> str:
     return "\n".join([*lines, "</article>", ""])
 
 
-def _facts(whole: Whole, lang: Language) -> str:
+def _facts(whole: Whole) -> str:
     number = whole.session.number
     parts = [f'<a class="number" href="#s{number}">#{number}</a>']
-    for fact in facts_of(whole, lang):
+    for fact in facts_of(whole):
         name = f"#{whole.parent}"
-        if whole.parent and fact == say(lang, "continues", name=name):
+        if whole.parent and fact == say("sessions.exchange.continues", name=name):
             link = f'<a href="#s{whole.parent}">{name}</a>'
             parts.append(f"<span>{escape(fact).replace(name, link)}</span>")
         else:
@@ -68,29 +67,26 @@ def _facts(whole: Whole, lang: Language) -> str:
     return f'<p class="facts">{" ".join(parts)}</p>'
 
 
-def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]]]:
+def _sections(session: Session) -> Iterator[tuple[str, list[str]]]:
     """Yield the parts of a session that it has: the key of the heading, and the items."""
     approaches = (
-        _item(
-            it.description, it.reason, lang, outcome(it.result, lang), warns=it.result == "failed"
-        )
+        _item(it.description, it.reason, outcome(it.result), warns=it.result == "failed")
         for it in session.approaches
     )
     blockers = (
         _item(
             it.description,
             it.resolution,
-            lang,
-            say(lang, "resolved" if it.resolved else "open"),
+            say("sessions.exchange.resolved" if it.resolved else "sessions.exchange.open"),
             warns=not it.resolved,
         )
         for it in session.blockers
     )
     changes = [f"<li><code>{line(path)}</code></li>" for path in session.changes.modified_files]
     if session.changes.summary.strip():
-        changes.insert(0, _item(session.changes.summary, "", lang))
+        changes.insert(0, _item(session.changes.summary, ""))
     parts: list[tuple[str, Iterable[str]]] = [
-        ("decisions", (_item(it.what, it.why, lang) for it in session.decisions)),
+        ("decisions", (_item(it.what, it.why) for it in session.decisions)),
         ("approaches", approaches),
         ("blockers", blockers),
         ("changes", changes),
@@ -100,15 +96,15 @@ def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]
             yield name, lines
 
 
-def _item(text: str, more: str, lang: Language, state: str = "", *, warns: bool = False) -> str:
+def _item(text: str, more: str, state: str = "", *, warns: bool = False) -> str:
     kind = "state warn" if warns else "state"
     first = f'<span class="{kind}">{escape(state)}</span> ' if state else ""
-    rest = text_element("p", more, lang) if more.strip() else ""
-    return f"<li>{first}{text_element('span', text, lang)}{rest}</li>"
+    rest = text_element("p", more) if more.strip() else ""
+    return f"<li>{first}{text_element('span', text)}{rest}</li>"
 
 
 def _end(head: Head, left_out: int) -> str:
-    note = say(head.lang, "left_out", count=left_out, suffix="html") if left_out else ""
+    note = say("sessions.exchange.left_out", count=left_out, suffix="html") if left_out else ""
     return f"{f'<p>{escape(note)}</p>' if note else ''}{END}"
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from core.exchange.json_text import as_json
+from core.messages import say
 from rooms.sessions.exchange.document import MARK, Form, Head, Whole
-from rooms.sessions.exchange.words import say
 
 VERSION = 1
 
@@ -30,7 +30,7 @@ def _session(whole: Whole, head: Head) -> str:
 def _end(head: Head, left_out: int) -> str:
     if not left_out:
         return "\n]}\n"
-    note = say(head.lang, "left_out", count=left_out, suffix="json")
+    note = say("sessions.exchange.left_out", count=left_out, suffix="json")
     return f'\n], "leftOut": {left_out}, "note": {as_json(note)}}}\n'
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from core.messages import Language
+from core.messages import say
 from core.text.markdown import as_code, escaped_lines, heading, inline, listed, started
 from core.text.printable import one_line
 from rooms.sessions.exchange.document import (
@@ -16,52 +16,51 @@ from rooms.sessions.exchange.document import (
     kind_of,
     outcome,
 )
-from rooms.sessions.exchange.words import say
 from rooms.sessions.session import Session
 
 _BEGINS = f"<!-- {MARK}:"
 
 
 def _begin(head: Head) -> str:
-    intro = say(head.lang, "intro", count=head.count, date=head.exported[:10])
+    intro = say("sessions.exchange.intro", count=head.count, date=head.exported[:10])
     lines = [
         f"{_BEGINS} the next export may replace this file -->",
-        f"# {heading(say(head.lang, 'title', project=head.project))}",
+        f"# {heading(say('sessions.exchange.title', project=head.project))}",
         "",
-        intro if head.count else say(head.lang, "none"),
+        intro if head.count else say("sessions.exchange.none"),
     ]
     return "\n".join([*lines, ""])
 
 
 def _session(whole: Whole, head: Head) -> str:
-    session, lang = whole.session, head.lang
+    session = whole.session
     lines = ["", f"## \\#{session.number} {heading(session.goal)}", ""]
-    facts = [inline(one_line(fact)) for fact in facts_of(whole, lang)]
+    facts = [inline(one_line(fact)) for fact in facts_of(whole)]
     tags = [as_code(one_line(tag)) for tag in session.tags]
     lines.append("; ".join([*facts, *([", ".join(tags)] if tags else ())]).replace("#", "\\#"))
     if paragraph := escaped_lines(session.summary):
         lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
-    for name, items in _sections(session, lang):
-        lines += ["", f"### {say(lang, name)}", "", *items]
+    for name, items in _sections(session):
+        lines += ["", f"### {say(f'sessions.exchange.{name}')}", "", *items]
     if whole.actions:
-        lines += ["", f"### {say(lang, 'actions')}", ""]
+        lines += ["", f"### {say('sessions.exchange.actions')}", ""]
         for action in whole.actions:
-            start = " ".join((_minute(action.created_at), kind_of(action, lang)))
-            told = one_line(ended(action, lang))
+            start = " ".join((_minute(action.created_at), kind_of(action)))
+            told = one_line(ended(action))
             result = f" → {inline(told)}" if told else ""
             done = as_code(one_line(done_in(action)))
             lines.append(f"- {started(inline(one_line(start).strip()))}: {done}{result}")
     return "\n".join([*lines, ""])
 
 
-def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]]]:
+def _sections(session: Session) -> Iterator[tuple[str, list[str]]]:
     """Yield the parts of a session that it has: the key of the heading, and the lines."""
     parts: list[tuple[str, Iterable[list[str]]]] = [
-        ("decisions", (_item(it.what, "why", it.why, lang) for it in session.decisions)),
+        ("decisions", (_item(it.what, "why", it.why) for it in session.decisions)),
         (
             "approaches",
             (
-                _item(it.description, "reason", it.reason, lang, outcome(it.result, lang))
+                _item(it.description, "reason", it.reason, outcome(it.result))
                 for it in session.approaches
             ),
         ),
@@ -72,8 +71,7 @@ def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]
                     it.description,
                     "resolution",
                     it.resolution,
-                    lang,
-                    say(lang, "resolved" if it.resolved else "open"),
+                    say("sessions.exchange.resolved" if it.resolved else "sessions.exchange.open"),
                 )
                 for it in session.blockers
             ),
@@ -85,10 +83,10 @@ def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]
             yield name, lines
 
 
-def _item(text: str, label: str, more: str, lang: Language, state: str = "") -> list[str]:
+def _item(text: str, label: str, more: str, state: str = "") -> list[str]:
     lines = listed(f"- **{state}**: " if state else "- ", escaped_lines(text))
     if more.strip():
-        lines += listed(f"  - {say(lang, label)}: ", escaped_lines(more))
+        lines += listed(f"  - {say(f'sessions.exchange.{label}')}: ", escaped_lines(more))
     return lines
 
 
@@ -106,7 +104,9 @@ def _minute(moment: str) -> str:
 
 
 def _end(head: Head, left_out: int) -> str:
-    return f"\n{say(head.lang, 'left_out', count=left_out, suffix='md')}\n" if left_out else ""
+    return (
+        f"\n{say('sessions.exchange.left_out', count=left_out, suffix='md')}\n" if left_out else ""
+    )
 
 
 MARKDOWN = Form((".md", ".markdown"), _BEGINS, _begin, _session, _end)

@@ -5,22 +5,19 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from core.errors import SentinelError
-from core.messages import Table
 from core.upkeep.purging import purge
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.consent import consent_path, is_shared, name_of
 from rooms.sessions.projects.hints import Sessions, global_database, hints_of, keep_in_step, remove
-from rooms.sessions.projects.words import WORDS
 from rooms.sessions.session import Session
 
 
 class SharingError(SessionsError):
     """A project cannot share; takes the key of its sentence and its facts."""
 
-    words: ClassVar[Table] = WORDS
+    table = "sessions.projects"
 
 
 def share(store: Sessions, environment: Mapping[str, str]) -> int:

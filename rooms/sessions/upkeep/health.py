@@ -158,7 +158,7 @@ def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding
             projects = projects_in(hints) if hints else []
     except SentinelError as error:
         kind = "sessions_hints" if isinstance(error, DatabaseDamagedError) else "sessions_unusable"
-        facts = {**_both(error), "path": str(database.path)}
+        facts = {**{"said": str(error)}, "path": str(database.path)}
         is_fixable = kind == "sessions_hints"
         yield Finding(kind, "warning", facts=facts, fixable=is_fixable)
         return
@@ -171,12 +171,7 @@ def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding
 
 
 def _unusable(kind: str, error: SentinelError) -> Finding:
-    return Finding(kind, "error", facts=_both(error))
-
-
-def _both(error: SentinelError) -> dict[str, str | int]:
-    """Return an error's own sentence as facts, one for each language."""
-    return {"en": error.text("en"), "ko": error.text("ko")}
+    return Finding(kind, "error", facts={"said": str(error)})
 
 
 def _size(path: Path) -> int:

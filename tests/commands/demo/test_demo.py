@@ -11,9 +11,10 @@ import pytest
 import cli
 from commands.demo.demo import demo
 from commands.demo.stage import DemoFailedError
-from commands.demo.words import STORY, WORDS
+from commands.demo.story import FIELDS
 from commands.terminal.columns import cells
 from tests.support.cli_process import Run
+from tests.support.sentences import pair
 
 MOST_LINES, COLUMNS = 35, 80
 LANGUAGES = {"en": 0, "ko": 1}
@@ -75,7 +76,7 @@ def test_the_first_line_says_what_is_to_be_seen_and_the_last_line_what_to_run(
     told: Demo, at: int
 ) -> None:
     lines = told.text.splitlines()
-    assert lines[0] == WORDS["story"][at]
+    assert lines[0] == pair("demo.story")[at]
     assert lines[-1].endswith("python cli.py setup --all --project DIR")
 
 
@@ -86,11 +87,11 @@ def test_server_hook_and_report_say_the_lesson_in_the_language_of_the_reader(
         [line for line in part.splitlines() if line.startswith("  | ")]
         for part in told.text.split("\n\n")[1:4]
     )
-    lesson = STORY["lesson"][at]
+    lesson = pair("demo.saved_lesson")[at]
     assert ("Saved: new log", "저장됨")[at] in saved[0]
     assert f"  | → {lesson}" in warned
     assert f"  | - {lesson}" in reported
-    texts = [text[1 - at] for name, text in STORY.items() if name != "topic"]
+    texts = [pair(f"demo.saved_{name}")[1 - at] for name in FIELDS if name != "topic"]
     assert [text for text in texts if text in told.text] == []
 
 
@@ -123,7 +124,7 @@ def test_a_hook_that_keeps_silent_ends_the_story(
     out = io.StringIO()
     with pytest.raises(DemoFailedError, match="no answer"):
         demo(out=out)
-    assert out.getvalue().endswith(f"{WORDS['story_hook'][0]}\n")
+    assert out.getvalue().endswith(f"{pair('demo.story_hook')[0]}\n")
 
 
 def test_a_directory_with_something_in_it_is_not_touched(tmp_path: Path) -> None:

@@ -18,14 +18,13 @@ import pytest
 from commands.clients.table import CLIENTS, LINE
 from commands.doctor.codex import unreviewed
 from commands.doctor.set_up import start_of
-from commands.doctor.words import WORDS
 from commands.setup.files import LEVELS
 from commands.setup.hooks import handler_of
-from commands.setup.words import WORDS as WORDS_OF_SETUP
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
+from tests.support.said import sentences
 from tests.support.stdio_client import ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands of a POSIX shell")
@@ -502,8 +501,9 @@ def test_codex_runs_hooks_only_as_they_were_reviewed(
 
 
 def test_every_reason_for_which_setup_leaves_a_file_alone_has_words_here() -> None:
-    begins = list(WORDS_OF_SETUP).index("unreadable")
-    ends = list(WORDS_OF_SETUP).index("no_packages")
-    reasons = {key for key in list(WORDS_OF_SETUP)[begins:ends] if not key.endswith("_out")}
+    ours = list(sentences("en"))
+    begins, ends = ours.index("setup.unreadable"), ours.index("setup.no_packages")
+    reasons = {key.removeprefix("setup.") for key in ours[begins:ends] if not key.endswith("_out")}
     reasons |= {"leads_out"}
-    assert {key.removeprefix("left_") for key in WORDS if key.startswith("left_")} == reasons
+    left = "doctor.left_"
+    assert {key.removeprefix(left) for key in ours if key.startswith(left)} == reasons

@@ -1,6 +1,5 @@
 """Tests `cli.py doctor` as people and CI run it, with real git, and what a repair leaves."""
 
-import ast
 import json
 import os
 import re
@@ -19,8 +18,6 @@ import pytest
 
 from commands.doctor import surroundings as checkup
 from commands.doctor.lines import SEVERITIES, text_of
-from commands.doctor.words import WORDS
-from commands.setup.words import WORDS as WORDS_OF_SETUP
 from core.disk.lock import held
 from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
@@ -598,7 +595,7 @@ def test_a_network_file_system_is_a_note(
     monkeypatch.setenv("HOME", str(healthy.home))
     project = Project(str(healthy.root), source="cwd")
     [found] = checkup.around(project, MemoryStore(healthy.log), os.environ)
-    assert (found.severity, text_of("en", found)) == (
+    assert (found.severity, text_of(found)) == (
         "note",
         "The log is on a network file system (nfs4), where locks may not work between machines,"
         " so its safety is not guaranteed. Save from one machine at a time.",
@@ -1396,39 +1393,6 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, s
     [aside] = bare.asides()
     kept = aside.read_bytes()
     assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
-
-
-# The words
-
-
-@pytest.mark.long  # it costs much
-def test_every_sentence_is_used() -> None:
-    said: set[str] = set()
-    folders = ("rooms/sessions/upkeep", "rooms/fragments/care", "commands/doctor")
-    found = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    for path in (ROOT / "core/lessons/upkeep/health.py", *found):
-        if path.name != "words.py":
-            said |= texts_of(path)
-    said |= {f"client_{text}" for text in texts_of(ROOT / "commands/clients/configured.py")}
-    said |= {f"client_{text}" for text in texts_of(ROOT / "commands/doctor/codex.py")}
-    parts, states = ("entry", "hooks", "approvals"), ("absent", "outdated")
-    said |= {f"client_{part}_{state}" for part in parts for state in states}
-    said |= {f"client_hooks_{state}" for state in ("missing", "idle")}  # of those that record
-    said |= {f"left_{key}" for key in WORDS_OF_SETUP}
-    said |= {f"done_{key}" for key in said}
-    for room in ("sessions", "fragments"):
-        said |= {f"head_{room}", f"head_{room}_1", f"head_no_{room}"}
-        said |= {f"{room}_damaged_alone", f"done_{room}_damaged_alone"}
-    assert set(WORDS) - said == set()
-
-
-def texts_of(path: Path) -> set[str]:
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return {
-        node.value
-        for node in nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

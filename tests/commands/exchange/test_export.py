@@ -25,6 +25,7 @@ from core.text.printable import one_line, printable
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_principle, a_record
+from tests.support.sentences import in_language
 from tests.support.stdio_client import ROOT
 
 DATA = ROOT / "tests" / "data" / "bridges"
@@ -90,7 +91,7 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
-    assert markdown(shop(), "shop", lang, now=LATER) == golden(f"export.{lang}.md")
+    assert in_language(lang, markdown, shop(), "shop", now=LATER) == golden(f"export.{lang}.md")
 
 
 def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> None:
@@ -172,7 +173,7 @@ def test_an_unknown_topic_is_answered_with_those_there_are(export: Command) -> N
 
 
 def test_a_memory_without_records_is_a_document_that_says_so(tmp_path: Path) -> None:
-    assert markdown([], "shop", "en", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
+    assert markdown([], "shop", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
 
 
 def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> None:
@@ -384,7 +385,7 @@ NO_TEXT = {"code_inline", "text_special"}
 @given(records())
 @example([a_record("``x`<b>`", lesson="\\`<b>`")])
 def test_no_text_forges_the_structure_of_the_markdown_document(found: list[Record]) -> None:
-    text = markdown(found, "shop", "en", now=NOW)
+    text = markdown(found, "shop", now=NOW)
     topics = {(record.type, record.topic) for record in found}
     structure = [it for it in parsed(text) if it not in NO_TEXT]
     headings = [it for it in structure if it.startswith("heading_open")]
@@ -399,7 +400,7 @@ def test_no_text_forges_the_structure_of_the_markdown_document(found: list[Recor
 @given(TEXTS.filter(lambda text: "`" not in text))
 def test_what_a_reader_of_the_markdown_sees_is_the_text(text: str) -> None:
     record = a_record(lesson=text)
-    tokens = MarkdownIt("commonmark").parse("\n".join(lessons([record], "en")))
+    tokens = MarkdownIt("commonmark").parse("\n".join(lessons([record])))
     inline = next((token for token in tokens if token.type == "inline"), None)
     seen = ""
     for child in (inline.children if inline else None) or ():
@@ -422,14 +423,12 @@ def test_code_stays_and_everything_else_is_escaped_no_more_than_needed(
     text: str, shown: str
 ) -> None:
     assert heading(text) == shown
-    assert lessons([a_record(lesson=text)], "en") == [f"- {shown}"]
+    assert lessons([a_record(lesson=text)]) == [f"- {shown}"]
 
 
 def test_a_name_of_the_project_is_only_text() -> None:
     name = "<b>\n# x\u202e"
-    assert markdown([], name, "en", now=NOW).splitlines()[0] == (
-        r"# Memory of &lt;b> \# x&lt;U+202E>"
-    )
+    assert markdown([], name, now=NOW).splitlines()[0] == (r"# Memory of &lt;b> \# x&lt;U+202E>")
 
 
 # The block.
@@ -563,7 +562,7 @@ def test_a_directory_is_no_file_for_a_block(export: Command, project: Path) -> N
 
 @given(records())
 def test_no_text_of_a_record_ends_the_block(found: list[Record]) -> None:
-    body = "\n".join(lessons(found, "en"))
+    body = "\n".join(lessons(found))
     assert without_block(with_block("# Ours\n", BLOCK, body), BLOCK) == "# Ours\n"
 
 

@@ -60,8 +60,8 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 @example("`@./.env` !`id` `@./.env`")
 def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
     records = [hostile(text, "@./.env", "`@./.env")]
-    block = "\n".join(lessons(records, "en"))
-    for document in (markdown(records, text, "en", now=NOW), block):
+    block = "\n".join(lessons(records))
+    for document in (markdown(records, text, now=NOW), block):
         assert imported(document, "CLAUDE.md") == []
         assert ACTIVE.findall(without_code(document)) == []
 
@@ -69,7 +69,7 @@ def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
 def test_names_of_files_and_commands_read_as_they_were_written() -> None:
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
     record = hostile(text)
-    shown = lessons([record], "en")[0].removeprefix("- ")
+    shown = lessons([record])[0].removeprefix("- ")
     assert shown == (
         r"Put it into &#64;./.env of me@shop.kr, `@Bean` stays; see &#35;file:a.md,"
         r" \[it\]\(./b), run !\`id\`"

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.exchange.formats import MARKER, as_json, markdown
-from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Lesson, Passed, read_markdown
 from commands.exchange.sources import MOST_BYTES, MOST_TEXT_BYTES
 from commands.exchange.topics import topic_of
@@ -24,6 +23,7 @@ from tests.support.cli_process import DiscreetRun as Run
 from tests.support.cli_process import Run as AnyRun
 from tests.support.costly import one_in
 from tests.support.git_clones import path_of, saved
+from tests.support.said import sentences
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 from tests.support.stdio_client import ROOT
 
@@ -717,7 +717,7 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
             "was exported by a newer version of this program (format 2). Nothing was saved.",
         ),
         (
-            markdown([a_record()], "x", "en", now=NOW),
+            markdown([a_record()], "x", now=NOW),
             "is a document made by sentinel-memory export, which leaves out what a record needs.",
         ),
         (
@@ -804,4 +804,4 @@ def test_a_file_without_a_lesson_is_nothing_to_save(take: Command, project: Path
     ],
 )
 def test_every_refusal_of_the_store_has_a_sentence(key: str) -> None:
-    assert f"passed_{key}" in WORDS
+    assert f"import.passed_{key}" in sentences("en")

@@ -12,6 +12,7 @@ from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.room import Room
 from tests.support.cli_process import Command, Run
+from tests.support.said import sentences
 
 DAY = "2020-03-{:02}T10:00:00+00:00"
 HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
@@ -261,12 +262,14 @@ def test_consolidating_says_what_each_step_did(two: Room, command: Command) -> N
 
 
 def test_every_step_and_figure_has_its_words(room: Room) -> None:
-    from commands.fragments.words import WORDS
+
     from rooms.fragments.upkeep.running import STEPS
 
     figures = {name for step in STEPS for name in step.figures}
     keys = {name if name.startswith("to_") else f"n_{name}" for name in figures}
-    assert {it.name for it in STEPS} | keys <= WORDS.keys()
+    assert {f"fragment_commands.{it}" for it in {it.name for it in STEPS} | keys} <= {
+        *sentences("en")
+    }
 
 
 class TestExport:

@@ -18,6 +18,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import git, path_of, saved, write
 from tests.support.samples import NOW, a_draft, a_principle, a_record
+from tests.support.sentences import in_language
 
 VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
 OTHER = a_record("dates are UTC")
@@ -164,12 +165,12 @@ def test_an_unchanged_text_changes_nothing(editor: Editor) -> None:
 
 def test_an_emptied_file_changes_nothing(editor: Editor) -> None:
     before = path_of(editor.project).read_bytes()
-    assert editor.edit((text_of_record(VAT, "en"), "  \n")) == UNCHANGED
+    assert editor.edit((text_of_record(VAT), "  \n")) == UNCHANGED
     assert path_of(editor.project).read_bytes() == before
 
 
 def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
-    assert text_of_record(VAT, "en").splitlines() == [
+    assert text_of_record(VAT).splitlines() == [
         f"# {VAT.token}, a log. Change the texts below the headings, save and close.",
         "# Limits in UTF-8 bytes (a Korean syllable takes 3): topic 64, missing_context 1,024,"
         " lesson 1,024, ask_next_time 512.",
@@ -183,9 +184,9 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
         *("", "== paths ==", "src/**"),
         *("", "== when ==", "vat_of(", "tax, all"),
     ]
-    korean = text_of_record(VAT, "ko").splitlines()
+    korean = in_language("ko", text_of_record, VAT).splitlines()
     assert korean[0] == f"# {VAT.token}, log 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으세요."
-    assert korean[4:] == text_of_record(VAT, "en").splitlines()[4:]
+    assert korean[4:] == text_of_record(VAT).splitlines()[4:]
 
 
 @pytest.mark.long  # it costs much
@@ -321,7 +322,7 @@ def test_every_text_comes_back_from_the_editor_as_it_is(
     record = replace(
         VAT, topic=topic, missing_context=missing, lesson=lesson, ask_next_time=question
     )
-    before = sections_in(text_of_record(record, "en"))
+    before = sections_in(text_of_record(record))
     assert before is not None
     assert edited(record, before, before, Path()) == record
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):

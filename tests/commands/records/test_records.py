@@ -14,7 +14,6 @@ from commands.records.lines import record_table
 from commands.terminal.columns import broken, cells, fitted
 from commands.terminal.days import day_text
 from commands.terminal.screen import Screen, has_colours
-from commands.terminal.words import WORDS
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import Command, said_yes
@@ -23,10 +22,11 @@ from tests.support.costly import one_in
 from tests.support.git_clones import path_of, write
 from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.sentences import pair
 
 LAST = "2026-03-03T09:00:00+00:00"
 HOSTILE = "a\x1b[2Jb\u202ec\u200bd"
-NOBODY = WORDS["no_terminal"][0] + "\n"
+NOBODY = pair("terminal.no_terminal")[0] + "\n"
 WIDTHS = [40, 60, 80, 120, 200]
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -78,13 +78,13 @@ def ids(told: Any) -> list[str]:
 
 
 def test_the_list_is_a_table_with_the_newest_record_first(command: Command, shop: Path) -> None:
-    wide = len(day_text(NOW, "en"))
+    wide = len(day_text(NOW))
     cut = fitted(REFUND.lesson, 80 - 25 - wide)
     assert command("list").lines == [
         f"  id        {'last':<{wide}}  topic      lesson (* principle)",
-        f"  {RULE.id[:8]}  {day_text(LAST, 'en')}  payments   * Check tax before refunds.",
-        f"  {REFUND.id[:8]}  {day_text(LATER, 'en')}  결제-환불  {cut}",
-        f"  {VAT.id[:8]}  {day_text(NOW, 'en')}  payment    check the tax table first",
+        f"  {RULE.id[:8]}  {day_text(LAST)}  payments   * Check tax before refunds.",
+        f"  {REFUND.id[:8]}  {day_text(LATER)}  결제-환불  {cut}",
+        f"  {VAT.id[:8]}  {day_text(NOW)}  payment    check the tax table first",
         "",
         "Records: 3 of 3, the newest first.",
     ]
@@ -95,7 +95,7 @@ def test_a_narrow_terminal_gets_two_lines_for_a_record(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert command("list", "--topic", "결제-환불").lines == [
-        f"  {REFUND.id[:8]}  {day_text(LATER, 'en')}",
+        f"  {REFUND.id[:8]}  {day_text(LATER)}",
         "    [결제-환불] 환불은 7일 안에만 되며,…",
         "",
         "Records: 1 of 3, the newest first.",
@@ -160,7 +160,7 @@ def test_filters_narrow_the_list(
 
 
 def test_open_questions_stand_in_the_place_of_the_lessons(command: Command, shop: Path) -> None:
-    day = day_text(NOW, "en")
+    day = day_text(NOW)
     assert command("list", "--questions").lines[:2] == [
         f"  id        {'last':<{len(day)}}  topic    ask_next_time",
         f"  {VAT.id[:8]}  {day}  payment  어느 국가에서 파나요?",
@@ -278,8 +278,8 @@ def test_colours_need_a_terminal_that_knows_them(
 @pytest.mark.parametrize("width", WIDTHS)
 def test_colours_change_nothing_but_the_colour(width: int) -> None:
     records = [VAT, REFUND, RULE]
-    plain = record_table(records, records, Screen(width=width), "en")
-    coloured = record_table(records, records, Screen(width=width, colours=True), "en")
+    plain = record_table(records, records, Screen(width=width))
+    coloured = record_table(records, records, Screen(width=width, colours=True))
     assert [re.sub("\x1b\\[[0-9]*m", "", line) for line in coloured] == plain
     assert f"\x1b[2m{VAT.id[:8]}\x1b[0m" in "".join(coloured)
 
@@ -287,7 +287,7 @@ def test_colours_change_nothing_but_the_colour(width: int) -> None:
 def test_an_id_that_is_wider_than_the_terminal_is_cut() -> None:
     records = [replace(VAT, id="가" * 16)]
     screen = Screen(width=20, colours=True)
-    assert record_table(records, records, screen, "en")[0] == "  " + "가" * 8 + "…"
+    assert record_table(records, records, screen)[0] == "  " + "가" * 8 + "…"
 
 
 @pytest.mark.parametrize(
@@ -438,10 +438,10 @@ def test_topics_are_counted_and_those_that_may_be_one_are_named(
     command: Command, shop: Path
 ) -> None:
     assert command("topics").lines == [
-        f"  records  principle  {'last':<{len(day_text(NOW, 'en'))}}  topic",
-        f"        1          0  {day_text(NOW, 'en')}  payment",
-        f"        1          0  {day_text(LATER, 'en')}  결제-환불",
-        f"        1          1  {day_text(LAST, 'en')}  payments",
+        f"  records  principle  {'last':<{len(day_text(NOW))}}  topic",
+        f"        1          0  {day_text(NOW)}  payment",
+        f"        1          0  {day_text(LATER)}  결제-환불",
+        f"        1          1  {day_text(LAST)}  payments",
         "",
         "Topics: 3, records: 3.",
         "[payment] and [payments] may be the same topic: same beginning: payment.",
@@ -535,7 +535,7 @@ def test_somebody_at_a_terminal_is_asked(shop: Path, answer: str, code: int, cou
 @posix
 def test_a_terminal_gets_colours(shop: Path) -> None:
     done = Run.at_terminal("list", environment={**os.environ, "TERM": "xterm"})
-    assert f"  \x1b[2m{VAT.id[:8]}\x1b[0m  {day_text(NOW, 'en')}" in done.out
+    assert f"  \x1b[2m{VAT.id[:8]}\x1b[0m  {day_text(NOW)}" in done.out
 
 
 @pytest.mark.long  # it costs much

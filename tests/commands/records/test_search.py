@@ -43,7 +43,7 @@ def test_a_word_that_the_line_has_no_room_for_is_shown_below_with_its_field(
     command: Command,
 ) -> None:
     lines = command("search", "timeouts", "saves", "disk").lines
-    day = day_text(NOW, "en")
+    day = day_text(NOW)
     assert lines[1].startswith(f"  {LONG.id[:8]}  {day}  store  Take one lock among the")
     assert lines[2:5] == [
         "    lesson: …file lock; both share one deadline, after which a timeout is told.",
@@ -59,7 +59,7 @@ def test_the_words_are_coloured_and_the_table_around_them_is_not(
     monkeypatch.setenv("FORCE_COLOR", "1")
     head, line, *_ = command("search", "환불").lines
     assert head.startswith("\x1b[1m")
-    day = day_text(NOW, "en")
+    day = day_text(NOW)
     assert line == f"  {KOREAN.id[:8]}  {day}  결제   \x1b[33m환불\x1b[0m은 7일 안에만 된다."
     line = command("search", "hooks").lines[1]
     assert line.count("\x1b[33m") == 2  # the topic and the lesson

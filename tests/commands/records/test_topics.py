@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.terminal.words import WORDS
 from core.errors import RecordChangedError, SameGapError
 from core.lessons.record import new_record, record_id
 from core.store import MemoryStore
@@ -26,8 +25,9 @@ from tests.support.git_clones import (
     write,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.sentences import pair
 
-NOBODY = WORDS["no_terminal"][0]
+NOBODY = pair("terminal.no_terminal")[0]
 VAT, DATE = a_record(), a_record("dates are UTC", ask_next_time="Which zone?")
 RULE = new_record(a_principle(), now=NOW)
 RULE = replace(RULE, source_count=2, source_ids=("0123456789abcdef@abcdef",))

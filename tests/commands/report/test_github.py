@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from commands.report.github import MOST_SUMMARY_BYTES
-from commands.report.words import word
 from core.messages import Language
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, install_hook, new_project, path_of, run_git, write
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
 from tests.support.samples import a_record
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -265,7 +265,9 @@ PARTS += " renamed_head removed_head figures"
 def test_the_documents_name_the_parts_as_the_report_does(name: str, lang: Language) -> None:
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
-    assert [part.rstrip(".") for part in listed] == [word(lang, part) for part in PARTS.split()]
+    assert [part.rstrip(".") for part in listed] == [
+        sentence(lang, f"report.{part}") for part in PARTS.split()
+    ]
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.ko.md"])

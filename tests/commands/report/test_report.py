@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from commands.report.parts import MOST_CHARS
-from commands.report.words import WORDS
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
 from tests.support.costly import one_in
@@ -27,6 +26,7 @@ from tests.support.git_clones import (
 )
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.sentences import pair
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -1054,9 +1054,9 @@ def test_the_longest_texts_leave_a_report_with_every_part(
     assert len(told.out) <= MOST_CHARS
     index = 0 if lang == "en" else 1
     for key in ("refused", "reads_like", "added_head", "changed_head", "returned_head"):
-        assert f"### {WORDS[key][index]}\n" in told.out
+        assert f"### {pair(f'report.{key}')[index]}\n" in told.out
     for key in ("compacted_head", "renamed_head", "removed_head", "figures"):
-        assert f"### {WORDS[key][index]}\n" in told.out
+        assert f"### {pair(f'report.{key}')[index]}\n" in told.out
 
 
 @pytest.mark.long  # it costs much

@@ -221,7 +221,7 @@ def test_no_text_changes_the_form_of_a_whole_report(one: str, two: str, topic: s
     report = report_on(
         a_range([plain, changing, gone, lost], [odd, principle, changed, moved]), threshold=50
     )
-    document = markdown(report, "en")
+    document = markdown(report)
     headings = 0
     for token in tokens_of(document):
         if token.type == "html_block":

@@ -17,7 +17,6 @@ import pytest
 
 import cli
 from commands.scan import findings as scanning
-from commands.scan.words import WORDS
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import REPLACED_NAME
 from core.lessons.upkeep.secrets import Looked, look
@@ -25,6 +24,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.git_clones import commit, git, install_hook, path_of, run_git, write
+from tests.support.said import sentences
 from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
 
@@ -704,7 +704,7 @@ def test_the_document_on_ci_names_every_hook(name: str) -> None:
 
 
 def test_the_sentences_name_commands_that_exist() -> None:
-    said = " ".join(text for texts in WORDS.values() for text in texts)
+    said = " ".join(text for key, text in sentences("en").items() if key.startswith("scan."))
     assert set(re.findall(r"cli\.py ([a-z]+)", said)) <= cli.COMMANDS.keys()
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from commands.documents.text_file import ExportError
 from commands.setup.plan import Plan
-from commands.setup.words import word
 from tests.support.client_files import Target, targets, theirs
 from tests.support.costly import enough
+from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
@@ -56,7 +56,9 @@ def refused(bench: Bench, target: Target) -> list[str]:
     for remove in (False, True):
         planned = target.plan(bench, remove=remove)
         for problem in planned.problems:
-            assert "then repeat the command" in word("en", problem.key, **problem.facts)
+            assert "then repeat the command" in sentence(
+                "en", f"setup.{problem.key}", **problem.facts
+            )
             if problem.facts["path"] == str(bench.path(target.name)):
                 keys.append(problem.key)
         assert written(bench, planned) == []

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from commands.clients.table import CLIENTS
-from commands.setup.words import word
 from core.messages import Language
 from tests.support.client_files import Target, as_read, holds, targets, theirs
 from tests.support.desk import Desk
 from tests.support.file_conditions import conditions
+from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -66,9 +66,9 @@ def faults(bench: Bench, target: Target, data: bytes, *, is_read: bool) -> Itera
 def _unclear(key: str, facts: dict[str, str | int], path: Path) -> Iterator[str]:
     languages: tuple[Language, ...] = ("en", "ko")
     for lang in languages:
-        sentence = word(lang, key, **facts)
-        if str(path) not in sentence or not any(step in sentence for step in STEPS[lang]):
-            yield f"unclear: {sentence}"
+        text = sentence(lang, f"setup.{key}", **facts)
+        if str(path) not in text or not any(step in text for step in STEPS[lang]):
+            yield f"unclear: {text}"
 
 
 def _lost(target: Target, before: bytes, after: bytes, ours: str) -> Iterator[str]:

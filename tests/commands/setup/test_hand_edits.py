@@ -370,4 +370,4 @@ def test_the_diff_names_what_goes_with_a_block(bench: Bench) -> None:
     for remove in (False, True):
         changes = target.plan(bench, remove=remove).changes
         [change] = [it for it in changes if it.path == bench.path(target.name)]
-        assert "-Of mine, here." in change_lines("en", change, bench.root)
+        assert "-Of mine, here." in change_lines(change, bench.root)

@@ -13,11 +13,11 @@ from commands.clients.table import CLIENTS, COMMANDS
 from commands.setup.files import Tree
 from commands.setup.here import commands_here, tree_of
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
-from commands.setup.words import word
 from core.lessons.log_file import COMPANIONS
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
 from tests.support.git_clones import copied_checkout
+from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
 from tests.support.stdio_client import ROOT
 
@@ -82,10 +82,12 @@ def test_rules_of_a_user_say_for_which_projects_they_are(bench: Bench) -> None:
     bench.put({"home/.codex/AGENTS.override.md": "mine\n", "home/.gemini/GEMINI.md": "내 규칙\n"})
     bench.take(bench.plan("codex", "gemini", level="user", lang="ko"))
     for name in ("home/.codex/AGENTS.override.md", "home/.gemini/GEMINI.md"):
-        assert word("ko", "only_where_kept") in bench.files()[name].decode()
+        assert sentence("ko", "setup.only_where_kept") in bench.files()[name].decode()
     assert "home/.codex/AGENTS.md" not in bench.files()
     bench.take(bench.plan("codex", "gemini", level="user"))
-    assert word("ko", "only_where_kept") in bench.files()["home/.gemini/GEMINI.md"].decode()
+    assert (
+        sentence("ko", "setup.only_where_kept") in bench.files()["home/.gemini/GEMINI.md"].decode()
+    )
     bench.take(bench.plan("codex", "gemini", level="user", remove=True))
     assert bench.files()["home/.gemini/GEMINI.md"].decode() == "내 규칙\n"
 
@@ -119,7 +121,7 @@ def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None
 def test_a_user_can_be_set_up_from_the_home_directory(desk: Desk) -> None:
     code, out, errors = desk.run("setup", "codex", "--user", "--yes", cwd=desk.home)
     assert (code, errors) == (0, "")
-    assert out.startswith(word("en", "of_user"))
+    assert out.startswith(sentence("en", "setup.of_user"))
     assert not (desk.home / ".context").exists()
 
 
@@ -139,11 +141,11 @@ def test_the_approvals_of_one_person_are_kept_out_of_git(cloned: Desk) -> None:
         "?? CLAUDE.md",
     ]
     assert (cloned.root / ".claude/settings.local.json").exists()
-    assert " ".join(word("en", "next_local", files=".mcp.json, .claude/settings.json").split()) in (
-        " ".join(out.split())
-    )
+    assert " ".join(
+        sentence("en", "setup.next_local", files=".mcp.json, .claude/settings.json").split()
+    ) in (" ".join(out.split()))
     assert cloned.run("setup", "claude-code", "--yes")[1].endswith(
-        word("en", "nothing_to_do") + "\n"
+        sentence("en", "setup.nothing_to_do") + "\n"
     )
     assert cloned.run("setup", "claude-code", "--remove", "--yes")[0] == 0
     assert git(cloned.root, "status", "--porcelain", "-uall") == ""
@@ -166,9 +168,9 @@ def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
     git(desk.root, "init", "-q")
     code, out, _ = desk.run("setup", "claude-code", "--yes", "--project", str(below))
     assert code == 0
-    assert word("en", "below_top", top=str(desk.root), option=f"--project '{desk.root}'") in (
-        out.replace(f"--project {desk.root}.", f"--project '{desk.root}'.")
-    )
+    assert sentence(
+        "en", "setup.below_top", top=str(desk.root), option=f"--project '{desk.root}'"
+    ) in (out.replace(f"--project {desk.root}.", f"--project '{desk.root}'."))
     assert "settings.local.json" not in git(desk.root, "status", "--porcelain", "-uall")
     (desk.root / "a b x" / "작업" / ".claude").mkdir(parents=True)
     (desk.root / "a b x" / "작업" / ".claude" / "settings.local.json").touch()
@@ -276,7 +278,10 @@ def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -
     script, project = copied_checkout(passing) / "cli.py", tmp_path / "project"
     project.mkdir()
     done = Run.started("setup", "gemini", "--yes", script=script, cwd=project)
-    assert (done.code, done.errors) == (1, f"{word('en', 'passing', path=str(passing))}\n")
+    assert (done.code, done.errors) == (
+        1,
+        f"{sentence('en', 'setup.passing', path=str(passing))}\n",
+    )
     assert list(project.iterdir()) == []
 
 

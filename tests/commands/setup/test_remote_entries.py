@@ -12,11 +12,11 @@ import pytest
 from commands.clients.table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import LEVELS, Level, Tree
 from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url
-from commands.setup.words import word
 from core.messages import Language
 from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.documents import text_of
+from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -192,10 +192,10 @@ def test_a_person_is_told_what_is_left_to_do(lang: Language, desk: Desk) -> None
     assert (code, errors) == (0, "")
     facts = {"variable": KEY_VARIABLE, "line": f"export {KEY_VARIABLE}=smk_…"}
     flat = " ".join(out.split())
-    assert " ".join(word(lang, "next_key", **facts).split()) in flat
+    assert " ".join(sentence(lang, "setup.next_key", **facts).split()) in flat
     files = ".mcp.json, .codex/config.toml"
-    assert " ".join(word(lang, "next_commit_remote", files=files).split()) in flat
-    assert " ".join(word(lang, "no_remote_claude-desktop", url=URL).split()) in flat
+    assert " ".join(sentence(lang, "setup.next_commit_remote", files=files).split()) in flat
+    assert " ".join(sentence(lang, "setup.no_remote_claude-desktop", url=URL).split()) in flat
     assert not (desk.root / ".context").exists()
     code, out, errors = desk.run(*given[:-1], "--yes", **told, SENTINEL_MEMORY_KEY=key)
     assert (code, key in out) == (0, False)

@@ -10,9 +10,9 @@ import pytest
 from commands.clients.table import CLIENTS, RECORDING
 from commands.setup.files import LEVELS, Level
 from commands.setup.rooms.choice import TOKENS
-from commands.setup.words import word
 from core.messages import Language
 from tests.support.desk import Desk
+from tests.support.sentences import sentence
 from tests.support.setup_bench import WITH_SESSIONS, Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -192,9 +192,9 @@ def test_the_command_says_what_the_room_does_and_costs(
     said = " ".join(out.split())
     assert code == 0
     facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
-    assert word(lang, f"room_{room}", **facts) in said
+    assert sentence(lang, f"setup.room_{room}", **facts) in said
     assert f"{TOKENS[room]:,}" in said
-    about = " ".join(word(lang, "approves_fragments").split())
+    about = " ".join(sentence(lang, "setup.approves_fragments").split())
     assert (about in said) == room.startswith("fragments")
     assert tool in said
 

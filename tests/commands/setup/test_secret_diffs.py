@@ -76,6 +76,6 @@ def test_a_diff_shows_no_value_of_the_user(target: Target, tmp_path: Path) -> No
         out = target.plan(bench, remove=True)
         bench.put({target.name: moved.replace('server.py"', 'server.py", "--old"')})
         for change in (*put_in.changes, *out.changes, *target.plan(bench).changes):
-            shown = "\n".join(change_lines("en", change, bench.root))
+            shown = "\n".join(change_lines(change, bench.root))
             leaks += [f"{name}:\n{shown}" for it in (SECRET, PIN) if it in shown]
     assert leaks == [], "\n".join(leaks)

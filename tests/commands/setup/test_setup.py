@@ -13,13 +13,13 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.setup.here import installed, runner_of, tried_hook
-from commands.setup.words import word
 from core.lessons.agent_rules import rules
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.git_clones import copied_checkout
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT
 
 KEYS = [client.key for client in CLIENTS]
@@ -39,7 +39,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     code, out, errors = desk.started("setup", *KEYS, "--yes")
     assert (code, errors) == (0, "")
     for key in KEYS:
-        assert f"\n- {word('en', f'next_{key}')}\n" in out
+        assert f"\n- {sentence('en', f'setup.next_{key}')}\n" in out
     code, told, errors = desk.started("doctor", "--json")
     clients = [(it["kind"], it["facts"]["client"]) for it in json.loads(told)["clients"]]
     assert clients == [("client_here", NAMES[key]) for key in KEYS]
@@ -47,7 +47,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     before = desk.files()
     code, out, errors = desk.run("setup", *KEYS, "--yes")
     assert (code, errors) == (0, "")
-    assert out.splitlines()[-1] == word("en", "nothing_to_do")
+    assert out.splitlines()[-1] == sentence("en", "setup.nothing_to_do")
     assert desk.files() == before
 
     code, out, errors = desk.run("setup", "--all", "--remove", "--yes")
@@ -57,7 +57,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     assert [path.name for path in desk.root.iterdir()] == ["README.md"]
     assert set(desk.files().values()) == {b"ours\n"}
     code, out, errors = desk.run("setup", "--all", "--remove", "--yes")
-    assert (code, out.splitlines()[-1]) == (0, word("en", "nothing_to_remove"))
+    assert (code, out.splitlines()[-1]) == (0, sentence("en", "setup.nothing_to_remove"))
 
 
 @pytest.mark.long  # it costs much
@@ -126,9 +126,9 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
     said = said if lang == "ko" else []
     assert (code, errors) == (0, "")
     assert out.splitlines() == [
-        word(lang, "project", path=str(desk.root)),
+        sentence(lang, "setup.project", path=str(desk.root)),
         "",
-        f".mcp.json: {word(lang, 'entry')} (Claude Code)",
+        f".mcp.json: {sentence(lang, 'setup.entry')} (Claude Code)",
         "--- /dev/null",
         "+++ .mcp.json",
         f"@@ -0,0 +1,{10 + len(said)} @@",
@@ -144,14 +144,14 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         "+  }",
         "+}",
         "",
-        word(lang, "dry"),
+        sentence(lang, "setup.dry"),
     ]
     assert not (desk.root / ".mcp.json").exists()
 
 
 def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "codex")
-    assert (code, errors) == (1, word("en", "no_terminal") + "\n")
+    assert (code, errors) == (1, sentence("en", "setup.no_terminal") + "\n")
     assert desk.files() == {}
 
 
@@ -163,9 +163,9 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     done = Run.at_terminal("setup", "codex", answer=answer, **desk.place())
     assert (done.code, done.errors) == (code, "")
-    assert done.out.count(word("en", "ask", count=5)) == 1
+    assert done.out.count(sentence("en", "setup.ask", count=5)) == 1
     assert bool(desk.files()) == (code == 0)
-    assert (word("en", "not_changed") in done.out) == (code == 1)
+    assert (sentence("en", "setup.not_changed") in done.out) == (code == 1)
 
 
 @pytest.mark.long  # it costs much
@@ -177,7 +177,7 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
         script = f'{line}"$0" "$1" setup codex'
         command = ("sh", "-c", script, sys.executable, str(ROOT / "cli.py"))
         done = Run.process(*command, stdin=stdin, **desk.place())
-        assert (done.code, done.errors) == (1, word("en", "no_terminal") + "\n")
+        assert (done.code, done.errors) == (1, sentence("en", "setup.no_terminal") + "\n")
     os.close(ours)
     os.close(theirs)
     assert desk.files() == {}
@@ -200,11 +200,14 @@ def test_a_broken_file_is_told_and_the_rest_is_done(desk: Desk) -> None:
     broken = desk.root / ".mcp.json"
     broken.write_bytes(b'{\n"mcpServers": {,}\n}')
     code, out, errors = desk.run("setup", "claude-code", "cursor", "--yes")
-    assert (code, errors) == (1, word("en", "json_syntax", path=str(broken), line=2) + "\n")
+    assert (code, errors) == (
+        1,
+        sentence("en", "setup.json_syntax", path=str(broken), line=2) + "\n",
+    )
     assert broken.read_bytes() == b'{\n"mcpServers": {,}\n}'
     assert json.loads((desk.root / ".cursor" / "mcp.json").read_bytes())["mcpServers"]
     code, out, _ = desk.run("setup", "claude-code", "cursor", "--yes")
-    assert (code, out.splitlines()[-1]) == (1, word("en", "only_problems"))
+    assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
 
 
 @pytest.mark.parametrize("place", ["home", "root"])
@@ -252,7 +255,7 @@ def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -
     for name in (".git", ".context", "web app"):
         (desk.root / name).mkdir()
     inner = desk.root / "web app"
-    said = word("en", "above", here=str(inner), root=str(desk.root))
+    said = sentence("en", "setup.above", here=str(inner), root=str(desk.root))
     code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
     assert (code, out.splitlines()[1]) == (0, said)
     code, told, _ = desk.run("setup", "codex", "--dry-run", "--project", "web app")
@@ -261,14 +264,14 @@ def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -
     assert (code, said in out) == (0, False)
     (inner / ".context").mkdir()
     code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
-    assert (code, out.splitlines()[0]) == (0, word("en", "project", path=str(inner)))
+    assert (code, out.splitlines()[0]) == (0, sentence("en", "setup.project", path=str(inner)))
     assert said not in out
 
 
 @posix
 def test_all_without_any_client_is_told(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "--all", "--yes", PATH="/nowhere")
-    assert (code, errors) == (1, word("en", "none_found", clients=", ".join(KEYS)) + "\n")
+    assert (code, errors) == (1, sentence("en", "setup.none_found", clients=", ".join(KEYS)) + "\n")
 
 
 @pytest.mark.long  # it costs much
@@ -279,9 +282,9 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     code, out, errors = desk.run("setup", "cursor", "--yes")
     assert code == 1
     facts = {"path": ".cursor/rules/sentinel-memory.mdc", "reason": os.strerror(errno.EACCES)}
-    assert errors == word("en", "not_written", **facts) + "\n"
+    assert errors == sentence("en", "setup.not_written", **facts) + "\n"
     written = ".cursor/mcp.json, .cursor/hooks.json, .context/.gitignore, .context/.gitattributes"
-    assert word("en", "written", files=written) in out.splitlines()
+    assert sentence("en", "setup.written", files=written) in out.splitlines()
     assert (desk.root / ".cursor" / "hooks.json").is_file()
 
 

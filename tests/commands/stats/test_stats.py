@@ -12,7 +12,6 @@ import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
-from commands.stats.words import WORDS
 from commands.terminal.columns import INDENT, cells, wrapped
 from core.lessons.answers.counting import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
@@ -20,6 +19,7 @@ from core.project import state_directory
 from tests.support.cli_process import TOKEN, GoodRun
 from tests.support.desk import Desk as AnyDesk
 from tests.support.samples import a_principle, a_record
+from tests.support.sentences import pair
 
 DAY_S = 86_400
 NOW_S = 1_750_000_000
@@ -471,7 +471,7 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(desk: Desk, lang:
     lines = desk.stats(SENTINEL_MEMORY_LANG=lang).lines
     assert max(map(cells, lines[1:])) == 80
     assert len(lines) < 90
-    more = WORDS["more"][lang == "ko"]
+    more = pair("stats.more")[lang == "ko"]
     assert [lines.count(INDENT + more.format(more=left)) for left in (1, 2)] == [1, 3]
 
 

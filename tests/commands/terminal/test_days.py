@@ -6,6 +6,7 @@ import pytest
 
 from commands.terminal.days import day_text
 from core.messages import Language
+from tests.support.sentences import in_language
 
 TODAY = date(2026, 11, 22)
 
@@ -25,4 +26,4 @@ TODAY = date(2026, 11, 22)
 def test_a_day_has_its_year_only_where_it_is_another(
     moment: str, lang: Language, said: str
 ) -> None:
-    assert day_text(moment, lang, TODAY) == said
+    assert in_language(lang, day_text, moment, TODAY) == said

@@ -11,6 +11,7 @@ import pytest
 
 from commands.terminal import progress as module
 from commands.terminal.progress import progress
+from core.messages import speaking
 from tests.support.stdio_client import WAIT_S
 
 
@@ -59,7 +60,7 @@ def test_a_second_of_silence_comes_first() -> None:
 @pytest.mark.parametrize(("lang", "said"), [("en", "Reading ... "), ("ko", "읽는 중 ... ")])
 def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, said: str) -> None:
     terminal = look()
-    with progress("ko" if lang == "ko" else "en"):
+    with speaking("ko" if lang == "ko" else "en"), progress():
         terminal.wait_for(said, times=3)
     parts = terminal.getvalue().split("\r")
     assert len(parts) > 3 and all(part.startswith(said) for part in parts[1:-2])
@@ -72,14 +73,14 @@ def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -
     terminal = look()
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
     monkeypatch.setattr(module, "_EACH_S", 0)
-    with progress("en"):
+    with progress():
         time.sleep(0.1)  # who does not keep silent tells it meanwhile
     assert terminal.getvalue() == ""
 
 
 def test_the_line_goes_when_the_work_fails(look: Look) -> None:
     terminal = look()
-    with pytest.raises(ValueError), progress("en"):
+    with pytest.raises(ValueError), progress():
         terminal.wait_for("Reading")
         raise ValueError
     assert terminal.getvalue().endswith(" \r")
@@ -88,7 +89,7 @@ def test_the_line_goes_when_the_work_fails(look: Look) -> None:
 def test_where_nobody_looks_nothing_is_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     stream, before = io.StringIO(), threading.active_count()
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress("en"):
+    with progress():
         assert threading.active_count() == before  # nobody who could tell anything later
     assert stream.getvalue() == ""
 
@@ -97,7 +98,7 @@ def test_the_work_says_how_far_it_is_and_a_shorter_line_leaves_nothing_of_a_long
     look: Look,
 ) -> None:
     terminal = look()
-    with progress("en") as tell:
+    with progress() as tell:
         tell("Step 10 of 11: duplicates")
         terminal.wait_for("duplicates ...")
         tell("Step 11")

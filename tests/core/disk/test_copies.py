@@ -26,6 +26,7 @@ from core.disk.database import (
 )
 from core.upkeep.purging import purge
 from tests.support.faults import CODES, Child, Faults, killed_after, killed_before, refused, tree
+from tests.support.sentences import in_language
 
 ONE = (("CREATE TABLE notes (text TEXT)", "CREATE INDEX idx_notes ON notes(text)"),)
 OURS, PAGE = 7, 4096
@@ -552,7 +553,7 @@ def test_once_damage_was_met_nothing_is_written_until_the_copy_is_back(
         put(database, "more")
     date = date_of(copies_of(path)[0])
     assert f"There is a daily copy of {date}. Run" in str(caught.value)
-    assert f"{date}의 일일 사본이 있습니다" in caught.value.text("ko")
+    assert f"{date}의 일일 사본이 있습니다" in in_language("ko", str, caught.value)
     assert path.read_bytes() == before and not Path(f"{path}-wal").exists()
     opened().put_back_copy()
     put(database, "more")

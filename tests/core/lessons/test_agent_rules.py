@@ -6,7 +6,7 @@ import pytest
 
 from core.lessons.agent_rules import language_of, rules
 from core.messages import Language
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT
 
 SURFACE = json.loads((ROOT / "tests" / "data" / "tool_surface.json").read_text("utf-8"))
@@ -53,13 +53,13 @@ def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out() -> None:
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_answer_of_a_compaction_gives_its_steps(lang: Language) -> None:
     said = ["512", 'log_memory(type="principle"', "source_ids", "id@fp", "delete_ids"]
-    assert missing([*said, *OF_A_COMPACTION[lang]], say(lang, "compact_steps")) == []
+    assert missing([*said, *OF_A_COMPACTION[lang]], sentence(lang, "answers.compact_steps")) == []
 
 
 @pytest.mark.row("001 6.f")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Language) -> None:
-    assert missing(QUESTIONS[lang], say(lang, "questions")) == []
+    assert missing(QUESTIONS[lang], sentence(lang, "answers.questions")) == []
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -26,7 +26,7 @@ from core.project import LOG_NAME
 from core.store import MemoryStore
 from tests.conftest import StartServer
 from tests.support.git_clones import path_of
-from tests.support.sentences import say
+from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S
 
 WRITERS, WRITES, GAPS = 8, 100, 48
@@ -187,7 +187,8 @@ def test_two_servers_of_one_project_see_each_others_records_at_once(
         writer.call("log_memory", topic="결제", missing_context=f"gap {number}", lesson="세금")
         heads.append(reader.call("search_memory").splitlines()[0])
     assert heads == [
-        say("en", "head_all", count=number + 1, project=str(project)) for number in range(6)
+        sentence("en", "answers.head_all", count=number + 1, project=str(project))
+        for number in range(6)
     ]
 
 

@@ -135,7 +135,7 @@ def test_a_shadow_under_the_same_id_does_not_hush_what_a_line_hides() -> None:
 
 def test_the_id_of_a_line_that_hides_others_steers_no_terminal() -> None:
     principle = replace(PRINCIPLE, id="\x1b[31m\nx", source_ids=EVERY_TOKEN)
-    [note] = flaw_notes(log_of(*RECORDS, principle), "en")
+    [note] = flaw_notes(log_of(*RECORDS, principle))
     assert not {"\x1b", "\n"} & set(note)
 
 

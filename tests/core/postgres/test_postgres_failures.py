@@ -18,6 +18,7 @@ from core.postgres.errors import (
     failed_connection,
     told,
 )
+from tests.support.sentences import in_language
 
 # As PostgreSQL 18 said it while it recovered from a full disk.
 RECOVERING = """connection failed: FATAL:  the database system is not yet accepting connections
@@ -66,8 +67,8 @@ def test_a_server_that_still_recovers_does_not_answer_yet() -> None:
 )
 def test_a_client_elsewhere_is_not_told_where_the_server_is(why: str, lang: Language) -> None:
     error = failed_connection("postgresql://a@db.internal/d", psycopg.OperationalError(why))
-    shown = placeless(error, lang)
+    shown = in_language(lang, placeless, error)
     assert ("the server's log says why" if lang == "en" else "이유는 서버 로그에") in shown
     for piece in ("/run/db", "db.internal", "db.other", "10.0.0.5", '"a"', "postgresql://"):
         assert piece not in shown
-    assert why.rpartition("FATAL:  ")[2] in error.text(lang)  # the operator is told
+    assert why.rpartition("FATAL:  ")[2] in in_language(lang, str, error)  # the operator is told

@@ -23,6 +23,7 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from rooms.fragments.postgres.schema import Schema
 from tests.support.real_engines import postgres
+from tests.support.sentences import in_language
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool
@@ -250,7 +251,9 @@ def test_what_prevents_a_connection_is_told_without_the_password(
         for begun in (pool.transaction(), pool.lock("x", timeout_s=0)):
             with pytest.raises(kind) as told, begun:
                 pytest.fail("it began")
-            shown = str(told.value) + told.value.text("ko") + repr(server) + server.name
+            shown = (
+                str(told.value) + in_language("ko", str, told.value) + repr(server) + server.name
+            )
             assert secret not in shown
         pool.close()
     assert secret not in caplog.text

@@ -13,6 +13,7 @@ from rooms.sessions.config import Config, config_path, read_config
 from rooms.sessions.errors import ConfigError, SessionsError
 from rooms.sessions.session import Draft
 from rooms.sessions.store import exist_in, open_sessions
+from tests.support.sentences import in_language
 
 DECLARED = {
     "storage": {"location": ".context-sync", "dbFile": "history.db", "keepJsonSync": True},
@@ -52,7 +53,7 @@ def refusal(root: Path, lang: Language = "en") -> str:
     for action in (lambda: open_sessions(root, Settings()), lambda: exist_in(root)):
         with pytest.raises(type(caught.value)):
             action()
-    return caught.value.text(lang)
+    return in_language(lang, str, caught.value)
 
 
 def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import server
 from core.disk.copies import copies_of
 from core.disk.database import DatabaseCopyError
 from core.lessons.record import utc_now
+from core.messages import say
 from rooms.sessions import tools
 from rooms.sessions.answers.recommended import MOST_FAILURES
 from rooms.sessions.answers.warnings import FAILURE_CHARS
@@ -26,7 +27,6 @@ from rooms.sessions.upkeep.archive import archive_before
 from rooms.sessions.upkeep.copying import keep_copies
 from tests.support.costly import one_in
 from tests.support.room import LATER, OLD, a_room, act, failed, saved
-from tests.support.sentences import say
 from tests.support.session_tools import Call
 
 DAY = utc_now()[:10]
@@ -95,7 +95,7 @@ def test_what_models_send_where_they_err_is_taken(call: Call, store: SessionStor
 
 
 def wrong(field: str, expected: str, tool: str = "context_save") -> str:
-    return say("en", "wrong_type", field=field, tool=tool, expected=expected)
+    return say("protocol.wrong_type", field=field, tool=tool, expected=expected)
 
 
 @pytest.mark.long  # it costs much
@@ -112,17 +112,18 @@ def wrong(field: str, expected: str, tool: str = "context_save") -> str:
         ({"codeChanges": {"modifiedFiles": [7]}},
          wrong("codeChanges.modifiedFiles[0]", "a text")),
         ({"decisions": [{"what": "ok"}, {"why": "SECRET"}]},
-         say("en", "missing_argument", field="decisions[1].what", tool="context_save")),
+         say("protocol.missing_argument", field="decisions[1].what", tool="context_save")),
         ({"decisions": [{"what": "ok", "color": "SECRET"}]},
-         say("en", "unknown_part", field="decisions[0].color", tool="context_save",
+         say("protocol.unknown_part", field="decisions[0].color", tool="context_save",
              known="what, why")),
         ({"codeChanges": {"files": ["SECRET"]}},
-         say("en", "unknown_part", field="codeChanges.files", tool="context_save",
+         say("protocol.unknown_part", field="codeChanges.files", tool="context_save",
              known="modifiedFiles, summary")),
         ({"status": "SECRET"},
-         say("en", "wrong_word", field="status", tool="context_save", known=", ".join(STATUSES))),
+         say("protocol.wrong_word", field="status", tool="context_save",
+             known=", ".join(STATUSES))),
         ({"approaches": [{"description": "x", "result": "SECRET"}]},
-         say("en", "wrong_word", field="approaches[0].result", tool="context_save",
+         say("protocol.wrong_word", field="approaches[0].result", tool="context_save",
              known="success, failed, partial")),
     ],
 )  # fmt: skip

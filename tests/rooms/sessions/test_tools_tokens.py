@@ -10,6 +10,7 @@ from core.messages import Language
 from rooms.sessions.answers.hints import hint
 from rooms.sessions.store import SessionStore
 from tests.support.room import act
+from tests.support.sentences import in_language
 from tests.support.session_samples import keep, sample_sessions
 from tests.support.session_tools import FAILURES, GOALS, Call, tokens_of, work
 
@@ -34,7 +35,7 @@ def is_korean(text: str) -> bool:
 @pytest.mark.row("003 T20", "003 T24")
 def test_a_hint_costs_some_twenty_tokens(lang: Language) -> None:
     goals = [it for it, _ in sample_sessions(200) if is_korean(it.goal) == (lang == "ko")]
-    counts = [tokens_of(hint(it, lang)) for it in goals]
+    counts = [tokens_of(in_language(lang, hint, it)) for it in goals]
     assert mean(counts) <= HINT[lang]
     assert max(counts) <= HINT[lang] + 4
 

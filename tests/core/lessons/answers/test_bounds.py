@@ -72,7 +72,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str,
     assert record.token in offered
     assert "shortened" in offered
     assert is_within(search_answer(log, FRAME, query="vat"))
-    assert len(records_that_fit([record], "vat", Budget(1_500, 45_000), "en")) < 10_000
+    assert len(records_that_fit([record], "vat", Budget(1_500, 45_000))) < 10_000
 
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:

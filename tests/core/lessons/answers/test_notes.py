@@ -16,7 +16,7 @@ from core.messages import Facts, Language
 from core.settings import Settings
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
-from tests.support.sentences import say
+from tests.support.sentences import in_language, sentence
 
 FRAME = Frame(project="/tmp/project", settings=Settings())
 ONE, TWO = a_record("one"), a_record("two", topic="auth")
@@ -40,15 +40,14 @@ def a_store(tmp_path: Path, *records: Record) -> MemoryStore:
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_answers_say_how_many_records_are_hidden_and_by_which_line(lang: Language) -> None:
     log = log_of(ONE, TWO, HIDER, a_record("three"))
-    frame = replace(FRAME, settings=Settings(lang=lang))
-    note = say(lang, "hidden", count=2, by=BY)
-    assert note in search_answer(log, frame, query="").split("\n")
-    assert note in compaction_answer(log, frame).split("\n")
+    note = sentence(lang, "answers.hidden", count=2, by=BY)
+    assert note in in_language(lang, search_answer, log, FRAME, query="").split("\n")
+    assert note in in_language(lang, compaction_answer, log, FRAME).split("\n")
 
 
 def test_answers_say_which_topics_have_a_gap_in_two_versions() -> None:
     log = log_of(ONE, replace(ONE, lesson="in other words"), TWO)
-    note = say("en", "unsettled", count=1, topics="payment")
+    note = sentence("en", "answers.unsettled", count=1, topics="payment")
     assert note in search_answer(log, FRAME, query="").split("\n")
     assert note in compaction_answer(log, FRAME).split("\n")
     assert "in other words" in search_answer(log, FRAME, query="")
@@ -64,7 +63,7 @@ def test_a_save_names_the_hidden_records_that_it_took_out(tmp_path: Path) -> Non
     store = a_store(tmp_path, ONE, TWO, HIDER)
     answer = saved_answer(store.upsert_log(a_draft("three")), FRAME)
     tokens = f"{ONE.token}, {TWO.token}"
-    assert say("en", "hidden_went", count=2, tokens=tokens) in answer.split("\n")
+    assert sentence("en", "answers.hidden_went", count=2, tokens=tokens) in answer.split("\n")
 
 
 def test_a_deletion_names_the_hidden_records_that_it_took_out() -> None:
@@ -75,7 +74,7 @@ def test_a_deletion_names_the_hidden_records_that_it_took_out() -> None:
 def test_a_save_that_settles_versions_says_so(tmp_path: Path) -> None:
     store = a_store(tmp_path, ONE, replace(ONE, lesson="in other words"))
     answer = saved_answer(store.upsert_log(a_draft("one", lesson="both")), FRAME)
-    assert say("en", "settled", count=2) in answer.split("\n")
+    assert sentence("en", "answers.settled", count=2) in answer.split("\n")
 
 
 def test_a_save_of_the_same_words_says_that_nothing_was_saved(tmp_path: Path) -> None:
@@ -83,5 +82,5 @@ def test_a_save_of_the_same_words_says_that_nothing_was_saved(tmp_path: Path) ->
     before = store.read_bytes()
     answer = saved_answer(store.upsert_log(a_draft("one")), FRAME)
     facts: Facts = {"topic": "payment", "count": 1, "project": "/tmp/project"}
-    assert answer.split("\n")[0] == say("en", "saved_same", **facts)
+    assert answer.split("\n")[0] == sentence("en", "answers.saved_same", **facts)
     assert store.read_bytes() == before

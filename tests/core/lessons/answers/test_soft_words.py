@@ -15,7 +15,7 @@ from core.messages import Language
 from core.settings import Settings
 from core.store import MemoryStore
 from tests.support.samples import a_draft, a_principle
-from tests.support.sentences import say
+from tests.support.sentences import in_language, sentence
 
 
 @pytest.fixture
@@ -23,13 +23,14 @@ def store(tmp_path: Path) -> MemoryStore:
     return MemoryStore(tmp_path / "memory_log.jsonl")
 
 
-def frame(lang: Language = "en", threshold: int | None = None) -> Frame:
-    return Frame(project="/shop", settings=Settings(lang=lang), own_threshold=threshold)
+def frame(threshold: int | None = None) -> Frame:
+    return Frame(project="/shop", settings=Settings(), own_threshold=threshold)
 
 
 def saved(store: MemoryStore, draft: Draft, lang: Language = "en", **more: Any) -> list[str]:
     sources = more.pop("sources", ())
-    return saved_answer(store.upsert_log(draft, sources), frame(lang, **more)).splitlines()
+    done = store.upsert_log(draft, sources)
+    return in_language(lang, saved_answer, done, frame(**more)).splitlines()
 
 
 @pytest.mark.row("001 6.h")
@@ -49,10 +50,11 @@ def test_a_forbidden_topic_is_saved_with_a_word_on_how_to_put_it_right(
     lines = saved(store, a_draft(topic=topic), lang)
     [record] = store.read_all()
     shown = topic if old != "OLD" else f'"{topic}"'
-    assert say(lang, key, topic=shown, token=record.token, old=old) in lines
+    assert sentence(lang, f"answers.{key}", topic=shown, token=record.token, old=old) in lines
     again = saved(store, a_draft(topic=topic, lesson="another"), lang)
     assert any(
-        line.startswith(say(lang, key, topic=shown, token="", old="")[:20]) for line in again
+        line.startswith(sentence(lang, f"answers.{key}", topic=shown, token="", old="")[:20])
+        for line in again
     )
 
 
@@ -67,7 +69,7 @@ def test_code_is_saved_as_it_came_with_a_word(store: MemoryStore) -> None:
     [record] = store.read_all()
     assert record.lesson == code
     fields = "lesson, ask_next_time"
-    assert say("en", "source_code", fields=fields, token=record.token) in lines
+    assert sentence("en", "answers.source_code", fields=fields, token=record.token) in lines
 
 
 @pytest.mark.row("001 6.h")
@@ -75,11 +77,14 @@ def test_a_forbidden_topic_is_never_the_one_to_use(store: MemoryStore) -> None:
     for topic in ("login_bug_fix_2026", "login-ui", "code"):
         saved(store, a_draft(topic=topic))
     lines = saved(store, a_draft(topic="login"))
-    assert say("en", "similar_topic", topic="login", topics="login-ui") in lines
+    assert sentence("en", "answers.similar_topic", topic="login", topics="login-ui") in lines
     lines = saved(store, a_draft(topic="code-review"))
     assert not any("resembles" in line for line in lines)
     lines = saved(store, a_draft(topic="login_fix"))  # itself narrow: the good ones are named
-    assert say("en", "similar_topic", topic="login_fix", topics="login, login-ui") in lines
+    assert (
+        sentence("en", "answers.similar_topic", topic="login_fix", topics="login, login-ui")
+        in lines
+    )
 
 
 def test_the_closest_topics_of_a_search_end_with_the_forbidden_ones(store: MemoryStore) -> None:
@@ -87,7 +92,7 @@ def test_the_closest_topics_of_a_search_end_with_the_forbidden_ones(store: Memor
         saved(store, a_draft(topic=topic))
     text = search_answer(store.read(), frame(), query="", topic="login_bug")
     topics = "login (1), payment (1), login_bug_fix (1)"
-    assert say("en", "no_topic", topic="login_bug", topics=topics) in text
+    assert sentence("en", "answers.no_topic", topic="login_bug", topics=topics) in text
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,9 @@ def test_a_compaction_names_the_topic_to_keep(store: MemoryStore) -> None:
     for topic in ("login_bug_fix_2026", "login"):
         saved(store, a_draft(topic=topic))
     line = "login_bug_fix_2026 ~ login (shared words: login; keep login)"
-    assert say("en", "compact_similar", pairs=line) in compaction_answer(store.read(), frame())
+    assert sentence("en", "answers.compact_similar", pairs=line) in compaction_answer(
+        store.read(), frame()
+    )
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -127,7 +134,7 @@ def test_a_principle_without_its_originals_is_told_how_they_go(
     lines = saved(store, a_principle("all rules"), lang, threshold=5)
     call = 'target_topic="payment", compact_threshold=5'
     facts: dict[str, Any] = {"count": 7, "logs": 7, "principles": 0, "topic": "payment"}
-    at = lines.index(say(lang, "originals_stay", call=call, **facts))
+    at = lines.index(sentence(lang, "answers.originals_stay", call=call, **facts))
     assert lines[at + 1 : at + 6] == [f"- [payment] rule {number}" for number in range(5)]
 
 

@@ -17,6 +17,7 @@ from core.lessons.git.repository import Repository
 from core.lessons.git.work_tree import WorkTree
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, path_of, save
+from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
@@ -292,7 +293,7 @@ def test_a_history_that_lacks_an_object_is_a_sentence(
     with pytest.raises(HistoryError) as caught:
         subjects(path_of(project))
     assert caught.value.key == "objects_missing"
-    assert "git fsck" in caught.value.text("en") and "git fsck" in caught.value.text("ko")
+    assert "git fsck" in str(caught.value) and "git fsck" in in_language("ko", str, caught.value)
 
 
 @pytest.mark.long  # it costs much

@@ -34,6 +34,7 @@ from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import START, Clock, a_room, is_unused
+from tests.support.sentences import in_language
 
 HOSTILE = "<script>alert(1)</script> # a\u202eb ]( `x` @./.env"
 LATER = "2026-06-01T10:00:00+00:00"
@@ -260,7 +261,7 @@ class TestFiles:
             with pytest.raises(ExchangeError) as refused:
                 export(room, str(tmp_path / name), Choice())
             assert refused.value.key == key
-            assert refused.value.text("ko")
+            assert in_language("ko", str, refused.value)
 
     @IN_A_FILE
     @pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")

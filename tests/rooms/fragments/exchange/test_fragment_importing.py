@@ -30,6 +30,7 @@ from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
 from tests.support.fragments_room import START, a_room, is_unused
 from tests.support.samples import a_record
+from tests.support.sentences import in_language
 
 HEAD = {"format": MARK, "version": VERSION}
 
@@ -68,7 +69,7 @@ def reasons(plan: Plan) -> Counter[str]:
 def refusal(path: Path) -> str:
     with pytest.raises(ExchangeError) as refused:
         read_source(path)
-    assert refused.value.text("ko")
+    assert in_language("ko", str, refused.value)
     return refused.value.key
 
 

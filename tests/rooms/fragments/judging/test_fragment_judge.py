@@ -13,6 +13,7 @@ from rooms.fragments.judging.question import RULE, answered, asked
 from rooms.fragments.judging.settings import check, read
 from rooms.fragments.judging.verdict import SURE, Verdict, of_scores
 from rooms.fragments.services.errors import ServiceError
+from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -225,7 +226,7 @@ def test_where_all_judges_fail_the_last_failure_is_said_without_the_texts(
     with pytest.raises(ServiceError) as caught:
         both(local, chat).verdict(OLD, NEW)
     assert caught.value.key == "no_access"
-    shown = caught.value.text("en") + caught.value.text("ko") + repr(caught.value)
+    shown = str(caught.value) + in_language("ko", str, caught.value) + repr(caught.value)
     assert not any(secret in shown for secret in (KEY, OLD, NEW, chat.address))
 
 

@@ -17,6 +17,7 @@ from rooms.fragments.meaning.settings import EmbeddingSettings, check, read
 from rooms.fragments.meaning.vectors import vector_of
 from rooms.fragments.services.errors import ServiceError
 from tests.support.embedding_service import embedder, embeddings, environment_of, numbers_of
+from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, stand_in
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -56,7 +57,7 @@ def test_dimensions_are_sent_where_they_are_set_and_never_else(service: StandIn)
     with pytest.raises(ServiceError) as caught:
         embedder(service, EMBEDDING_DIMENSIONS="8").embed(["one"])
     assert caught.value.key == "refused"
-    assert "EMBEDDING_DIMENSIONS" in caught.value.text("en")
+    assert "EMBEDDING_DIMENSIONS" in str(caught.value)
     assert service.bodies[0]["dimensions"] == 8
     service.answer = lambda _: Answer({"data": [{"index": 0, "embedding": [1, 2, 3]}]})
     with pytest.raises(ServiceError) as caught:  # it gives others than were asked for
@@ -84,7 +85,7 @@ def test_the_key_goes_to_the_service_and_into_no_sentence(service: StandIn) -> N
     service.answer = lambda asked: Answer({"error": dict(asked.headers)}, 401)
     with pytest.raises(ServiceError) as caught:
         used.embed(["two"])
-    shown = [caught.value.text("en"), caught.value.text("ko"), repr(caught.value)]
+    shown = [str(caught.value), in_language("ko", str, caught.value), repr(caught.value)]
     shown += [repr(read(environment_of(service, OPENAI_API_KEY=key))), repr(used)]
     assert [text for text in shown if key in text] == []
 
@@ -208,8 +209,8 @@ def test_no_sentence_about_settings_repeats_a_value() -> None:
     errors = check(environment)
     assert [error.key for error in errors] == ["bad_address", "bad_key", "bad_dimensions"]
     for error in errors:
-        assert key not in error.text("en") + error.text("ko")
-        assert "example" not in error.text("en")
+        assert key not in str(error) + in_language("ko", str, error)
+        assert "example" not in str(error)
 
 
 PACKAGE = """
@@ -294,7 +295,7 @@ def test_without_fastembed_its_absence_is_said_with_the_command(
     with pytest.raises(ServiceError) as caught:
         local(tmp_path, "fastembed").embed(["one"])
     assert caught.value.key == "no_package"
-    assert f"`{sys.executable} -m pip install fastembed`" in caught.value.text("en")
+    assert f"`{sys.executable} -m pip install fastembed`" in str(caught.value)
 
 
 def test_a_vector_of_more_dimensions_than_any_model_has_is_no_answer(service: StandIn) -> None:

@@ -71,7 +71,7 @@ def saved(agent: str, content: str, session: str = "s1", **fields: Any) -> str:
 def refusal(agent: str, tool: Callable[..., str], **arguments: Any) -> str:
     with pytest.raises(FragmentsError) as caught:
         by(agent, tool, **arguments)
-    return caught.value.text("en")
+    return str(caught.value)
 
 
 def stored(team: Room, *ids: str) -> list[Fragment]:
@@ -223,7 +223,7 @@ def test_over_stdio_the_environment_names_the_agent(
     monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "system")
     with pytest.raises(FragmentsError) as caught:
         tools.recall(text="shop node")
-    assert caught.value.text("en").startswith("SENTINEL_MEMORY_AGENT: system is no name")
+    assert str(caught.value).startswith("SENTINEL_MEMORY_AGENT: system is no name")
 
 
 def test_sessions_of_one_name_do_not_meet(team: Room, environment: dict[str, str]) -> None:

@@ -79,7 +79,7 @@ class Team:
         try:
             answer = repr(what(agent))
         except SentinelError as error:
-            answer = f"{type(error).__name__}: {error.text('en')}"
+            answer = f"{type(error).__name__}: {error}"
         return f"{agent} {what.__name__}", self._plain(answer)
 
     def everything(self) -> str:

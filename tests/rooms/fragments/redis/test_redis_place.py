@@ -7,6 +7,7 @@ from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.engine import CachedEngine, cache_state
 from rooms.fragments.redis.place import Place, PlaceError, place_of
 from rooms.fragments.room import open_room
+from tests.support.sentences import in_language
 
 ADDRESS = "SENTINEL_MEMORY_REDIS"
 
@@ -97,7 +98,7 @@ def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: 
     with pytest.raises(PlaceError) as refused:
         place_of(given)
     for lang in ("en", "ko"):
-        text = refused.value.text(lang)
+        text = in_language(lang, str, refused.value)
         assert variable in text and "hunter2" not in text and value not in text.split()
 
 

@@ -20,6 +20,7 @@ from rooms.fragments.saving.forgetting import pin
 from rooms.fragments.saving.reflecting import Reflection, reflect
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures, is_unused, saved, stored
+from tests.support.sentences import in_language
 
 
 def activities(room: Room) -> list[Activity]:
@@ -126,10 +127,10 @@ def test_two_sessions_that_look_alike_leave_one_fact(room: Room) -> None:
     assert first == second
 
 
-def test_the_fact_is_written_in_the_language_of_the_room(tmp_path: Any) -> None:
-    room = a_room(tmp_path, lang="ko")
+def test_the_fact_is_written_in_the_language_of_the_call(tmp_path: Any) -> None:
+    room = a_room(tmp_path)
     saved(room, "alpha", session="s1")
-    noted = end_session(room, "s1").reflected
+    noted = in_language("ko", end_session, room, "s1").reflected
     assert noted is not None
     assert noted.content.startswith("2026-05-01 10:00(UTC)에 시작한 default 세션이")
 

@@ -19,6 +19,7 @@ from rooms.fragments.saving.linking import link
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored
+from tests.support.sentences import in_language
 
 NODE = "The shop runs on Node.js 20"
 
@@ -39,7 +40,7 @@ def refused(room: Room, id_: str, agent: str = "", **fields: Any) -> str:
         amended(room, id_, agent, **fields)
     with room.engine.reading() as reading:
         assert (reading.find(Wanted(state="all"), limit=100), reading.entries(Version)) == before
-    assert caught.value.text("ko") != str(caught.value)
+    assert in_language("ko", str, caught.value) != str(caught.value)
     return str(caught.value)
 
 

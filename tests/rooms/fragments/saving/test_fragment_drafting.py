@@ -14,6 +14,7 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
 from rooms.fragments.saving.drafting import Draft, plain_id, prepared, unique_keywords
 from rooms.fragments.saving.texts import Given, cleaned
+from tests.support.sentences import in_language
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -21,7 +22,7 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 def refusal(content: str = "x", *, strict: bool = False, **fields: Any) -> str:
     with pytest.raises(FragmentsError) as caught:
         prepared(Draft(content=content, **fields), strict=strict)
-    assert caught.value.text("ko") != str(caught.value)
+    assert in_language("ko", str, caught.value) != str(caught.value)
     return str(caught.value)
 
 

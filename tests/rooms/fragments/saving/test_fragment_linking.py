@@ -18,12 +18,13 @@ from rooms.fragments.saving.linking import link
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, a_room, figures, links_of, saved, stored
+from tests.support.sentences import in_language
 
 
 def refused(room: Room, from_id: str, to_id: str, relation: str = "", agent: str = "") -> str:
     with pytest.raises(FragmentsError) as caught:
         link(room, from_id, to_id, relation, agent=agent)
-    assert caught.value.text("ko") != str(caught.value)
+    assert in_language("ko", str, caught.value) != str(caught.value)
     return str(caught.value)
 
 

@@ -17,6 +17,7 @@ from rooms.fragments.services.address import endpoint, is_local
 from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.pausing import PAUSE_S, Pausing
 from rooms.fragments.services.posting import Service, post
+from tests.support.sentences import in_language
 from tests.support.stand_in_service import CUT_OFF, DISCONNECT, Answer, StandIn, stand_in
 
 KEY = "sk-test-abcdefghijklmnop"
@@ -68,7 +69,7 @@ def test_every_status_is_said_in_words_without_what_the_service_wrote(service: S
     for status, key in STATUSES:
         error = failure(service, Answer({"error": f"bad {KEY} 결제"}, status))
         assert error.key == key
-        for text in (error.text("en"), error.text("ko")):
+        for text in (str(error), in_language("ko", str, error)):
             assert KEY not in text and "결제" not in text and "127.0.0.1" not in text
             assert str(status) in text and "VARIABLE" in text
 

@@ -26,6 +26,7 @@ from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.costly import one_in
 from tests.support.fragments_room import START, Clock, Places, a_room
+from tests.support.sentences import in_language
 from tests.support.upkeep_room import changed, figures_of, saved, state_of, whole
 
 KILLED = 9
@@ -218,7 +219,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     with pytest.raises(UpkeepError) as caught:
         consolidate(replace(room, engine=engine), progress=cancels)
     assert "was stopped in step 6 of 11" in str(caught.value)
-    assert "정리가 할 일 11가지 중 6번째에서" in caught.value.text("ko")
+    assert "정리가 할 일 11가지 중 6번째에서" in in_language("ko", str, caught.value)
     seen = list[str]()
     consolidate(room, progress=lambda place, count, name: seen.append(name))
     assert seen[0] == "utility"

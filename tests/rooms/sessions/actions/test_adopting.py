@@ -6,10 +6,10 @@ import pytest
 
 from core.messages import Language
 from rooms.sessions.actions.recording import Caller, Deed, record, record_save
-from rooms.sessions.answers.words import say
 from rooms.sessions.session import Action, Draft, Session
 from rooms.sessions.store import SessionStore
 from tests.support.room import a_room
+from tests.support.sentences import sentence
 
 DAY = "2026-05-{:02}T10:00:00+00:00"
 
@@ -169,7 +169,7 @@ def test_a_session_is_known_by_the_answer_in_either_language(
     for name in (f"#{session.number}", session.id):
         two.caller = Caller("claude-code", name)
         two.run(f"npm test {name}")
-        answer = say(lang, key, name=name)
+        answer = sentence(lang, f"sessions.answers.{key}", name=name)
         record_save(store.root, two.caller, answer, two.environment, now=DAY.format(1))
         assert commands(store, session)[-1] == f"npm test {name}"
 

@@ -7,6 +7,7 @@ from rooms.sessions.answers import whole
 from rooms.sessions.exchange.exporting import FormName, pieces
 from rooms.sessions.store import SessionStore
 from tests.support.room_samples import RECORD, a_lesson, a_session
+from tests.support.sentences import in_language
 from tests.support.session_samples import keep, make_sample_store
 
 NAME = f"{RECORD.id}: Run make redis"
@@ -24,11 +25,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
 def test_the_answer_has_a_line_on_each_kind_in_both_languages(store: SessionStore) -> None:
     session = store.get("1")
     actions = store.actions(session)
-    said = whole.text(session, "en", actions=actions, how="x").splitlines()
+    said = whole.text(session, actions=actions, how="x").splitlines()
     assert f"lessons followed: {NAME} (a.py)" in said
     assert f"lessons shown, not followed so far: {NAME} (b.py)" in said
     assert not [line for line in said if line.startswith("- lesson")]
-    assert f"따른 교훈: {NAME} (a.py)" in whole.text(session, "ko", actions=actions, how="x")
+    assert f"따른 교훈: {NAME} (a.py)" in in_language(
+        "ko", whole.text, session, actions=actions, how="x"
+    )
 
 
 def test_of_two_notes_on_one_lesson_the_last_counts() -> None:

@@ -19,6 +19,7 @@ from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision,
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive_before
 from tests.support.cli_process import TOKEN
+from tests.support.sentences import in_language
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
 
 FORMS: Sequence[FormName] = ("markdown", "json", "html")
@@ -103,7 +104,7 @@ def test_no_text_becomes_markup_in_any_form(text: str) -> None:
 
 @pytest.mark.row("003 T59")
 def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
-    page = document(sample_sessions(6), "html", "ko", project="<b>shop")
+    page = in_language("ko", document, sample_sessions(6), "html", project="<b>shop")
     assert "<title>&lt;b&gt;shop의 세션</title>" in page
     assert re.findall(r"(?:src|href)=\"(?!#)", page) == []
     assert "default-src 'none'; style-src 'sha256-" in page
@@ -182,7 +183,7 @@ def test_what_is_no_date_is_refused_by_name(
     tmp_path: Path, ends: dict[str, str], field: str
 ) -> None:
     with pytest.raises(SessionsError) as refused:
-        export(make_sample_store(tmp_path, 1), "json", **ends)  # type: ignore[arg-type]
+        export(make_sample_store(tmp_path, 1), "json", **ends)
     assert (refused.value.key, refused.value.facts) == ("bad_date", {"field": field})
 
 
@@ -250,8 +251,8 @@ def test_no_secret_leaves_even_if_the_database_has_one(tmp_path: Path, form: For
 
 
 def test_without_sessions_a_document_says_so_and_nothing_is_made(tmp_path: Path) -> None:
-    store = open_sessions(tmp_path, Settings(lang="ko"))
-    assert "해당하는 세션이 없습니다." in export(store, "markdown").text
+    store = open_sessions(tmp_path, Settings())
+    assert "해당하는 세션이 없습니다." in in_language("ko", export, store, "markdown").text
     with pytest.raises(NoSuchSessionError):
         export(store, "markdown", names=["1"])
     assert list(tmp_path.iterdir()) == []

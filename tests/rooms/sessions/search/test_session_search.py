@@ -280,7 +280,7 @@ def test_a_session_of_hostile_texts_is_found_and_taken_back(tmp_path: Path) -> N
 
 
 def test_what_other_processes_write_is_seen_at_once(tmp_path: Path) -> None:
-    ours, theirs = (open_sessions(tmp_path, Settings(lang=lang)) for lang in ("en", "ko"))
+    ours, theirs = (open_sessions(tmp_path, Settings(threshold=it)) for it in (50, 60))
     assert ours is not theirs
     saved = theirs.save(Draft(goal="a redirect loop"), agent="a", process="p").session
     assert found(ours, "redirect") == [1]

@@ -20,6 +20,7 @@ from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session
 from rooms.sessions.store import SessionStore, delete, open_sessions
 from tests.support.hostile_texts import HOSTILE, OBEYED
+from tests.support.sentences import in_language
 
 
 def is_line(text: str) -> bool:
@@ -90,10 +91,10 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
 ) -> None:
     text = HOSTILE[kind]
     session = assert_comes_back(store, a_draft(text, "g"))
-    line = hint(session, "en")
+    line = hint(session)
     assert line.startswith("#1 ") and is_line(line)
     harmless = store.save(a_draft("plain words", "h"), agent="a", process="p").session
-    lines = [whole(it, "en", how="x").split("\n") for it in (session, harmless)]
+    lines = [whole(it, how="x").split("\n") for it in (session, harmless)]
     assert all(map(is_line, lines[0])), lines[0]
     first = [it.partition(":")[0] for it in lines[0][1:] if not it.startswith("  ")]
     labels = [it.partition(":")[0] for it in lines[1][1:]]
@@ -136,8 +137,8 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=120
 @given(text=ANY)
 def test_any_text_comes_back(store: SessionStore, text: str) -> None:
     session = assert_comes_back(store, a_draft(text, "g"))
-    assert is_line(hint(session, "en")) and is_line(hint(session, "ko"))
-    assert all(map(is_line, whole(session, "en", how="x").split("\n")))
+    assert is_line(hint(session)) and is_line(in_language("ko", hint, session))
+    assert all(map(is_line, whole(session, how="x").split("\n")))
 
 
 @pytest.mark.long  # it costs much

@@ -188,7 +188,7 @@ def test_an_archive_that_cannot_be_read_leaves_the_hint_and_says_so(tmp_path: Pa
     path.unlink()
     with pytest.raises(UpkeepError) as missing:
         whole(store, hint)
-    assert missing.value.text("en") == (
+    assert str(missing.value) == (
         f"#1 is archived in {path}, and that file is missing. Its goal and summary in short are"
         " still here; nothing was changed. Put the file back into that directory, then try again."
     )

@@ -252,7 +252,7 @@ def test_settings_that_cannot_be_used_are_said_by_their_key(store: SessionStore)
     config.write_text('{"search": {"defaultLimit": 0}}', encoding="utf-8")
     [found] = look(store).findings
     assert (found.kind, found.severity) == ("sessions_config", "error")
-    assert str(found.facts["en"]).startswith(f"{config}: search.defaultLimit must be a whole")
+    assert str(found.facts["said"]).startswith(f"{config}: search.defaultLimit must be a whole")
     text = '{"serach": {"defaultLimit": 3}, "storage": {"dbfile": 1}, "search": {}, "x": [1]}'
     config.write_text(text, encoding="utf-8")
     names = [it.facts["name"] for it in look(store).findings]
@@ -264,7 +264,7 @@ def test_a_newer_database_is_left_alone(store: SessionStore) -> None:
         connection.execute("PRAGMA user_version = 99")
     [found] = look(store).findings
     assert (found.kind, found.severity, found.fixable) == ("sessions_unusable", "error", False)
-    assert "newer version of this program" in str(found.facts["en"])
+    assert "newer version of this program" in str(found.facts["said"])
 
 
 @pytest.mark.long  # it costs much

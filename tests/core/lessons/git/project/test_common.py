@@ -16,6 +16,7 @@ from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
 from tests.support.hostile_repository import Traps, poison
 from tests.support.hostile_settings import GROUPS
+from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -56,12 +57,12 @@ def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_refused(made
     assert checked_triggers([" six(x)", "nowhere("], made) == ("six(x)", "nowhere(")
     with pytest.raises(TriggerTooCommonError) as caught:
         checked_triggers(["six(x)", "seven(x)", COMMON], made)
-    assert caught.value.text("en").startswith(
+    assert str(caught.value).startswith(
         "when: piece 2 occurs in 7 of 200 tracked files, and a lesson that is shown at more than"
         " 3 % of them gets ignored. The file is unchanged."
     )
-    assert "git이 추적하는 파일 200개 가운데 7개" in caught.value.text("ko")
-    assert "seven" not in caught.value.text("en")
+    assert "git이 추적하는 파일 200개 가운데 7개" in in_language("ko", str, caught.value)
+    assert "seven" not in str(caught.value)
 
 
 def test_pieces_that_a_record_has_are_not_counted_again_and_all_may_stay(made: Path) -> None:

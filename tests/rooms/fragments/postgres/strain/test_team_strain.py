@@ -21,6 +21,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.remembering import remember
 from tests.support.faults import Child
 from tests.support.real_engines import Postgres, postgres
+from tests.support.sentences import in_language
 from tests.support.team_crowd import (
     Outcome,
     Rememberer,
@@ -153,7 +154,7 @@ def test_a_slow_statement_is_ended_with_a_sentence(team_database: str) -> None:
         other.execute("LOCK TABLE agent_memory.fragments IN ACCESS EXCLUSIVE MODE")
         with pytest.raises((ServerSlowError, ServerBusyError)) as told:
             recall(alice, Query(text="zebra"))
-        assert "{" not in told.value.text("en") and len(told.value.text("ko")) > 20
+        assert "{" not in str(told.value) and len(in_language("ko", str, told.value)) > 20
     assert recall(alice, Query(text="zebra")).fragments
     room.engine.close()
 

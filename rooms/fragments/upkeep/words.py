@@ -1,7 +1,0 @@
-"""Holds the sentences that the upkeep refuses with, in both languages."""
-
-from pathlib import Path
-
-from core.data import Sentences, beside
-
-WORDS = Sentences("fragments.upkeep", beside(Path(__file__).parents[1]))
