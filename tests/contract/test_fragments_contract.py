@@ -20,9 +20,7 @@ from rooms.fragments import tools
 from tests.support.cli_process import TOKEN as SECRET
 from tests.support.fragment_tools import offered
 from tests.support.session_tools import ask
-from tests.support.stand_in_service import Answer, Asked, stand_in
 from tests.support.stdio_client import ServerProcess
-from tests.support.waiting import until
 
 # The schemas as the specifications write them: a table may have more, none may be missing but for
 # `linked_to`, which is the table of links, and `embedding`, which has a table of its own.
@@ -230,21 +228,6 @@ def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
 # remember
 
 
-@pytest.mark.row("002 2.12.a", "002 2.32", "002 2.32.a", "004 4.1")
-def test_remember_answers_with_success_id_and_created(room: Room) -> None:
-    first = room("remember", content="The shop runs on Node 20", topic="node", type="fact")
-    id_ = first["id"]
-    assert first == {"success": True, "id": id_, "created": True}
-    again = room("remember", content="The shop runs on Node 20", topic="other", type="decision")
-    assert again == {"success": True, "id": id_, "created": False}
-    assert [it["id"] for it in room.sql("SELECT id FROM fragments")] == [id_]
-
-
-def test_the_same_content_of_another_agent_is_another_fragment(room: Room) -> None:
-    ids = {room.saved("The shop runs on Node 20", agentId=agent) for agent in ("", "a", "b")}
-    assert len(ids) == 3
-
-
 @pytest.mark.row("002 2.12.e", "002 2.12.g", "002 2.35", "002 2.88.c", "004 4.2")
 def test_each_word_of_type_says_kind_lifetime_and_importance(room: Room) -> None:
     told = {}
@@ -266,33 +249,6 @@ def test_each_word_of_type_says_kind_lifetime_and_importance(room: Room) -> None
     assert "type" in room.refusal("remember", content="x", type="opinion")
 
 
-@pytest.mark.row("002 2.12.c", "002 2.31.a", "004 4.2.a")
-def test_what_is_left_out_is_filled_in(room: Room) -> None:
-    bare = room.row(room.saved("pgvector needs PostgreSQL 14"))
-    assert (bare["topic"], bare["type"], bare["agent_id"]) == ("general", "fact", "default")
-    assert (bare["session_id"], bare["is_anchor"], bare["privacy_scope"]) == ("", 0, "private")
-    assert "pgvector" in json.loads(bare["keywords"])
-    tagged = room.row(room.saved("The vault has two doors", tags=["vault", "doors"]))
-    assert (tagged["topic"], json.loads(tagged["keywords"])) == ("vault", ["vault", "doors"])
-
-
-@pytest.mark.row("002 2.12.b")
-def test_a_long_content_is_said_and_one_above_a_kilobyte_refused(room: Room) -> None:
-    assert "too_long" not in room("remember", content="가" * 300)
-    assert room("remember", content="나" * 301)["too_long"] is True
-    long = room.saved("b" * 1024)
-    assert room.row(long)["content"] == "b" * 1024
-    assert "1,024" in room.refusal("remember", content="c" * 1025)
-    assert len(room.sql("SELECT id FROM fragments")) == 3
-
-
-@pytest.mark.row("002 2.12.f", "002 2.12.g")
-@pytest.mark.parametrize("importance", [-0.01, 1.01, "much"])
-def test_an_importance_out_of_its_bounds_is_refused(room: Room, importance: object) -> None:
-    assert "importance" in room.refusal("remember", content="x", importance=importance)
-    assert not room.database.exists()
-
-
 @pytest.mark.row("002 2.33", "002 2.94")
 def test_a_secret_is_in_no_byte_of_any_file(room: Room) -> None:
     answer = room("remember", content=f"The bot uses {SECRET}", topic=SECRET, keywords=[SECRET])
@@ -302,31 +258,7 @@ def test_a_secret_is_in_no_byte_of_any_file(room: Room) -> None:
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path.name
 
 
-@pytest.mark.row("002 2.37")
-def test_what_is_alike_on_one_topic_is_linked_by_itself(room: Room) -> None:
-    text = "The staging proxy drops every CORS preflight of the upload form in region {at}"
-    first = room.saved(text.format(at="one"), topic="cors", type="fact")
-    elsewhere = room.saved(text.format(at="two"), topic="network", type="fact")
-    error = room.saved(
-        "Redis Sentinel answers NOAUTH at staging login", topic="redis", type="error"
-    )
-    cure = room.saved(
-        "Redis Sentinel answers NOAUTH at staging login: set the password",
-        topic="redis",
-        type="procedure",
-    )
-    assert room.links() == {(error, "resolved_by", cure)}
-    near = room("remember", content=text.format(at="three"), topic="cors", type="fact")
-    call = f'link(fromId="{first}", toId="{near["id"]}", relationType="superseded_by")'
-    assert call in near["proposals"][0] and elsewhere not in str(near)
-    for at in ("four", "five", "six", "seven"):
-        kind = "decision" if at == "seven" else "fact"
-        last = room("remember", content=text.format(at=at), topic="cors", type=kind)
-    assert len(last["links"]) == 3  # at most
-    assert {it["relation_type"] for it in last["links"]} == {"related"}
-
-
-@pytest.mark.row("002 2.28", "002 2.36.a")
+@pytest.mark.row("002 2.28", "002 2.36.a", "002 2.91")
 def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
     """Over standard input a session is the process."""
     id_ = room.saved("Look at the vault next", scope="session")
@@ -341,40 +273,6 @@ def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
 # recall
 
 
-@pytest.mark.row("002 2.38.a", "002 2.38.b", "002 2.38.c", "002 2.38.d", "002 2.88", "004 4.4")
-def test_recall_finds_by_keywords_topic_type_text_and_all_together(room: Room) -> None:
-    ids = {
-        kind: room.saved(f"The {kind} on the vault", type=kind, topic=f"on-{kind}", keywords=[kind])
-        for kind in SIX
-    }
-    assert room.recalled(keywords=["decision"]) == [ids["decision"]]
-    for kind in SIX:
-        assert room.recalled(type=kind) == [ids[kind]]
-        assert room.recalled(topic=f"on-{kind}", includeLinks=False) == [ids[kind]]
-    lone = {"includeLinks": False, "tokenBudget": 4000}
-    assert set(room.recalled(text="vault", **lone)) == set(ids.values())
-    assert set(room.recalled(query="vault", **lone)) == set(ids.values())
-    one = {"keywords": ["error"], "topic": "on-error", "type": "error", "text": "vault"}
-    assert room.recalled(**one) == [ids["error"]]
-    assert room.recalled(**{**one, "topic": "on-fact"}) == []
-    assert set(room.recalled(**lone)) == set(ids.values())
-    assert len(room.recalled(limit=2)) == 2
-
-
-@pytest.mark.row("004 4.4")
-def test_the_filters_of_004_narrow_by_type_tags_and_date(room: Room) -> None:
-    old = room.saved("The door is red", type="episodic", tags=["door", "paint"])
-    new = room.saved("The door is green", type="semantic", tags=["door"])
-    room.sql("UPDATE fragments SET created_at = '2026-01-15T10:00:00+00:00' WHERE id = ?", old)
-    lone = {"query": "door", "includeLinks": False}
-    assert room.recalled(**lone, filters={"type": "episodic"}) == [old]
-    assert room.recalled(**lone, filters={"tags": ["door", "paint"]}) == [old]
-    january = "2026-01-01..2026-01-31"
-    assert room.recalled(**lone, filters={"date": january}) == [old]
-    assert room.recalled(**lone, filters={"date": {"from": "2026-02-01"}}) == [new]
-    assert "from" in room.refusal("recall", filters={"date": "last week"})
-
-
 @pytest.mark.row("002 2.25", "002 2.38.e", "002 2.88.a")
 def test_recall_answers_within_its_budget_of_tokens(room: Room) -> None:
     several(room, 60, "Rule {at} of the vault: close both of its doors behind you, and say so")
@@ -383,31 +281,6 @@ def test_recall_answers_within_its_budget_of_tokens(room: Room) -> None:
         told = json.loads(answer)
         assert 0.5 * most < estimate_tokens(answer) <= most
         assert told["count"] == len(told["fragments"]) > 0 < told["left_out"]
-
-
-@pytest.mark.row("002 2.26", "002 2.26.a", "002 2.38.f", "002 2.39")
-def test_links_come_one_hop_far_by_the_relations_that_are_asked_for(room: Room) -> None:
-    start = room.saved("The login fails at staging", type="error", topic="login")
-    ends = {
-        relation: room.saved(f"Something about {relation}", topic=f"is-{relation}")
-        for relation in RELATIONS[:-1]
-    }
-    for relation, id_ in ends.items():
-        room("link", fromId=start, toId=id_, relationType=relation)
-    further = room.saved("Two steps away", topic="away")
-    room("link", fromId=ends["related"], toId=further)
-
-    def linked(**more: Any) -> dict[str, str]:
-        answer = room("recall", text="login fails", tokenBudget=8000, **more)
-        assert [it["id"] for it in answer["fragments"]] == [start]
-        return {it["relation_type"]: it["id"] for it in answer["linked"]}
-
-    shown = {it: ends[it] for it in ("caused_by", "resolved_by", "related")}
-    assert linked() == linked(includeLinks=True) == shown
-    assert linked(includeLinks=False) == {}
-    for relation, id_ in ends.items():
-        assert linked(linkRelationType=relation) == {relation: id_}
-    assert "linkRelationType" in room.refusal("recall", text="x", linkRelationType="likes")
 
 
 @pytest.mark.row("002 2.26.b", "002 2.66.i")
@@ -422,281 +295,19 @@ def test_at_most_ten_linked_ones_come_or_as_many_as_the_settings_say(room: Room)
     assert len(room("recall", **asked)["linked"]) == 3
 
 
-def _by_words(asked: Asked) -> Answer:
-    """Numbers of which those of a car and of a vehicle are near to each other."""
-    fields = ("car", "vehicle"), ("bread", "loaf")
-    rows = []
-    for at, text in enumerate(asked.body["input"]):
-        near = [float(any(word in text.lower() for word in field)) for field in fields]
-        exact = [0.3 * ("vehicle" in text), 0.1]
-        rows.append({"index": at, "embedding": [*near, *exact]})
-    return Answer({"data": rows})
-
-
-@pytest.mark.row("002 2.22.a", "002 2.38.g", "002 2.75.a")
-def test_the_threshold_holds_for_what_only_its_meaning_has_found(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    car = room.saved("The car stands behind the house")
-    loaf = room.saved("A loaf is in the kitchen")
-    assert room.recalled(text="our vehicle") == []
-    with stand_in(_by_words) as service:
-        monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", service.address)
-        step = {it["name"]: it for it in room("memory_consolidate")["steps"]}["embeddings"]
-        assert step["figures"] == {"missing": 2, "made": 2, "failed": 0}
-        assert room.recalled(text="our vehicle") == [car]
-        assert room.recalled(text="our vehicle", threshold=0.9) == [car]
-        assert room.recalled(text="our vehicle", threshold=0.99) == []
-        found = room.recalled(text="our vehicle kitchen loaf", threshold=0.99)
-        assert found == [loaf]  # found by its words: the threshold does not hold for it
-        stats = room("memory_stats")
-    assert (stats["with_vector"], stats["model"]) == (2, "text-embedding-3-small")
-    assert "threshold" in room.refusal("recall", text="x", threshold=1.1)
-
-
 def used(room: Room, id_: str) -> int:
     """How often a fragment was used when it is found by now."""
     assert room.recalled(text="vault doors") == [id_]
     return int(room.row(id_)["access_count"])
 
 
-@pytest.mark.row("002 2.12.l", "002 2.27.a", "002 2.87.a", "004 4.8.a", "004 4.16")
-def test_use_is_counted_and_makes_hot_again(room: Room) -> None:
-    """It is counted behind the answer, and not at all while another process writes."""
-    id_ = room.saved("The vault has two doors")
-    room.sql("UPDATE fragments SET ttl_tier = 'cold'")
-    until(lambda: used(room, id_) >= 2)
-    row = room.row(id_)
-    assert row["access_count"] >= 2 and row["ttl_tier"] == "hot" and row["accessed_at"]
-
-
 # forget
-
-
-@pytest.mark.row("002 2.40.a", "002 2.40.b", "002 2.40.e")
-def test_forget_needs_an_id_or_a_topic_and_the_id_wins(room: Room) -> None:
-    one, two, three = several(room, 3)
-    assert "id" in room.refusal("forget") and "topic" in room.refusal("forget")
-    answer = room("forget", id=one, topic="t1")
-    assert (answer["success"], answer["deleted"], answer["ids"]) == (True, 1, [one])
-    assert room.recalled(text="vault rule", topic="t1", includeLinks=False) == [two]
-    assert room("forget", topic="t1")["ids"] == [two]
-    assert room.recalled(text="vault rule", includeLinks=False) == [three]
-    assert room("forget", topic="unheard of")["deleted"] == 0
-
-
-@pytest.mark.row("002 2.40.c")
-def test_nothing_permanent_goes_without_force(room: Room) -> None:
-    pinned = room.saved("Backups lie in Frankfurt", topic="backup", isAnchor=True)
-    plain = room.saved("Backups run at night", topic="backup")
-    assert pinned in room.refusal("forget", id=pinned)
-    assert pinned in room.refusal("forget", id=pinned, hard=True)
-    answer = room("forget", topic="backup", force=False)
-    assert (answer["ids"], answer["protected"], answer["recoverable"]) == ([plain], 1, True)
-    answer = room("forget", id=pinned, force=True)
-    assert (answer["ids"], answer["recoverable"]) == ([pinned], False)
-    assert [it["id"] for it in room.sql("SELECT id FROM fragments")] == [plain]
-
-
-@pytest.mark.row("002 2.15.e", "002 2.18.i", "004 4.6")
-def test_hard_removes_at_once_with_links_versions_and_vector(room: Room) -> None:
-    one, two = several(room, 2)
-    room("link", fromId=one, toId=two)
-    room("amend", id=one, importance=0.9)
-    assert room("forget", id=one, hard=True)["recoverable"] is False
-    assert room.sql("SELECT * FROM fragments WHERE id = ?", one) == []
-    assert room.links() == set()
-    assert room.sql("SELECT * FROM fragment_versions") == []
 
 
 # link, amend
 
 
-@pytest.mark.row("002 2.15.c", "002 2.15.d", "002 2.15.f", "002 2.15.g", "002 2.41.c", "002 2.88.b")
-def test_a_pair_has_one_link_and_it_is_related_by_default(room: Room) -> None:
-    one, two = several(room, 2)
-    answer = room("link", fromId=one, toId=two)
-    created = answer.pop("created_at")
-    expected = {"success": True, "created": True, "from_id": one, "to_id": two}
-    assert answer == {**expected, "relation_type": "related"} and created
-    assert room("link", fromId=one, toId=two)["created"] is False
-    assert room.links() == {(one, "related", two)}
-    for relation in RELATIONS[1:]:
-        room("link", fromId=one, toId=two, relationType=relation)
-        assert room.links() == {(one, relation, two)}
-    assert room.sql("SELECT count(*) AS n FROM fragment_links") == [{"n": 1}]
-    assert "relationType" in room.refusal("link", fromId=one, toId=two, relationType="likes")
-    assert room.refusal("link", fromId=one, toId="nobody")
-    assert room.refusal("link", fromId=one, toId=one)
-
-
-AMENDED: dict[str, Any] = {
-    "content": "The shop runs on Node 22",
-    "topic": "runtime",
-    "keywords": ["node", "runtime"],
-    "type": "decision",
-    "importance": 0.25,
-    "isAnchor": True,
-}
-
-
-@pytest.mark.row(
-    "002 2.18.a",
-    "002 2.18.b",
-    "002 2.18.c",
-    "002 2.18.d",
-    "002 2.18.e",
-    "002 2.42",
-    "002 2.42.b",
-    "002 2.42.c",
-    "002 2.42.d",
-    "002 2.42.e",
-    "002 2.42.f",
-)
-@pytest.mark.parametrize("field", AMENDED)
-def test_an_amendment_changes_what_is_given_and_keeps_the_version_before(
-    room: Room, field: str
-) -> None:
-    old = room.saved("The shop runs on Node 20", topic="node", type="fact", keywords=["node"])
-    other = room.saved("The vault has two doors")
-    room("link", fromId=old, toId=other)
-    before = room.row(old)
-    given = {field: AMENDED[field]}
-    assert room("amend", id=old, agentId="default", **given)["id"] == old
-    after = room.row(old)
-    column = {"isAnchor": "is_anchor"}.get(field, field)
-    value = json.dumps(AMENDED[field]) if field == "keywords" else AMENDED[field]
-    assert after[column] == value
-    kept = {"content", "topic", "keywords", "type", "importance", "is_anchor"} - {column}
-    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
-    [version] = room.sql("SELECT * FROM fragment_versions")
-    assert (version["fragment_id"], version["amended_by"]) == (old, "default")
-    assert version["amended_at"]
-    for name in ("content", "topic", "keywords", "type", "importance"):
-        assert version[name] == before[name]
-    assert room.links() == {(old, "related", other)}
-
-
-@pytest.mark.row("002 2.43")
-def test_what_supersedes_is_new_and_the_old_one_sinks_out_of_recall(room: Room) -> None:
-    old = room.saved("The shop runs on Node 20", topic="node", importance=0.9)
-    answer = room("amend", id=old, content="The shop runs on Node 22", supersedes=True)
-    new = answer["id"]
-    assert (new != old, answer["superseded"]) == (True, old)
-    assert (old, "superseded_by", new) in room.links()
-    assert room.row(old)["importance"] == 0.3 and room.row(old)["superseded_at"]
-    assert room.row(new)["importance"] == 0.9
-    assert room.recalled(text="shop Node", includeLinks=False) == [new]
-    assert room.refusal("amend", id="nobody", content="x")
-
-
 # reflect, context
-
-
-@pytest.mark.row(
-    "002 2.17.a",
-    "002 2.17.b",
-    "002 2.17.c",
-    "002 2.17.d",
-    "002 2.17.e",
-    "002 2.44.a",
-    "002 2.44.b",
-    "002 2.44.c",
-    "002 2.44.d",
-    "002 2.44.e",
-    "002 2.44.f",
-    "002 2.45",
-)
-def test_a_reflection_is_a_fragment_for_each_item(room: Room) -> None:
-    room.saved("The shop runs on Node 20")
-    answer = room(
-        "reflect",
-        summary="The staging login works again",
-        sessionId="s7",
-        decisions=["Staging uses Sentinel", "Tokens live an hour"],
-        errors_resolved=["NOAUTH: the password was missing; it is set in the unit file now"],
-        new_procedures=["Restart Sentinel after a change of its password"],
-        open_questions=["Who owns the vault?"],
-        agentId="reviewer",
-        task_effectiveness={
-            "overall_success": False,
-            "tool_highlights": ["recall: fast"],
-            "tool_pain_points": ["link: two ids"],
-        },
-    )
-    assert (answer["success"], answer["count"]) == (True, 6)
-    types = [it["type"] for it in answer["fragments"]]
-    assert types == ["fact", "decision", "decision", "error", "procedure", "fact"]
-    rows = [room.row(it["id"]) for it in answer["fragments"]]
-    assert {row["agent_id"] for row in rows} == {"reviewer"}
-    assert rows[0]["content"] == "The staging login works again"
-    assert rows[5]["content"] == "Who owns the vault?"
-    [task] = room.sql("SELECT * FROM task_feedback")
-    assert (task["session_id"], task["overall_success"]) == ("s7", 0)
-    assert json.loads(task["tool_highlights"]) == ["recall: fast"]
-    assert json.loads(task["tool_pain_points"]) == ["link: two ids"]
-    assert task["created_at"]
-
-
-@pytest.mark.row("002 2.44")
-def test_a_summary_alone_is_enough(room: Room) -> None:
-    assert room("reflect", summary="Nothing new")["count"] == 1
-    assert "summary" in room.refusal("reflect", summary=" ")
-
-
-@pytest.mark.row("002 2.46.b")
-def test_a_session_that_reflected_is_not_reflected_on_again(room: Room) -> None:
-    room.saved("One thing")
-    room("reflect", summary="All told")
-    tools.end_session()
-    assert len(room.sql("SELECT id FROM fragments")) == 2
-    assert room("context", sessionId="another")["unreflected"] == 0
-
-
-@pytest.mark.row("002 2.84.b")
-def test_the_next_session_begins_with_what_was_reflected(room: Room) -> None:
-    saved = room(
-        "reflect",
-        summary="The staging login works again",
-        errors_resolved=["NOAUTH: the password was missing"],
-        new_procedures=["Restart Sentinel after a change of its password"],
-    )
-    tools.end_session()
-    _, error, procedure = (it["id"] for it in saved["fragments"])
-    answer = room("context", sessionId="another")
-    assert {it["id"] for it in answer["core"]} == {error, procedure}
-    assert all(id_ in answer["injectionText"] for id_ in (error, procedure))
-
-
-@pytest.mark.row("002 2.47", "002 2.47.b", "002 2.47.c", "002 2.84", "002 2.91")
-def test_context_parts_core_from_working_memory(room: Room) -> None:
-    core = {
-        kind: room.saved(f"The {kind} of the house", type=kind, topic=kind)
-        for kind in ("preference", "error", "procedure")
-    }
-    fact = room.saved("The house is green", type="fact")
-    own = room.saved("Paint the door next", scope="session")
-
-    def ids(part: str, **more: Any) -> set[str]:
-        return {it["id"] for it in room("context", **more)[part]}
-
-    assert ids("core") == ids("core", types=[*core]) == set(core.values())
-    assert ids("core", types=["fact"]) == {fact}
-    room("pin", id=fact)
-    assert fact in ids("core")  # whatever its type
-    assert ids("working") == ids("working", sessionId=PROCESS) == {own}
-    assert ids("working", sessionId="another") == set()
-
-
-@pytest.mark.row("002 2.47.a")
-def test_context_answers_within_its_budget_of_tokens(room: Room) -> None:
-    several(room, 60, "Prefers rule {at}: close both doors and say so", type="preference")
-    for given, most in (({}, 2000), ({"tokenBudget": 500}, 500)):
-        answer = room("context", **given)
-        assert answer["left_out"] > 0 < len(answer["core"])
-        told = json.dumps(answer["core"], ensure_ascii=False)
-        assert estimate_tokens(told) <= most
-        assert estimate_tokens(answer["injectionText"]) <= most
 
 
 @pytest.mark.row("002 2.48")
@@ -710,99 +321,6 @@ def test_context_hints_at_sessions_that_nobody_reflected_on(room: Room) -> None:
 
 
 # tool_feedback, memory_stats, memory_consolidate, graph_explore, pin
-
-
-@pytest.mark.row(
-    "002 2.16.a",
-    "002 2.16.b",
-    "002 2.16.c",
-    "002 2.16.d",
-    "002 2.16.e",
-    "002 2.16.f",
-    "002 2.16.h",
-    "002 2.49.a",
-    "002 2.49.b",
-    "002 2.49.c",
-    "002 2.49.d",
-    "002 2.49.e",
-    "002 2.49.f",
-    "002 2.49.g",
-)
-def test_a_feedback_is_a_row(room: Room) -> None:
-    given = {"tool_name": "recall", "relevant": True, "sufficient": False}
-    assert room("tool_feedback", **given) == {"success": True}
-    more = {"suggestion": "shorter", "context": "login", "session_id": "s7"}
-    room("tool_feedback", **given, **more, trigger_type="sampled")
-    first, second = room.sql("SELECT * FROM tool_feedback ORDER BY id")
-    assert (first["trigger_type"], first["suggestion"], first["context"]) == ("voluntary", "", "")
-    assert {name: second[name] for name in (*given, *more, "trigger_type")} == {
-        **given,
-        **more,
-        "trigger_type": "sampled",
-    }
-    assert "trigger_type" in room.refusal("tool_feedback", **given, trigger_type="bored")
-    assert room.refusal("tool_feedback", tool_name="recall", relevant=True)
-
-
-@pytest.mark.row("002 2.50", "002 2.50.a")
-def test_statistics_count_all_tiers_types_and_embeddings(room: Room) -> None:
-    one, two, three = several(room, 3, type="error")
-    room.saved("The house is green", type="fact", isAnchor=True)
-    room("forget", id=one)
-    room("link", fromId=two, toId=three)
-    told = room("memory_stats")
-    assert (told["success"], told["total"], told["anchors"]) == (True, 3, 1)
-    assert told["tiers"] == {"hot": 2, "permanent": 1}
-    assert told["kinds"] == {"error": 2, "fact": 1}
-    assert (told["deleted"], told["links"]) == ({"forgotten": 1}, {"related": 1})
-    assert (told["with_vector"], told["model"]) == (0, "")
-
-
-ELEVEN = (
-    "tiers decay expiry duplicates embeddings utility anchors contradictions suspicions feedback"
-    " tidying"
-)
-
-
-@pytest.mark.row("002 2.51", "002 2.65.a")
-def test_the_upkeep_has_eleven_steps_and_leaves_contradictions_to_the_caller(room: Room) -> None:
-    one = room.saved("The pool holds at most 20 connections", topic="pool")
-    two = room.saved("The pool holds at most 50 connections", topic="pool")
-    answer = room("memory_consolidate")
-    assert [it["name"] for it in answer["steps"]] == ELEVEN.split()
-    [pair] = answer["contradictions"]
-    assert (pair["earlier"]["id"], pair["later"]["id"]) == (one, two)
-    assert not {it for _, it, _ in room.links()} & {"contradicts", "superseded_by"}
-    room("link", fromId=one, toId=two, relationType="contradicts")
-    assert room("memory_consolidate")["contradictions"] == []
-
-
-@pytest.mark.row("002 2.41.e", "002 2.52.b", "002 2.52.c")
-def test_causes_and_cures_of_an_error_are_a_graph(room: Room) -> None:
-    error = room.saved("The login fails", type="error", topic="login")
-    cause = room.saved("The password was missing", topic="password")
-    cure = room.saved("Set it in the unit file", type="procedure", topic="unit")
-    further = room.saved("Units are read at boot", topic="boot")
-    room("link", fromId=error, toId=cause, relationType="caused_by")
-    room("link", fromId=error, toId=cure, relationType="resolved_by")
-    room("link", fromId=cure, toId=further, relationType="caused_by")
-    answer = room("graph_explore", startId=error)
-    assert answer["start"]["id"] == error
-    assert [it["id"] for it in answer["nodes"]] == [cause, cure]
-    assert [(it["from_id"], it["relation_type"], it["to_id"]) for it in answer["edges"]] == [
-        (error, "caused_by", cause),
-        (error, "resolved_by", cure),
-    ]
-    assert room.refusal("graph_explore", startId="nobody")
-
-
-@pytest.mark.row("004 4.2.a", "004 4.7", "004 4.8.b")
-def test_a_pin_is_an_anchor(room: Room) -> None:
-    id_ = room.saved("Backups lie in Frankfurt", importance=0.1)
-    assert room("pin", id=id_) == {"success": True, "id": id_, "pinned": True}
-    assert (room.row(id_)["is_anchor"], room.row(id_)["ttl_tier"]) == (1, "permanent")
-    assert room("unpin", id=id_) == {"success": True, "id": id_, "pinned": False}
-    assert (room.row(id_)["is_anchor"], room.row(id_)["ttl_tier"]) == (0, "warm")
 
 
 # Whose they are

@@ -52,6 +52,12 @@ def test_the_dimensions_are_known_after_the_first_text(service: StandIn) -> None
     assert used.dimensions == 8
 
 
+@pytest.mark.row("002 2.75.a")
+def test_the_model_of_the_specification_is_asked_where_none_is_named(service: StandIn) -> None:
+    embedder(service, EMBEDDING_MODEL="").embed(["one"])
+    assert service.bodies[0]["model"] == "text-embedding-3-small"
+
+
 @pytest.mark.row("002 2.75.b")
 def test_dimensions_are_sent_where_they_are_set_and_never_else(service: StandIn) -> None:
     with pytest.raises(ServiceError) as caught:

@@ -38,6 +38,7 @@ def room(tmp_path: Path) -> Room:
     return made
 
 
+@pytest.mark.row("002 2.47.c")
 def test_what_is_pinned_comes_first_then_what_is_worth_most(room: Room) -> None:
     found = restore_context(room, session="one")
     assert _contents(found.core) == [

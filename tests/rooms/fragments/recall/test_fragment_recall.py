@@ -144,6 +144,17 @@ def test_an_old_important_fragment_yields_to_a_new_one_of_nearly_the_same_import
     assert found(room, Query()) == ["New", "Old"]
 
 
+@pytest.mark.row("002 2.66.a", "002 2.66.b")
+def test_the_weights_are_those_of_the_settings(tmp_path: Path) -> None:
+    clock = Clock()
+    weights = {"importance_weight": 0.0, "recency_weight": 1.0}
+    room = a_room(tmp_path, clock=clock, activation_threshold=1, **weights)
+    add(room, "Old", importance=1.0)
+    clock.wait(days=1)
+    add(room, "New", importance=0.1)
+    assert found(room, Query()) == ["New", "Old"]
+
+
 @pytest.mark.row("002 2.24", "002 2.24.a")
 def test_relevance_comes_before_importance_and_use_counts_for_nothing(tmp_path: Path) -> None:
     room = a_room(tmp_path, activation_threshold=1)
@@ -286,7 +297,7 @@ def test_links_are_told_where_the_answers_alone_would_fill_the_budget(tmp_path: 
     assert 0 < len(answer.fragments) < len(some)
 
 
-@pytest.mark.row("002 2.87.a")
+@pytest.mark.row("002 2.12.l", "002 2.27.a", "002 2.87.a", "004 4.16", "004 4.8.a")
 def test_use_is_counted_once_a_session_and_makes_hot(tmp_path: Path) -> None:
     clock = Clock()
     room = a_room(tmp_path, clock=clock)

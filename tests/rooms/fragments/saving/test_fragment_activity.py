@@ -70,7 +70,7 @@ def test_a_session_with_moments_of_another_program_ends_too(room: Room) -> None:
     assert noted and activities(room)[0].ended_at
 
 
-@pytest.mark.row("002 2.46.b")
+@pytest.mark.row("002 2.46.a", "002 2.46.b", "002 2.84.a")
 def test_a_session_that_nobody_reflected_on_leaves_one_fact_for_two_days(
     room: Room, clock: Clock
 ) -> None:
@@ -146,6 +146,7 @@ def test_a_session_that_goes_on_after_its_end_is_open_again(room: Room, clock: C
     assert (known.calls, known.written, known.ended_at, known.started_at) == (2, 3, "", START)
 
 
+@pytest.mark.row("002 2.16.a", "002 2.16.b", "002 2.16.c", "002 2.16.f", "002 2.49.f")
 def test_a_feedback_is_noted_without_its_secrets(room: Room) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     given = ToolFeedback(

@@ -44,7 +44,17 @@ def refused(room: Room, id_: str, agent: str = "", **fields: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.row("002 2.42")
+@pytest.mark.row(
+    "002 2.18.a",
+    "002 2.18.b",
+    "002 2.18.c",
+    "002 2.18.d",
+    "002 2.18.e",
+    "002 2.18.f",
+    "002 2.18.g",
+    "002 2.18.h",
+    "002 2.42",
+)
 def test_an_amendment_keeps_the_id_and_what_was_said_before(room: Room, clock: Clock) -> None:
     first = saved(room, NODE, topic="node", keywords=("node",))
     now = clock.wait(days=1)

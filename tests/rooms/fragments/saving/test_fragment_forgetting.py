@@ -11,6 +11,7 @@ import pytest
 from core.disk.copies import copies_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Version
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
@@ -49,16 +50,20 @@ def test_a_forgotten_fragment_goes_to_the_bin_and_can_come_back(room: Room, cloc
     assert [it.id for it in recall(room, Query(text="shop")).fragments] == [first.id]
 
 
+@pytest.mark.row("002 2.18.i")
 def test_hard_removes_at_once_with_its_links_also_from_the_bin(room: Room) -> None:
     first, other = saved(room, "alpha bravo"), saved(room, "other")
     link(room, first.id, other.id)
+    amend(room, Amendment(id=first.id, importance=0.9))
     assert forget(room, id=first.id, hard=True).is_gone
     assert stored(room, first.id) == []
+    with room.engine.reading() as reading:
+        assert reading.entries(Version) == []
     assert links_of(room, other.id) == set()
     forget(room, id=other.id)
     assert "is in the bin" in refused(room, id=other.id)
     assert forget(room, id=other.id, hard=True).is_gone
-    assert figures(room) == {"remembered": 2, "forgotten": 1, "purged": 2}
+    assert figures(room) == {"remembered": 2, "amended": 1, "forgotten": 1, "purged": 2}
     assert "there is no such fragment" in refused(room, id=other.id, hard=True)
 
 
@@ -128,6 +133,7 @@ def test_what_expired_or_ended_begins_a_new_life_when_restored(room: Room, clock
     assert back.expires_at == "2026-05-23T10:00:00+00:00"
 
 
+@pytest.mark.row("004 4.7")
 def test_a_pinned_fragment_is_permanent_and_ages_again_once_unpinned(
     room: Room, clock: Clock
 ) -> None:

@@ -33,7 +33,7 @@ def refused(room: Room, summary: str = "x", **fields: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.row("002 2.44.g")
+@pytest.mark.row("002 2.44.a", "002 2.44.f", "002 2.44.g")
 def test_each_thing_that_was_learnt_is_a_fragment_by_itself(room: Room) -> None:
     done = reflected(
         room,
@@ -95,7 +95,9 @@ def test_a_session_that_reflected_is_no_more_among_the_others(room: Room, clock:
         assert unreflected(reading, ()) == []
 
 
-@pytest.mark.row("002 2.17.a", "002 2.17.b", "002 2.17.c", "002 2.17.d", "002 2.17.e")
+@pytest.mark.row(
+    "002 2.17.a", "002 2.17.b", "002 2.17.c", "002 2.17.d", "002 2.17.e", "002 2.44.a", "002 2.45"
+)
 def test_how_the_work_went_is_noted_with_the_session(room: Room) -> None:
     how = TaskFeedback(
         overall_success=False,

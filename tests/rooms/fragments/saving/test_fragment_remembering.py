@@ -187,7 +187,7 @@ def among_others(room: Room) -> None:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.37.c")
+@pytest.mark.row("002 2.37", "002 2.37.c")
 def test_what_is_alike_is_linked_by_itself(room: Room) -> None:
     among_others(room)
     old = saved(room, POOL, topic="db").fragment
@@ -216,6 +216,7 @@ def test_what_is_nearly_the_same_is_proposed_as_outdated_and_not_decided(room: R
 
 
 @pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.37")
 def test_no_more_than_three_links_are_made_by_themselves(room: Room) -> None:
     among_others(room)
     for kind in ("fact", "decision", "error", "preference", "relation"):

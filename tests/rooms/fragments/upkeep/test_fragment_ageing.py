@@ -50,7 +50,7 @@ def test_a_lifetime_ends_for_what_is_not_pinned() -> None:
     assert not life.is_expired(fragment(), later(10_000))
 
 
-@pytest.mark.row("002 2.27.d")
+@pytest.mark.row("002 2.27.d", "002 2.29")
 def test_a_cold_fragment_is_stale_after_its_days_and_one_without_never() -> None:
     one = fragment(stale_days=60)
     assert [life.is_stale(one, later(it), CONFIG) for it in (60, 60.1)] == [False, True]
@@ -60,6 +60,7 @@ def test_a_cold_fragment_is_stale_after_its_days_and_one_without_never() -> None
     assert not life.is_stale(replace(one, accessed_at=later(50)), later(100), CONFIG)
 
 
+@pytest.mark.row("002 2.30.b")
 def test_days_of_the_settings_hold_for_what_was_saved_before() -> None:
     shorter, never = (CONFIG._replace(stale_days=(("fact", it),)) for it in (40, 0))
     one = fragment(stale_days=60)

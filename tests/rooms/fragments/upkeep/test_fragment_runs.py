@@ -253,7 +253,7 @@ def test_a_run_that_rests_for_long_is_begun_anew(room: Room, clock: Clock) -> No
     assert len(seen) == len(STEPS)
 
 
-@pytest.mark.row("002 2.65")
+@pytest.mark.row("002 2.65", "004 4.14")
 def test_the_daily_upkeep_is_done_once_a_day(room: Room, clock: Clock) -> None:
     saved(room, "The test server listens on 8081", type="working")
     tend(room)

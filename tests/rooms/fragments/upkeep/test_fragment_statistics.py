@@ -1,5 +1,7 @@
 """Tests what is counted for `memory_stats`, `stats` and the page."""
 
+import pytest
+
 from rooms.fragments.fragment import Activity, Embedding
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
@@ -17,6 +19,7 @@ def test_of_a_room_where_nothing_was_saved_all_is_nothing(room: Room) -> None:
     assert statistics_of(room).acknowledged == 0 and is_unused(room)
 
 
+@pytest.mark.row("002 2.50.a")
 def test_each_fragment_is_counted_by_what_it_is(room: Room, clock: Clock) -> None:
     one = saved(room, "The shop runs on Node 20", topic="node")
     saved(room, "Deploys happen on Mondays", type="decision", topic="deploy", is_anchor=True)

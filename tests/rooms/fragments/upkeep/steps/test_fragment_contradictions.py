@@ -138,6 +138,7 @@ def test_other_topics_and_other_agents_are_not_compared(room: Room) -> None:
     assert consolidate(room).suspicions == []
 
 
+@pytest.mark.row("002 2.61.a", "002 2.62")
 def test_a_judge_that_is_sure_links_and_lets_the_later_one_count(room: Room, clock: Clock) -> None:
     one, other = pool(room, clock)
     judge = JudgeOf("contradiction", 0.8)
@@ -246,6 +247,24 @@ def test_with_vectors_the_cosine_of_the_specification_decides(
             ]
         )
     assert len(consolidate(room).suspicions) == found
+
+
+@pytest.mark.row("002 2.79")
+@pytest.mark.parametrize(("cosine", "waits"), [(0.93, True), (0.91, False)])
+def test_a_near_pair_waits_until_the_judge_answers(
+    room: Room, clock: Clock, cosine: float, waits: bool
+) -> None:
+    one = saved(room, "The shop sells bread on Sundays.", topic="shop")
+    other = saved(room, "Bakers of the shop work at night.", topic="shop")
+    with room.engine.writing() as writing:
+        for it, numbers in ((one, (1.0, 0.0)), (other, (cosine, (1 - cosine**2) ** 0.5))):
+            writing.put_vectors([Embedding(it.number, vector(*numbers))])
+    report = consolidate(room, judge=JudgeOf(""))
+    ids = [(it.earlier.id, it.later.id) for it in report.suspicions]
+    assert ids == ([(one.id, other.id)] if waits else [])
+    clock.wait(days=1)
+    consolidate(room, judge=JudgeOf("contradiction", 0.9))
+    assert bool(now_of(room, one).superseded_at) == waits
 
 
 def test_what_is_noted_of_sessions_is_no_contradiction(room: Room, clock: Clock) -> None:

@@ -70,7 +70,7 @@ def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("004 4.6")
+@pytest.mark.row("004 4.13", "004 4.6")
 def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
     room: Room, clock: Clock
 ) -> None:
@@ -91,7 +91,7 @@ def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.56")
+@pytest.mark.row("002 2.30", "002 2.30.a", "002 2.56", "002 2.64.a")
 def test_only_what_may_go_stale_does(room: Room, clock: Clock) -> None:
     words = ("fact", "decision", "relation", "error", "preference", "procedure", "semantic")
     for word in words:
@@ -131,6 +131,7 @@ def equal(room: Room, clock: Clock) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.57")
 def test_the_most_important_of_equal_fragments_stays_and_has_what_all_had(
     room: Room, clock: Clock
 ) -> None:
@@ -177,7 +178,7 @@ def test_missing_embeddings_are_counted_where_no_model_is_configured(room: Room)
     assert figures_of(consolidate(room))["embeddings"] == {"missing": 1}
 
 
-@pytest.mark.row("002 2.53.b")
+@pytest.mark.row("002 2.53.b", "002 2.59")
 def test_the_figure_of_use_follows_importance_and_use(room: Room) -> None:
     one = saved(room, "The shop runs on Node 20", importance=0.5, access_count=10)
     consolidate(room)
