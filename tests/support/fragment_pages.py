@@ -15,8 +15,7 @@ from core.messages import Language
 from core.settings import Settings
 from rooms.fragments.fragment import Fragment, Link, Version
 from rooms.fragments.kinds import Relation
-from tests.support.fragment_samples import sample_fragments
-from tests.support.fragment_words import LINKS
+from tests.support.fragment_samples import LINKS, sample_fragments
 from tests.support.samples import LATER
 from tests.support.sentences import in_language
 

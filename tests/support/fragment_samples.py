@@ -5,21 +5,37 @@
 The same seed makes the same fragments. Dates run up to NEWEST. They are stored through the engine.
 """
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from core.text.tokens import estimate_tokens
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
-from rooms.fragments.kinds import TYPES
+from rooms.fragments.kinds import TYPES, Relation
 from rooms.fragments.sqlite.adapter import SqliteEngine
-from tests.support.fragment_words import LINKS, TOLD, Told
+from tests.support.stdio_client import ROOT
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)
 AGENTS = ("claude-code", "cursor-vscode", "codex", "default")
 
+
+class Told(NamedTuple):
+    """What one sample says, and how it is special."""
+
+    kind: str
+    topic: str
+    content: str
+    keywords: Sequence[str]
+    special: Mapping[str, Any]
+
+
+_WORDS = json.loads((ROOT / "tests/data/fragment_words.json").read_text("utf-8"))
+TOLD = [Told(*it) for it in _WORDS["told"]]
+LINKS: list[tuple[int, int, Relation]] = [(one, to, how) for one, to, how in _WORDS["links"]]
 
 SUPERSEDED = 7
 
@@ -48,7 +64,7 @@ def a_fragment(
         id=f"frag{number:04d}",
         content=content,
         topic=told.topic,
-        keywords=told.keywords,
+        keywords=tuple(told.keywords),
         kind=row.kind,
         lifetime=row.lifetime,
         importance=row.importance,

@@ -6,17 +6,19 @@
 The same seed makes the same sessions. Dates run up to NEWEST; the short names are 1, 2, 3 …
 """
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from core.settings import Settings
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
 from rooms.sessions.store import SessionStore, insert, open_sessions
-from tests.support.session_words import CHAINS, Story
+from tests.support.stdio_client import ROOT
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)
 AGENTS = ("claude-code", "cursor-vscode", "codex", "gemini-cli")
@@ -25,6 +27,29 @@ THINGS = ("orders", "invoices", "refunds", "sign-up", "search", "billing", "cart
 KOREAN_THINGS = ("주문", "송장", "환불", "회원 가입", "검색", "청구", "장바구니", "내보내기")
 
 SampleSession = tuple[Session, list[Action]]
+
+
+class Story(NamedTuple):
+    """One session before it has a date; in its goal `{thing}` is filled in.
+
+    decided: what, why. tried: description, result, reason. blocked: description, and how it was
+    resolved, "" while it is open. done: kind, content, result.
+    """
+
+    goal: str
+    summary: str
+    status: str
+    tags: Sequence[str]
+    decided: Sequence[tuple[str, str]]
+    tried: Sequence[tuple[str, str, str]]
+    blocked: Sequence[tuple[str, str]]
+    files: Sequence[str]
+    changed: str
+    done: Sequence[tuple[str, str, str]]
+
+
+_WORDS = ROOT / "tests/data/session_words.json"
+CHAINS = [[Story(**it) for it in chain] for chain in json.loads(_WORDS.read_text("utf-8"))]
 
 
 def sample_sessions(count: int = 24, *, seed: int = 7, archived: int = 0) -> list[SampleSession]:
@@ -107,7 +132,7 @@ def _session(
         goal=story.goal,
         summary=story.summary,
         status=story.status,
-        tags=story.tags,
+        tags=tuple(story.tags),
         agent=agent,
         decisions=tuple(
             Decision(what=what, why=why, made_by=agent, timestamp=now)
@@ -127,7 +152,7 @@ def _session(
             )
             for what, how in story.blocked
         ),
-        changes=Changes(modified_files=story.files, summary=story.changed),
+        changes=Changes(modified_files=tuple(story.files), summary=story.changed),
         started_at=started,
         ended_at=now if story.status in ("completed", "paused") else "",
         created_at=started,

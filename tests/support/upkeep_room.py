@@ -1,5 +1,6 @@
 """Short ways to fill a room of fragments for the tests of its upkeep, and to look into it."""
 
+import json
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,6 +10,12 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.upkeep.consolidating import Report
+from tests.support.stdio_client import ROOT
+
+# Pairs of fragments on one matter, in both languages.
+_PAIRS = json.loads((ROOT / "tests/data/contradiction_words.json").read_text("utf-8"))
+CONTRADICTING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["contradicting"]]
+AGREEING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["agreeing"]]
 
 
 def saved(room: Room, content: str, **fields: Any) -> Fragment:

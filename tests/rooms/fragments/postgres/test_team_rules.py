@@ -88,17 +88,6 @@ def three(team: Room) -> dict[str, str]:
     return ids
 
 
-CHANGES: list[tuple[Callable[..., str], dict[str, Any]]] = [
-    (tools.amend, {"content": "It runs on Node 22"}),
-    (tools.amend, {"content": "It runs on Node 24", "supersedes": True}),
-    (tools.forget, {}),
-    (tools.forget, {"hard": True}),
-    (tools.forget, {"force": True}),
-    (tools.pin, {}),
-    (tools.unpin, {}),
-]
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19")
 def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> None:
@@ -128,23 +117,6 @@ def injected(agent: str) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.19")
-def test_nobody_changes_what_is_not_theirs(team: Room, three: dict[str, str]) -> None:
-    before = stored(team, *three.values())
-    for tool, arguments in CHANGES:
-        shared = refusal("alice", tool, id=three["default"], **arguments)
-        assert shared == (
-            f"{three['default']}: all agents share this fragment, so only a key of default may"
-            " change it. Nothing was changed. Save what differs as your own and link it to this"
-            f' one: remember(content="…", linkedTo=["{three["default"]}"]).'
-        )
-        for agent in ("alice", "default"):
-            said = refusal(agent, tool, id=three["bob"], **arguments)
-            assert "there is no such fragment" in said
-    assert stored(team, *three.values()) == before
-
-
-@pytest.mark.long  # it costs much
 def test_a_link_has_an_end_of_the_one_who_makes_it(team: Room, three: dict[str, str]) -> None:
     other = saved("default", "Orders are kept for ten years", topic="orders")
     mine, shared = three["alice"], three["default"]
@@ -168,14 +140,6 @@ def test_nearly_what_all_share_is_related_and_not_proposed_as_outdated(team: Roo
     assert "superseded_by" not in said
     assert shared in said  # linked as related
     assert "superseded_by" in by("default", tools.remember, content=f"{text}?", topic="redis")
-
-
-@pytest.mark.row("002 2.12.h")
-def test_the_same_text_is_one_fragment_for_each_agent(team: Room) -> None:
-    ids = {it: saved(it, "Deploys happen on Tuesdays") for it in AGENTS}
-    assert len(set(ids.values())) == len(AGENTS)
-    again = by("bob", tools.remember, content="Deploys happen on Tuesdays")
-    assert again == f"Known already: {ids['bob']}."
 
 
 @pytest.mark.long  # it costs much

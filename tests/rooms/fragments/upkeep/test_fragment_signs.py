@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.upkeep.signs import NEGATION, NUMBERS, OPPOSITES, signs_of
-from tests.support.contradiction_words import AGREEING, CONTRADICTING
+from tests.support.upkeep_room import AGREEING, CONTRADICTING
 
 
 def test_every_contradiction_of_the_samples_shows_a_sign_and_hardly_an_agreement_does() -> None:

@@ -18,9 +18,16 @@ from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.steps.step import Verdict
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.contradiction_words import AGREEING, CONTRADICTING
 from tests.support.fragments_room import Clock, figures
-from tests.support.upkeep_room import changed, figures_of, links_of, now_of, saved
+from tests.support.upkeep_room import (
+    AGREEING,
+    CONTRADICTING,
+    changed,
+    figures_of,
+    links_of,
+    now_of,
+    saved,
+)
 
 
 class Said(NamedTuple):

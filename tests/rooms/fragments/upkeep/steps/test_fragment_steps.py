@@ -91,7 +91,7 @@ def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.30", "002 2.30.a", "002 2.56", "002 2.64.a")
+@pytest.mark.row("002 2.30", "002 2.30.a", "002 2.56", "002 2.64.a", "002 2.83")
 def test_only_what_may_go_stale_does(room: Room, clock: Clock) -> None:
     words = ("fact", "decision", "relation", "error", "preference", "procedure", "semantic")
     for word in words:
