@@ -1,0 +1,349 @@
+"""Tests the rooms on a disk that is full, fails, may not be written, or holds something else."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from core.disk.database import DatabaseError
+from core.errors import SentinelError
+from tests.support.faults import Child
+from tests.support.room_crowds import CROWDS, Crowd, Told, rows
+from tests.support.stdio_client import ROOT, bound_by_permissions
+
+resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
+
+SAVED = 5
+
+
+@pytest.fixture(params=CROWDS)
+def room(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def crowd(room: str, tmp_path: Path) -> Crowd:
+    return CROWDS[room](tmp_path)
+
+
+@pytest.fixture
+def before(crowd: Crowd) -> Told:
+    """What another process has saved and left whole on disk."""
+    return crowd.left_whole("before", SAVED)
+
+
+def outcome(crowd: Crowd, word: str = "more") -> str:
+    """The sentence of a save that fails; "" for one that works. Other errors are raised."""
+    try:
+        crowd.save(crowd.opened(), word, 0)
+    except SentinelError as error:
+        return str(error)
+    return ""
+
+
+def count_of(crowd: Crowd, word: str) -> int:
+    return sum(word in text for _, text in crowd.kept().values())
+
+
+def wrong_after(crowd: Crowd, before: Told, said: str) -> list[str]:
+    """What is wrong after a save of which this was said."""
+    wrong = []
+    if count_of(crowd, "more") != (not said):
+        wrong.append(f"{said!r}, but it is there {count_of(crowd, 'more')} times")
+    wrong += crowd.wrong_with(before)
+    if outcome(crowd, "after"):
+        wrong.append("the next save failed")
+    return wrong
+
+
+@pytest.mark.row("002 2.96")
+@pytest.mark.long
+def test_wherever_a_disk_is_full_the_save_is_there_or_was_never_acknowledged(
+    tmp_path: Path, crowd: Crowd, before: Told
+) -> None:
+    """No file may grow above a limit; each limit fails another write."""
+    wrong, failed = [], 0
+    shutil.copytree(crowd.folder, tmp_path / "whole")
+    for limit in (*range(0, 60_000, 3_000), *range(60_000, 300_000, 20_000)):
+        shutil.rmtree(crowd.folder)
+        shutil.copytree(tmp_path / "whole", crowd.folder)
+
+        def work(_: object, limit: int = limit) -> str:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            return outcome(crowd)
+
+        with Child(work) as child:
+            code, said = child.end()
+        if code:
+            wrong.append(f"{limit}: ended with {code} {said[-200:]}")
+        if said and "It is unchanged, and nothing was saved" not in said:
+            wrong.append(f"{limit}: {said}")
+        failed += bool(said)
+        wrong += [f"{limit}: {it}" for it in wrong_after(crowd, before, said)]
+    assert wrong == [] and 3 < failed < 31
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", ["fdatasync", "pwrite64", "ftruncate", "openat", "rename"])
+def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
+    tmp_path: Path, room: str, crowd: Crowd, before: Told, call: str
+) -> None:
+    """The disk fails below Python, at each call in turn."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from tests.rooms.test_disks import CROWDS, outcome\n"
+        "print('said:' + outcome(CROWDS[sys.argv[1]](Path(sys.argv[2]))))"
+    )
+    names = (crowd.file, f"{crowd.file}-wal", f"{crowd.file}-shm", "current.json")
+    only = [part for name in names for part in ("-P", str(crowd.folder / name))]
+    shutil.copytree(crowd.folder, tmp_path / "whole")
+    wrong, failed = [], 0
+    for at in range(1, 9):
+        shutil.rmtree(crowd.folder)
+        shutil.copytree(tmp_path / "whole", crowd.folder)
+        done = subprocess.run(
+            ["strace", "-f", "-o", os.devnull, *only, "-e", f"inject={call}:error=EIO:when={at}",
+             sys.executable, "-c", code, room, str(tmp_path)],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if not done.stdout.startswith("said:"):
+            wrong.append(f"{at}: {done.stdout} {done.stderr[-300:]}")
+            continue
+        said = done.stdout.removeprefix("said:").strip()
+        failed += bool(said)
+        wrong += [f"{at}: {it}" for it in wrong_after(crowd, before, said)]
+    assert wrong == []
+    assert failed or call in ("ftruncate", "rename")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("room", ["sessions"], indirect=True)
+def test_a_save_waits_for_the_disk_once(room: str, tmp_path: Path) -> None:
+    """Whatever a disk costs: all else of a save is work of the processor."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from tests.support.room_crowds import Sessions\n"
+        "crowd = Sessions(Path(sys.argv[1])); store = crowd.opened()\n"
+        "for at in range(int(sys.argv[2])): crowd.save(store, 'p', at)"
+    )
+    syncs = []
+    for saves in (5, 25):
+        root, trace = tmp_path / str(saves), tmp_path / f"{saves}.txt"
+        root.mkdir()
+        subprocess.run(
+            ["strace", "-f", "-o", str(trace), "-e", "trace=fsync,fdatasync,sync_file_range",
+             sys.executable, "-c", code, str(root), str(saves)],
+            cwd=ROOT, capture_output=True, check=True,
+        )  # fmt: skip
+        syncs.append(trace.read_text().count("sync("))
+    assert syncs[1] - syncs[0] == 20
+
+
+# permissions
+
+
+def as_ordinary_user(work: Callable[[], str]) -> str:
+    """What this gives back in a process that the permissions of files hold for."""
+
+    def bound(_: object) -> str:
+        bound_by_permissions()
+        return work()
+
+    with Child(bound) as child:
+        code, said = child.end()
+    assert code == 0, said
+    return said
+
+
+MODES = [(0o500, 0o600), (0o500, 0o400), (0o700, 0o400)]  # of the directory, of its files
+
+
+@pytest.mark.parametrize(("directory", "files"), MODES)
+def test_what_may_only_be_read_is_read_and_a_save_is_refused(
+    crowd: Crowd, before: Told, directory: int, files: int
+) -> None:
+    for path in crowd.folder.iterdir():
+        path.chmod(files)
+    crowd.folder.chmod(directory)
+    names = sorted(os.listdir(crowd.folder))
+
+    def work() -> str:
+        store = crowd.opened()
+        assert {it: crowd.get(store, it, id_) for it, (id_, _) in before.items()} == before
+        crowd.search(store)
+        return outcome(crowd)
+
+    try:
+        said = as_ordinary_user(work)
+    finally:
+        crowd.folder.chmod(0o700)
+    if (directory, files) == (0o500, 0o600):
+        assert said == "" or "nothing was saved" in said  # its journals may be there already
+    else:
+        assert "nothing was saved" in said and str(crowd.path) in said
+        assert crowd.kept() == before
+    if directory == 0o500:
+        journals = f"{crowd.file}-shm", f"{crowd.file}-wal"
+        assert set(os.listdir(crowd.folder)) <= {*names, *journals}
+
+
+@pytest.mark.long  # it costs much
+def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
+    crowd: Crowd, before: Told
+) -> None:
+    crowd.path.chmod(0)
+
+    def work() -> str:
+        with pytest.raises(DatabaseError) as caught:
+            crowd.get(crowd.opened(), 1, before[1][0])
+        assert outcome(crowd)
+        return str(caught.value)
+
+    assert "This does not mean that it is empty" in as_ordinary_user(work)
+    crowd.path.chmod(0o600)
+    crowd.folder.chmod(0)
+    try:
+        said = as_ordinary_user(work)
+    finally:
+        crowd.folder.chmod(0o700)
+    assert str(crowd.folder) in said
+    assert crowd.kept() == before
+
+
+# something else in its place
+
+
+def newer(path: Path) -> None:
+    rows(path, "PRAGMA user_version = 99")
+
+
+def foreign(path: Path) -> None:
+    path.unlink()
+    rows(path, "CREATE TABLE theirs (a)")
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\x00\xffgarbage" * 3_000)
+
+
+def truncated(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def cut_short(path: Path) -> None:
+    os.truncate(path, 100)
+
+
+def spoilt_header(path: Path) -> None:
+    path.write_bytes(b"SQLite format 4" + path.read_bytes()[15:])
+
+
+def directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_name("theirs"))
+    path.symlink_to("theirs")
+
+
+def linked_journal(path: Path) -> None:
+    path.with_name("theirs").write_bytes(b"theirs")
+    path.with_name(f"{path.name}-wal").symlink_to("theirs")
+
+
+def stolen(path: Path) -> None:
+    [(application_id,)] = rows(path, "PRAGMA application_id")
+    rows(path, f"PRAGMA application_id = {application_id + 1}")
+
+
+# what is done to the file, and what is said of it
+PLACES: Mapping[Callable[[Path], None], str] = {
+    newer: "newer version of this program",
+    foreign: "a database of another program",
+    stolen: "a database of another program",
+    garbage: "is damaged",
+    truncated: "is damaged",
+    cut_short: "is damaged",
+    spoilt_header: "is damaged",
+    directory: "cannot be read",
+    linked: "is a symbolic link",
+    linked_journal: "is a symbolic link",
+}
+
+
+def state(folder: Path) -> dict[str, bytes | str]:
+    """Everything below a directory but what SQLite makes for readers."""
+    found: dict[str, bytes | str] = {}
+    for path in folder.iterdir():
+        if path.is_symlink():
+            found[path.name] = os.readlink(path)
+        elif path.is_file() and not path.name.endswith("-shm"):
+            found[path.name] = path.read_bytes()
+        found.setdefault(path.name, "")
+    empty = {name for name, data in found.items() if name.endswith(("-wal", "-shm")) and not data}
+    return {name: data for name, data in found.items() if name not in empty}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.10.h")
+@pytest.mark.parametrize("spoil", PLACES, ids=lambda spoil: spoil.__name__)
+def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
+    crowd: Crowd, before: Told, spoil: Callable[[Path], None]
+) -> None:
+    for suffix in ("-wal", "-shm"):
+        crowd.folder.joinpath(f"{crowd.file}{suffix}").unlink(missing_ok=True)
+    spoil(crowd.path)
+    seen = state(crowd.folder)
+    with pytest.raises(DatabaseError) as caught:
+        store = crowd.opened()
+        for number, (id_, _) in before.items():
+            crowd.get(store, number, id_)
+        crowd.search(store)
+    said = str(caught.value)
+    assert PLACES[spoil] in said and str(crowd.path) in said
+    assert "Nothing was" in said or "Nothing in it was changed" in said
+    assert ("try again" in said) or ("doctor --fix" in said)
+    assert said.count("\n") == 0 and "before" not in said
+    assert outcome(crowd), "nothing may be made anew in its place"
+    assert state(crowd.folder) == seen
+
+
+@pytest.mark.row("002 2.96")
+@pytest.mark.long
+def test_a_damaged_page_anywhere_is_said_or_does_no_harm(crowd: Crowd, before: Told) -> None:
+    everything, wrong, met = {**before, **crowd.left_whole("more", 40)}, [], 0
+    for journal in crowd.folder.glob(f"{crowd.file}-*"):
+        journal.unlink()
+    data = crowd.path.read_bytes()
+    for at in range(0, len(data), 4096):
+        spoilt = data[: at + 100] + b"\xa5" * 3_900 + data[at + 4_000 :]
+        crowd.path.write_bytes(spoilt)
+        store, said = crowd.opened(), ""
+        for number, saved in everything.items():
+            try:
+                found = crowd.get(store, number, saved[0])
+                if found != saved:
+                    wrong.append(f"page {at // 4096}: {found} instead of {saved}")
+            except SentinelError as error:
+                said = str(error)
+        crowd.close(store)
+        met += bool(said)
+        if said and "is damaged" not in said:
+            wrong.append(f"page {at // 4096}: {said}")
+        if crowd.path.read_bytes() != spoilt:
+            wrong.append(f"page {at // 4096}: a reader has written")
+        for journal in crowd.folder.glob(f"{crowd.file}-*"):
+            journal.unlink()
+    assert wrong == [] and met > 3

@@ -1,0 +1,247 @@
+"""Has forked processes save into the database of a room, and judges from outside what is left."""
+
+import contextlib
+import json
+import os
+import re
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.disk.copies import copies_of, flaw_of
+from core.settings import Settings
+from rooms.fragments.config import Config as FragmentsConfig
+from rooms.fragments.engine import Wanted
+from rooms.fragments.room import Room
+from rooms.fragments.saving.drafting import Draft as FragmentDraft
+from rooms.fragments.saving.remembering import remember
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.sessions.config import FOLDER, Config
+from rooms.sessions.session import Approach, Decision, Draft
+from rooms.sessions.store import SessionStore
+from tests.support.faults import Child, Say
+
+Told = dict[int, tuple[str, str]]  # by number: the id and the text of what was saved
+
+
+def rows(path: Path, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """What a plain connection of another program reads."""
+    with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def told(said: str) -> Told:
+    """The id and the text of each number that was acknowledged, in whole lines."""
+    lines = said.rpartition("\n")[0].splitlines()
+    found = [line.split(" ", 2) for line in lines]
+    numbers = [int(number) for number, _, _ in found]
+    assert len(numbers) == len(set(numbers)), "a number was given twice"
+    return {int(number): (id_, text) for number, id_, text in found}
+
+
+class Crowd(ABC):
+    """Those who save into one database. Opened anew for each of them, nothing is kept in memory.
+
+    table, text: where the texts stand. indexed: questions that find every row by its index.
+    """
+
+    file = ""
+    companions: frozenset[str] = frozenset()
+    table, text = "", ""
+    full_text = ""
+    indexed: tuple[str, ...] = ()
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / self.file
+
+    @abstractmethod
+    def opened(self, timeout_s: int = 5) -> Any:
+        """A store that has kept nothing from before."""
+
+    @abstractmethod
+    def save(self, store: Any, name: str, at: int) -> tuple[int, str, str]:
+        """Save something of its own; number, id and text."""
+
+    @abstractmethod
+    def get(self, store: Any, number: int, id_: str) -> tuple[str, str]:
+        """The id and the text of what has this number."""
+
+    @abstractmethod
+    def close(self, store: Any) -> None:
+        """Let go of the database."""
+
+    @abstractmethod
+    def save_the_same(self, store: Any) -> None:
+        """Save what all processes of one client save."""
+
+    @abstractmethod
+    def search(self, store: Any) -> None:
+        """Read in the other ways that there are."""
+
+    def wrong_shown(self) -> list[str]:
+        """What is wrong with what the room shows beside its database."""
+        return []
+
+    def process(self, name: str, saves: int) -> Child:
+        """A process that saves so many, and says each once it is saved: number, id, text."""
+
+        def work(say: Say) -> str:
+            store = self.opened(60)
+            for at in range(saves):
+                say("{} {} {}\n".format(*self.save(store, name, at)))
+            return ""
+
+        return Child(work)
+
+    def left_whole(self, name: str, saves: int) -> Told:
+        """What a process has saved that ended, and left nothing in a journal."""
+        with self.process(name, saves) as child:
+            code, said = child.end()
+        assert code == 0, said
+        rows(self.path, "PRAGMA wal_checkpoint(TRUNCATE)")
+        return told(said)
+
+    def kept(self) -> Told:
+        """The id and the text of each row."""
+        found = rows(self.path, f"SELECT number, id, {self.text} FROM {self.table}")
+        return {number: (id_, text) for number, id_, text in found}
+
+    def litter(self) -> list[str]:
+        """The names that are neither ours nor those of a whole copy or an unfinished one."""
+        whole = {it.name for it in copies_of(self.path) if not flaw_of(it, lambda _: None)}
+        unfinished = re.compile(rf"\.{re.escape(self.file)}\.[0-9a-f]{{16}}\.tmp(-journal)?")
+        found = {it for it in os.listdir(self.folder) if not unfinished.fullmatch(it)}
+        ours = {self.file, f"{self.file}-wal", f"{self.file}-shm", *self.companions}
+        return sorted(found - ours - whole)
+
+    def wrong_with(self, acknowledged: Told) -> list[str]:
+        """Whatever promise does not hold for what the processes left behind."""
+        there, wrong = self.kept(), list[str]()
+        lost = {number: told for number, told in acknowledged.items() if there.get(number) != told}
+        if lost:
+            wrong.append(f"{len(lost)} acknowledged are not there: {sorted(lost)[:5]}")
+        if rows(self.path, "PRAGMA integrity_check") != [("ok",)]:
+            wrong.append("the database is damaged")
+        with contextlib.closing(sqlite3.connect(self.path, timeout=30)) as connection:
+            try:
+                name = self.full_text
+                connection.execute(f"INSERT INTO {name}({name}) VALUES ('integrity-check')")
+            except sqlite3.DatabaseError as error:
+                wrong.append(f"the index is damaged: {error}")
+            connection.rollback()
+            for statement in self.indexed:
+                found = {number for (number,) in connection.execute(statement)}
+                if found != there.keys():
+                    wrong.append(f"not in the index: {sorted(there.keys() - found)[:5]}")
+        if strange := self.litter():
+            wrong.append(f"litter: {strange}")
+        return wrong
+
+
+class Sessions(Crowd):
+    """Those who save sessions of a project. folder: that of the project's sessions."""
+
+    file = "history.db"
+    companions = frozenset({".gitignore", "current.json"})
+    table, text = "contexts", "goal"
+    full_text = "contexts_fts"
+    indexed = ("SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH 'summary'",)
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root / FOLDER)
+        self.root = root
+
+    def opened(self, timeout_s: int = 5) -> SessionStore:
+        return SessionStore(self.root, Config(), Settings(lock_timeout_s=timeout_s))
+
+    def save(self, store: SessionStore, name: str, at: int) -> tuple[int, str, str]:
+        goal = f"goal-{name}-{at}"
+        draft = Draft(
+            goal=goal,
+            summary=f"summary of {goal}: " + "the tax differs by country. " * 20,
+            tags=("crowd", f"tag{at % 7}"),
+            decisions=(Decision(what=f"decide {at}", why="because"),),
+            approaches=(Approach(description=f"try {at}", result="failed", reason="CORS"),),
+        )
+        it = store.save(draft, agent=name, process=name).session
+        return it.number, it.id, it.goal
+
+    def save_the_same(self, store: SessionStore) -> None:
+        draft = Draft(goal="one", tags=(f"{os.getpid()}",))
+        store.save(draft, agent="codex", process=str(os.getpid()))
+
+    def get(self, store: SessionStore, number: int, id_: str) -> tuple[str, str]:
+        it = store.get(f"#{number}")
+        return it.id, it.goal
+
+    def search(self, store: SessionStore) -> None:
+        store.chain(store.get("#1"))
+
+    def close(self, store: SessionStore) -> None:
+        store.database.close()
+
+    def shown(self) -> Any:
+        """What `current.json` holds, which is always whole."""
+        return json.loads((self.folder / "current.json").read_text("utf-8"))
+
+    def wrong_shown(self) -> list[str]:
+        newest = "SELECT id FROM contexts ORDER BY updated_at DESC, revision DESC LIMIT 1"
+        [(last,)] = rows(self.path, newest)
+        return [] if self.shown()["id"] == last else ["current.json shows another session"]
+
+
+class Fragments(Crowd):
+    """Those who remember fragments in one file."""
+
+    file = "memory.db"
+    table, text = "fragments", "content"
+    full_text = "fragments_fts"
+    indexed = (
+        "SELECT rowid FROM fragments_fts WHERE fragments_fts MATCH 'zebra'",
+        "SELECT number FROM fragment_keywords WHERE keyword = 'crowd'",
+    )
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root / "kept")
+
+    def opened(self, timeout_s: int = 5) -> Room:
+        engine = SqliteEngine(self.path, timeout_s=timeout_s)
+        settings = Settings(lock_timeout_s=timeout_s)
+        return Room(engine=engine, config=FragmentsConfig(self.path), settings=settings)
+
+    def save(self, store: Room, name: str, at: int) -> tuple[int, str, str]:
+        words = f"zebra {name} {at} " + "the tax differs by country. " * 8
+        topic = f"{name} {at}"
+        draft = FragmentDraft(content=words.strip(), topic=topic, keywords=("crowd",))
+        it = remember(store, draft).fragment
+        return it.number, it.id, it.content
+
+    def save_the_same(self, store: Room) -> None:
+        remember(store, FragmentDraft(content="one zebra", keywords=("crowd",)))
+
+    def get(self, store: Room, number: int, id_: str) -> tuple[str, str]:
+        with store.engine.reading() as reading:
+            [it] = reading.by_ids([id_])
+        return it.id, it.content
+
+    def search(self, store: Room) -> None:
+        with store.engine.reading() as reading:
+            reading.find(Wanted(state="all"))
+            reading.holding("zebra", 99)
+            reading.with_keywords(["crowd"], Wanted(), 9)
+
+    def close(self, store: Room) -> None:
+        store.engine.close()
+
+
+CROWDS: dict[str, Callable[[Path], Crowd]] = {"sessions": Sessions, "fragments": Fragments}
+
+
+@contextlib.contextmanager
+def all_of(children: Sequence[Child]) -> Iterator[Sequence[Child]]:
+    """These processes, each of which is over in the end."""
+    with contextlib.ExitStack() as running:
+        yield [running.enter_context(it) for it in children]
