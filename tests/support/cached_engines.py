@@ -10,7 +10,7 @@ from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.redis.place import place_of
-from tests.support.engine_contract import DAYS, a_fragment, a_vector
+from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.team_engines import a_server
 
 AGENTS = ("alice", "bob", "default")

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
 from core.postgres.pool import Pool
 from core.postgres.server import Server, server_of
-from rooms.fragments.engine import Engine
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.postgres.security import TABLES
 from tests.support.real_engines import Postgres, shared_postgres
@@ -139,36 +136,3 @@ def a_server(dsn: str, **environment: str) -> Server:
     """The server of an address. environment: such as DB_MAX_CONNECTIONS, a few by default."""
     given = {"DB_MAX_CONNECTIONS": "5", "DB_CONN_TIMEOUT_MS": "60000", **environment}
     return server_of(dsn, given)
-
-
-@dataclass(slots=True)
-class PostgresEngines:
-    """Makes engines for the contract suite."""
-
-    server: TeamServer
-    agent: str = ""
-    made: list[Engine] = field(default_factory=list)
-
-    def new(self, *, is_untouched: bool = False) -> Engine:
-        """Return an engine that has stored nothing; those before it are not used again.
-
-        is_untouched: not even its tables are there.
-        """
-        self.close()
-        server = self.server
-        return self._made(a_server(server.empty_dsn() if is_untouched else server.emptied_dsn()))
-
-    def again(self, engine: Any) -> Engine:
-        """Return another engine with the same data, as another process has it."""
-        return self._made(engine.server)
-
-    def close(self) -> None:
-        """Close all that were made."""
-        for engine in self.made:
-            engine.close()
-        self.made.clear()
-
-    def _made(self, server: Server) -> Engine:
-        engine = PostgresEngine(server, timeout_s=10.0, agent=self.agent)
-        self.made.append(engine)
-        return engine

@@ -7,7 +7,7 @@ from core.postgres.errors import ConnectionCutError
 from core.postgres.repeating import repeats_when_cut
 from rooms.fragments.engine import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
-from tests.support.engine_contract import a_fragment
+from tests.support.engine_samples import a_fragment
 from tests.support.team_engines import a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_server as team_server

@@ -186,13 +186,6 @@ def test_a_mark_before_the_file_is_read_over(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config(keeps_json=False)
 
 
-def test_the_sentences_are_there_in_korean(tmp_path: Path) -> None:
-    path = write(tmp_path, with_value("search.defaultLimit", 99))
-    assert refusal(tmp_path, "ko").startswith(
-        f"{path}: search.defaultLimit에는 1에서 20까지의 정수가 와야 합니다."
-    )
-
-
 # links, and what is no file
 
 

@@ -171,13 +171,6 @@ def test_half_a_character_is_refused(field: str) -> None:
     assert said.startswith(f"{field}: it contains half of a character")
 
 
-@pytest.mark.row("003 T9")
-def test_words_that_are_none_of_the_declared_are_refused() -> None:
-    assert "planning, coding, testing" in refusal(Draft(goal="g", status="done"))
-    odd = Draft(goal="g", approaches=(Approach(description="d", result="bad"),))
-    assert "success, failed, partial" in refusal(odd)
-
-
 @pytest.mark.row("003 T10")
 def test_blanks_around_goal_and_tags_doubles_and_empty_ones_are_left_out() -> None:
     draft = Draft(

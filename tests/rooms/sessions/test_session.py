@@ -41,38 +41,6 @@ WHOLE = Session(
 )
 
 
-@pytest.mark.row("003 T51")
-def test_the_object_of_a_session_is_the_declared_one() -> None:
-    assert WHOLE.as_json() == {
-        "id": "ctx_3",
-        "parentId": "ctx_2",
-        "goal": "로그인 버그 수정",
-        "summary": "done",
-        "status": "completed",
-        "tags": ["인증", "JWT"],
-        "agent": "claude-code",
-        "metadata": {
-            "decisions": [{"what": "w", "why": "y", "madeBy": "claude-code", "timestamp": NOW}],
-            "approaches": [
-                {"description": "d", "result": "failed", "reason": "r", "timestamp": NOW}
-            ],
-            "blockers": [
-                {
-                    "description": "b",
-                    "resolved": True,
-                    "resolution": "s",
-                    "discoveredAt": NOW,
-                    "resolvedAt": NOW,
-                }
-            ],
-            "codeChanges": {"modifiedFiles": ["a.py"], "summary": "c"},
-        },
-        "startedAt": NOW,
-        "endedAt": NOW,
-        "createdAt": NOW,
-    }
-
-
 def test_what_is_optional_and_empty_is_left_out_of_the_objects() -> None:
     bare = Session(number=1, id="ctx_1", goal="g", started_at=NOW, created_at=NOW)
     assert not {"parentId", "endedAt"} & bare.as_json().keys()

@@ -2,18 +2,14 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.messages import Language
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Link, hash_of
 from rooms.fragments.recall.recalling import Query, plain_line, recall
 from rooms.fragments.recall.using import count_later
@@ -21,7 +17,6 @@ from rooms.fragments.room import Room
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, is_unused
-from tests.support.sentences import in_language
 
 
 def add(room: Room, *contents: str, **values: object) -> list[Fragment]:
@@ -58,14 +53,6 @@ def test_the_best_answer_comes_first_and_what_answers_nothing_is_left_out(tmp_pa
     assert "Comments are written in Korean" not in found(room, Query(text="database pool"))
 
 
-@pytest.mark.row("002 2.24.c", "002 2.88.a")
-def test_an_irrelevant_question_finds_nothing_rather_than_the_newest(tmp_path: Path) -> None:
-    room = a_room(tmp_path)
-    add(room, "The shop runs on Node 20", "Redis keeps the sessions", "배포는 금요일에 하지 않는다")
-    assert found(room, Query(text="which colour did the kitchen of the dentist have?")) == []
-    assert found(room, Query(keywords=("kubernetes",))) == []
-
-
 def test_one_known_word_of_a_short_question_is_enough_where_little_is_known(
     tmp_path: Path,
 ) -> None:
@@ -89,20 +76,6 @@ def test_a_whole_korean_question_finds_what_its_words_find(tmp_path: Path) -> No
     for asked, text in (("묶기", query), ("락을", lock), ("쿼리를 왜 그렇게 처리했지?", query)):
         assert found(room, Query(text=asked)) == [text], asked
     assert found(room, Query(text="휴가 신청은 언제까지 해야 되나요?")) == []
-
-
-@pytest.mark.row("002 2.20.c", "002 2.21", "004 4.9")
-def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
-    room = a_room(tmp_path)
-    add(
-        room,
-        "배포 전에 마이그레이션을 먼저 실행한다",
-        "NOAUTH: REDIS_PASSWORD is missing",
-    )
-    assert found(room, Query(text="마이그레이션은 언제 실행하나요")) == [
-        "배포 전에 마이그레이션을 먼저 실행한다"
-    ]
-    assert found(room, Query(text="redis password noauth")) == ["NOAUTH: REDIS_PASSWORD is missing"]
 
 
 @pytest.mark.row("002 2.20", "002 2.20.c")
@@ -187,60 +160,6 @@ def test_working_memory_of_another_session_is_not_found(tmp_path: Path) -> None:
     add(room, "Ledger of two", session="two", lifetime="working")
     assert found(room, Query(text="ledger"), session="one") == ["Ledger of one"]
     assert len(found(room, Query(text="ledger"))) == 2
-
-
-@pytest.mark.long  # it costs much
-def test_filters_narrow_a_question_and_a_list(tmp_path: Path) -> None:
-    clock = Clock()
-    room = a_room(tmp_path, clock=clock)
-    add(room, "Ledger old", topic="Money", keywords=("Books", "Q1"))
-    clock.wait(days=10)
-    add(room, "Ledger error", topic="errors", kind="error")
-    add(room, "Ledger step", topic="steps", kind="procedure", lifetime="procedural", agent="bob")
-    # fmt: off
-    cases: list[tuple[Query, dict[str, str], list[str]]] = [
-        (Query(topic="money"), {}, ["Ledger old"]),
-        (Query(type="error"), {}, ["Ledger error"]),
-        (Query(type="procedural"), {}, ["Ledger step"]),
-        (Query(type="semantic"), {}, ["Ledger error", "Ledger old"]),
-        (Query(tags=("books", "q1")), {}, ["Ledger old"]),
-        (Query(tags=("books", "q2")), {}, []),
-        (Query(since="2026-05-11"), {}, ["Ledger step", "Ledger error"]),
-        (Query(until="2026-05-01"), {}, ["Ledger old"]),
-        (Query(since="2026-05-11T10:00:01"), {}, []),
-        (Query(), {"agent": "alice"}, ["Ledger error", "Ledger old"]),
-    ]
-    # fmt: on
-    for query, values, expected in cases:
-        for asked in (query, replace(query, text="ledger")):
-            assert found(room, asked, **values) == expected, asked
-
-
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        (Query(since="yesterday"), "from"),
-        (Query(until="2026-02-30"), "to"),
-        (Query(type="thought"), "type"),
-        (Query(relation="loves"), "linkRelationType"),
-        (Query(tokens=0), "tokenBudget"),
-        (Query(threshold=1.5), "threshold"),
-    ],
-)
-def test_what_cannot_be_asked_is_said_in_both_languages(
-    tmp_path: Path, query: Query, named: str
-) -> None:
-    with pytest.raises(FragmentsError) as caught:
-        recall(a_room(tmp_path), query)
-    languages: tuple[Language, ...] = get_args(Language)
-    for lang in languages:
-        assert in_language(lang, str, caught.value).startswith(f"{named}: ")
-
-
-@pytest.mark.parametrize("name", ["system", "Admin"])
-def test_nobody_asks_as_an_agent_that_sees_all(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FragmentsError):
-        recall(a_room(tmp_path), Query(), agent=name)
 
 
 @pytest.mark.row("002 2.25")

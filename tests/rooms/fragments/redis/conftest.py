@@ -1,4 +1,4 @@
-"""Has pytest explain what fails in the contract of engines, and gives tests a Valkey server."""
+"""Gives the tests of the layer a Valkey server of their own."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,6 @@ import pytest
 
 from rooms.fragments.redis import client
 from tests.support.real_engines import Valkey, valkey
-
-pytest.register_assert_rewrite("tests.support.engine_contract", "tests.support.cached_engines")
 
 
 @pytest.fixture(autouse=True)

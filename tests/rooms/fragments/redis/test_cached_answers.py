@@ -24,7 +24,7 @@ from tests.support.cached_engines import (
     lived,
 )
 from tests.support.costly import one_in
-from tests.support.engine_contract import a_fragment, a_vector
+from tests.support.engine_samples import a_fragment, a_vector
 from tests.support.real_engines import Valkey, free_port
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server

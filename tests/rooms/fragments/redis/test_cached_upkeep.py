@@ -13,7 +13,7 @@ from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.of_server import upkeep_of_server
-from tests.support.engine_contract import a_fragment
+from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import Valkey
 from tests.support.team_engines import TeamServer
 

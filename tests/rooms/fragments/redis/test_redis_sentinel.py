@@ -67,6 +67,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
     raise TimeoutError("it has not come about")
 
 
+@pytest.mark.row("002 2.73")
 def test_answers_stay_the_same_while_another_server_becomes_the_master(
     team_server: TeamServer, servers: tuple[Valkey, Valkey], sentinel: int
 ) -> None:

@@ -77,21 +77,6 @@ def test_an_amendment_keeps_the_id_and_what_was_said_before(room: Room, clock: C
     assert recall(room, Query(text="node 22")).fragments == [done.fragment]
 
 
-def test_each_field_can_be_amended_alone(room: Room) -> None:
-    first = saved(room, NODE, topic="node", keywords=("node",))
-    values: dict[str, Any] = {
-        "topic": "web",
-        "keywords": ("a", "b"),
-        "importance": 0.1,
-        "is_anchor": True,
-    }
-    for name, value in values.items():
-        done = amended(room, first.id, **{name: value}).fragment
-        assert getattr(done, name) == value
-    assert (done.content, done.content_hash, done.tier) == (NODE, first.content_hash, "permanent")
-    assert len(versions(room, first.id)) == 4
-
-
 @pytest.mark.row("002 2.12.q")
 def test_what_changes_nothing_notes_no_version_but_that_it_holds(room: Room, clock: Clock) -> None:
     first = saved(room, NODE)
@@ -122,22 +107,6 @@ def test_another_type_has_another_life(room: Room, clock: Clock, word: str) -> N
     assert (done.kind, done.lifetime, done.stale_days) == (*row[:2], row.stale_days)
     assert bool(done.expires_at) == bool(row.hours)
     assert done.importance == 0.33
-
-
-@pytest.mark.row("002 2.42.a")
-def test_a_long_content_is_stored_whole_and_said(room: Room) -> None:
-    first = saved(room, NODE)
-    done = amended(room, first.id, content="x" * 1_024)
-    assert (done.is_long, done.fragment.content) == (True, "x" * 1_024)
-    assert "1 above the limit of 1,024" in refused(room, first.id, content="x" * 1_025)
-    assert not amended(room, first.id, topic="t").is_long
-
-
-def test_a_secret_is_taken_out_of_an_amendment(room: Room) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    done = amended(room, saved(room, NODE).id, content=f"key {token}", topic=token)
-    assert done.redacted
-    assert token not in repr(done)
 
 
 @pytest.mark.long  # it costs much

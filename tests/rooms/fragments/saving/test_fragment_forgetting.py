@@ -81,15 +81,6 @@ def test_nothing_pinned_goes_without_force(room: Room) -> None:
     assert stored(room, pinned.id) == []
 
 
-def test_an_id_wins_over_a_topic_and_one_of_them_is_needed(room: Room) -> None:
-    first, second = saved(room, "alpha", topic="t"), saved(room, "bravo", topic="t")
-    assert forget(room, id=first.id, topic="t").fragments == [first]
-    assert "neither id nor topic" in refused(room)
-    assert "neither id nor topic" in refused(room, id=" # ", topic=" ")
-    assert forget(room, topic="no such topic").fragments == []
-    assert stored(room, second.id) == [second]
-
-
 @pytest.mark.row("002 2.40.d")
 def test_an_agent_forgets_its_own_and_what_is_everybodys(room: Room) -> None:
     mine, all_s = saved(room, "mine", agent="cursor", topic="t"), saved(room, "all", topic="t")

@@ -16,7 +16,7 @@ from rooms.fragments.saving.activity import unreflected
 from rooms.fragments.saving.reflecting import Reflected, Reflection, parts_of, reflect
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
-from tests.support.fragments_room import START, Clock, a_room, figures, links_of, saved
+from tests.support.fragments_room import START, Clock, a_room, links_of, saved
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -57,21 +57,6 @@ def test_each_thing_that_was_learnt_is_a_fragment_by_itself(room: Room) -> None:
     }
     assert done.saved[-1].fragment.keywords == ("open question", "owns", "DNS")
     assert (done.new, done.parted, done.redacted) == (6, 0, ())
-
-
-def test_a_summary_alone_is_enough_and_blank_items_are_none(room: Room) -> None:
-    assert reflected(room, decisions=("", " \n")).new == 1
-    with pytest.raises(FragmentsError, match="summary: it is blank"):
-        reflected(room, " ")
-
-
-def test_what_is_known_already_is_told_as_not_new(room: Room) -> None:
-    known = saved(room, "Use pnpm", agent="cursor")
-    done = reflected(room, decisions=("Use pnpm", "Use  pnpm", "Use Bun"))
-    assert [it.is_new for it in done.saved] == [True, False, False, True]
-    assert done.saved[1].fragment.id == known.id
-    assert done.new == 2
-    assert figures(room)["remembered"] == 3
 
 
 def test_a_session_that_reflected_is_no_more_among_the_others(room: Room, clock: Clock) -> None:

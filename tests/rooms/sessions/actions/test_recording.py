@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -94,25 +93,6 @@ def test_a_deed_waits_with_its_result_until_a_session_is_saved(
     assert (project / ".context" / "sessions" / ".gitignore").exists()
 
 
-@pytest.mark.row("003 T29", "003 T31")
-def test_the_settings_say_what_is_recorded(project: Path, environment: dict[str, str]) -> None:
-    deeds = [
-        Deed("command", "npm test", True, "oh"),
-        Deed("command", "cargo build", False),
-        Deed("edit", "Edit a", False, "", "a"),
-        Deed("edit", "Edit b", True, "no", "b"),
-    ]
-    configure(project, enabled=False)
-    assert record(project, deeds, ME, environment)
-    assert not (project / ".context" / "sessions" / "history.db").exists()
-    configure(project, edits=False, errors=False, commands={"include": ["cargo", "npm"]})
-    assert record(project, deeds, ME, environment)
-    assert waiting(project) == [
-        ("command", "npm test", "failed: oh", None),
-        ("command", "cargo build", "success", None),
-    ]
-
-
 def test_settings_that_cannot_be_used_record_nothing(
     project: Path, environment: dict[str, str]
 ) -> None:
@@ -160,14 +140,6 @@ def test_long_texts_keep_the_beginning_of_a_command_and_the_end_of_an_output(
     assert (len(content), len(result)) == (500, 300)
     assert content.startswith("npm test 가") and content.endswith("…")
     assert result.startswith("failed: …x") and result.endswith("x\nlast line")
-
-
-@pytest.mark.long
-def test_long_texts_take_little_time(project: Path, environment: dict[str, str]) -> None:
-    command, output = f"npm test {'가' * 100_000}", f"{'x' * 200_000}\nlast line\n"
-    start_s = time.process_time()
-    record(project, [Deed("command", command, True, output)], ME, environment)
-    assert time.process_time() - start_s < 5
 
 
 @pytest.mark.parametrize(

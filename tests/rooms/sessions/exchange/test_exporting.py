@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from core.settings import Settings
-from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.exchange.exporting import FormName, document, export, pieces
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
 from rooms.sessions.store import SessionStore, open_sessions
@@ -174,27 +174,6 @@ def test_a_range_includes_both_of_its_ends(
         session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
         keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
     assert export(store, "json", since=since, until=until, output="x.json").count == count
-
-
-@pytest.mark.parametrize(
-    ("ends", "field"), [({"since": "soon"}, "from"), ({"until": "2026-02-30"}, "to")]
-)
-def test_what_is_no_date_is_refused_by_name(
-    tmp_path: Path, ends: dict[str, str], field: str
-) -> None:
-    with pytest.raises(SessionsError) as refused:
-        export(make_sample_store(tmp_path, 1), "json", **ends)
-    assert (refused.value.key, refused.value.facts) == ("bad_date", {"field": field})
-
-
-@pytest.mark.row("003 T61")
-def test_sessions_are_chosen_by_number_and_id_each_once(tmp_path: Path) -> None:
-    store = make_sample_store(tmp_path, 9)
-    done = export(store, "json", names=["#4", "2", store.get("4").id])
-    goals = [it["goal"] for it in json.loads(done.text)["contexts"]]
-    assert goals == [store.get("4").goal, store.get("2").goal]
-    with pytest.raises(NoSuchSessionError):
-        export(store, "json", names=["99"])
 
 
 @pytest.mark.row("003 T63")

@@ -199,59 +199,21 @@ def test_what_resembles_a_goal_leaves_out_a_whole_chain(tmp_path: Path) -> None:
     assert {it.level for it in resembling(store, goal, limit=9)} == {"high"}
 
 
+# fmt: off
 HOSTILE = [
-    *(
-        '"',
-        "'",
-        "*",
-        "a*",
-        "NEAR(a b, 3)",
-        "AND",
-        "OR",
-        "NOT",
-        "a AND",
-        "(a",
-        "a)",
-        "a:b",
-        "goal:a",
-    ),
-    *(
-        "{a b}:c",
-        "^a",
-        "-a",
-        "+",
-        "a^2",
-        "--",
-        ";drop table contexts",
-        "\0",
-        "a\0b",
-        "\ud800",
-        "%",
-        "_",
-    ),
-    *(
-        "a" * 100_000,
-        "a " * 50_000,
-        "가" * 100_000,
-        "가 " * 50_000,
-        '"' * 100_000,
-        "\u0301" * 100_000,
-    ),
-    *("ﬁ", "İ", "ß", "①", "𐍈𐍈𐍈", "🙂", "é", "ｆｕｌｌ", "a_b-c_d" * 10_000),
+    '"', "'", "*", "a*", "NEAR(a b, 3)", "AND", "OR", "NOT", "a AND", "(a", "a)", "a:b", "goal:a",
+    "{a b}:c", "^a", "-a", "+", "a^2", "--", ";drop table contexts", "\0", "a\0b", "\ud800", "%",
+    "_", "a" * 100_000, "a " * 50_000, "가" * 100_000, "가 " * 50_000, '"' * 100_000,
+    "\u0301" * 100_000,
+    "ﬁ", "İ", "ß", "①", "𐍈𐍈𐍈", "🙂", "é", "ｆｕｌｌ", "a_b-c_d" * 10_000,
 ]
+# fmt: on
 
 
 def ask_all(store: SessionStore, query: str) -> None:
     search(store, Criteria(query=query), limit=5)
     search(store, Criteria(query=query, tags=(query,), agent="a", status="x"), limit=5)
     resembling(store, query, limit=5)
-
-
-@pytest.mark.long  # it costs much
-def test_a_hostile_question_is_answered(tmp_path: Path) -> None:
-    store = make_sample_store(tmp_path, 5)
-    for query in HOSTILE:
-        ask_all(store, query)
 
 
 @pytest.mark.row("003 T78")

@@ -16,7 +16,6 @@ from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search
-from rooms.sessions.session import Draft
 from rooms.sessions.store import SessionStore, delete
 from rooms.sessions.upkeep.archive import archive_before, archives_of, whole
 from rooms.sessions.upkeep.copying import keep_copies
@@ -155,19 +154,6 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
         gone = hints.execute("SELECT 1 FROM hints WHERE id = ?", (lost.id,)).fetchall()
         assert (gone, hints.execute("SELECT count(*) FROM hints").fetchone()) == ([], (59,))
     assert saved(store, "The next one").number == 61
-
-
-def test_without_a_copy_a_damaged_file_is_kept_and_one_without_sessions_begins(
-    store: SessionStore,
-) -> None:
-    store.path.write_bytes(b"overwritten by something else " * 900)
-    assert kinds(store) == [("sessions_damaged", "error", True)]
-    with pytest.raises(DatabaseDamagedError, match="There is no daily copy yet"):
-        store.save(Draft(goal="Not saved"), agent="", process="")
-    told = mended(store)
-    assert told["copy"] == ""
-    assert Path(str(told["aside"])).read_bytes().startswith(b"overwritten by")
-    assert saved(store, "Begin again").number == 1
 
 
 @pytest.mark.long  # it costs much

@@ -1,23 +1,25 @@
-"""Says what an engine of the fragments must do, as tests that every engine passes unchanged.
+"""Tests what an engine of the fragments must do: in a file, on a server, with a Redis beside it.
 
-A file of tests takes these classes and gives them a fixture `engines`; see `Engines`. What a filter
-means is said once more, in plain Python, by `is_meant`; whatever is stored and asked for, an engine
-says the same.
+What a filter means is said once more, in plain Python, by `is_meant`; whatever is stored and asked
+for, an engine says the same.
 """
 
-import array
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import Any, Protocol, get_args
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol, cast, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis import Redis
 
 from core.text.normal_form import normal_form
-from rooms.fragments.engine import By, Engine, Entry, Order, Wanted, pages_of
+from rooms.fragments.engine import By, Engine, Entry, Order, Reading, Wanted, pages_of
 from rooms.fragments.fragment import (
     Activity,
     Embedding,
@@ -29,9 +31,16 @@ from rooms.fragments.fragment import (
     Version,
 )
 from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
+from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.postgres.reading import PostgresReading
+from rooms.fragments.redis import client
+from rooms.fragments.redis.engine import CachedEngine
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from tests.support.cached_engines import a_cache
+from tests.support.engine_samples import DAYS, a_fragment, a_vector
+from tests.support.real_engines import Valkey, valkey
+from tests.support.team_engines import TeamServer, a_server
 
-DAYS = [f"2026-0{month}-0{day}T10:00:00+00:00" for month in (1, 2) for day in (1, 2, 3)]
-# One property is tried on several engines, in one process where they meet there.
 _MEANT = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
 # Each example opens an engine: the full profile tries no more than these.
 SOME = settings(max_examples=min(settings().max_examples, 60), suppress_health_check=_MEANT)
@@ -60,10 +69,120 @@ class Engines(Protocol):
         """Return another engine with the same data, as another process has it."""
 
 
-def a_fragment(id_: str, content: str = "", **given: Any) -> Fragment:
-    """A fragment with what every stored one has."""
-    dates = dict.fromkeys(("created_at", "updated_at"), DAYS[0])
-    return Fragment(**{"id": id_, "content": content or f"content {id_}", **dates, **given})
+class Files:
+    """Engines in files. directory: below which each has one of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory, self._numbers = directory, count(1)
+
+    def new(self, *, is_untouched: bool = False) -> Engine:
+        return SqliteEngine(self._directory / str(next(self._numbers)) / "memory.db", timeout_s=30)
+
+    def again(self, engine: Engine) -> Engine:
+        return SqliteEngine(Path(engine.name), timeout_s=30)
+
+
+class Servers:
+    """Engines on a server."""
+
+    def __init__(self, team: TeamServer) -> None:
+        self._team = team
+
+    def new(self, *, is_untouched: bool = False) -> Engine:
+        return self.at(self._team.empty_dsn() if is_untouched else self._team.emptied_dsn())
+
+    def again(self, engine: Any) -> Engine:
+        return self.at(engine.server.dsn)
+
+    def at(self, dsn: str) -> Engine:
+        return PostgresEngine(a_server(dsn), timeout_s=10.0)
+
+
+class _Revised:
+    """A reading that tells the revisions of all agents: else nothing of theirs is remembered."""
+
+    def __init__(self, reading: PostgresReading) -> None:
+        self._reading = reading
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reading, name)
+
+    def revisions(self) -> dict[str, str]:
+        return dict(self._reading._rows("SELECT agent_id, revision::text FROM revisions"))
+
+
+class _RevisedEngine(PostgresEngine):
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with super().reading() as reading:
+            told = _Revised(reading) if isinstance(reading, PostgresReading) else reading
+            yield cast(Reading, told)
+
+
+class ServersWithRedis(Servers):
+    """Engines on a server, with a Redis beside it."""
+
+    def __init__(self, team: TeamServer, redis: Valkey) -> None:
+        super().__init__(team)
+        self._redis = redis
+
+    def new(self, *, is_untouched: bool = False) -> Engine:
+        with Redis(port=self._redis.port) as redis:
+            redis.flushall()
+        return super().new(is_untouched=is_untouched)
+
+    def again(self, engine: Any) -> Engine:
+        return self.at(engine.inner.server.dsn)
+
+    def at(self, dsn: str) -> Engine:
+        inner = _RevisedEngine(a_server(dsn), timeout_s=10.0)
+        return CachedEngine(inner, a_cache(self._redis.address, inner.name))
+
+
+class Closing:
+    """Closes the engines before a new one, and all of them in the end."""
+
+    def __init__(self, engines: Engines) -> None:
+        self._engines, self._made = engines, list[Engine]()
+
+    def new(self, *, is_untouched: bool = False) -> Engine:
+        self.close()
+        self._made.append(self._engines.new(is_untouched=is_untouched))
+        return self._made[-1]
+
+    def again(self, engine: Engine) -> Engine:
+        self._made.append(self._engines.again(engine))
+        return self._made[-1]
+
+    def close(self) -> None:
+        for engine in self._made:
+            engine.close()
+        self._made.clear()
+
+
+@contextmanager
+def engines_of(kind: str, request: pytest.FixtureRequest, directory: Path) -> Iterator[Engines]:
+    if kind == "a file":
+        yield Files(directory)
+        return
+    team: TeamServer = request.getfixturevalue("team_server")
+    if kind == "a server":
+        yield Servers(team)
+        return
+    with pytest.MonkeyPatch.context() as patch, valkey() as redis:
+        patch.setattr(client, "TIMEOUT_S", 60.0)  # a busy machine is no failure of Redis
+        yield ServersWithRedis(team, redis)
+
+
+_LONG = pytest.param("a server with Redis", marks=pytest.mark.long)
+
+
+@pytest.fixture(params=["a file", "a server", _LONG])
+def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engines]:
+    with engines_of(request.param, request, tmp_path) as some:
+        made = Closing(some)
+        yield made
+        made.close()
 
 
 def stored(engine: Engine, *fragments: Fragment) -> list[Fragment]:
@@ -74,10 +193,6 @@ def stored(engine: Engine, *fragments: Fragment) -> list[Fragment]:
 def put_vectors(engine: Engine, vectors: Iterable[tuple[Fragment, Sequence[float]]]) -> None:
     with engine.writing() as writing:
         writing.put_vectors([Embedding(it.number, a_vector(*of)) for it, of in vectors])
-
-
-def a_vector(*numbers: float) -> bytes:
-    return array.array("f", numbers).tobytes()
 
 
 def found(engine: Engine, wanted: Wanted = Wanted(), **how: Any) -> list[str]:  # noqa: B008
@@ -200,7 +315,8 @@ WANTED = st.builds(
 )
 
 
-class Finding:
+@pytest.mark.row("002 2.13.b", "002 2.13.c", "002 2.13.d", "002 2.13.e", "002 2.13.f", "002 2.13.g")
+class TestFinding:
     """What a filter means, in which order, and how many there are."""
 
     @SOME
@@ -299,7 +415,8 @@ class Finding:
         assert engine.exists() and engine.name
 
 
-class Storing:
+@pytest.mark.row("002 2.10.c", "002 2.12.a", "004 4.10.a")
+class TestStoring:
     """What is put in comes back as it was, and goes with all that belongs to it."""
 
     @SOME
@@ -456,7 +573,7 @@ def a_whole_fragment(text: str) -> Fragment:
     return Fragment(**values)
 
 
-class Noting:
+class TestNoting:
     """Links, entries and the state."""
 
     def test_a_pair_has_one_link_in_each_direction(self, engines: Engines) -> None:
@@ -574,7 +691,8 @@ QUESTIONS = {
 }
 
 
-class Searching:
+@pytest.mark.row("002 2.10.c", "002 2.13.h", "002 2.14")
+class TestSearching:
     """Terms of both languages, keywords, vectors."""
 
     @pytest.mark.parametrize("question", QUESTIONS)
@@ -676,7 +794,7 @@ class Searching:
         assert near == [(few[2].number, 0.0), (few[1].number, 0.0)]
 
 
-class Transacting:
+class TestTransacting:
     """All of a change is there or nothing, whoever else writes."""
 
     def test_an_error_inside_undoes_all(self, engines: Engines) -> None:
