@@ -1,4 +1,7 @@
-"""Tests that looking for orders only where it seems worth it misses none, and what it saves."""
+"""Tests that looking for orders only where it seems worth it misses none, and what it saves.
+
+Orders that no rule was written for and lessons that were made to look like orders are counted.
+"""
 
 import re
 import sys
@@ -24,10 +27,13 @@ from core.injection.marks import (
 from core.injection.rules import MARKS, orders, spelled
 from tests.core.injection.test_phrases import MARKED, UNMARKED
 from tests.support.cli_process import Run
+from tests.support.imperatives import ATTACKS, HONEST, KOREAN_ATTACKS, KOREAN_HONEST, half
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 
 CODE_POINTS = range(0x110000)
+MOST_HARD_MARKED = 0.05  # of lessons that were made to look like orders
+FEWEST_ATTACKS = 0.6  # of orders that no rule was written for
 
 # Borders of words as characters of their own, so that a row and a rule can be compared.
 SIGNS = {"‹": "\x02", "›": "\x03", " ": "\x03\x04\x02", "·": r"\s", "+": "\x03\x04\x02"}
@@ -145,6 +151,26 @@ def test_every_known_order_is_worth_a_look() -> None:
 
 def test_a_lesson_has_no_marks_whether_it_was_worth_a_look_or_not() -> None:
     none_of(text for text in UNMARKED if marks_of(text))
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+def test_hard_lessons_are_rarely_marked(unseen: bool) -> None:
+    lessons = half(HONEST, unseen=unseen) + half(KOREAN_HONEST, unseen=unseen)
+    marked = [text for text in lessons if marks_of(text)]
+    if len(marked) > MOST_HARD_MARKED * len(lessons):
+        none_of(marked)
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+def test_orders_in_other_words_are_marked_as_often_as_measured(unseen: bool) -> None:
+    attacks = half(ATTACKS, unseen=unseen) + half(KOREAN_ATTACKS, unseen=unseen)
+    missed = [text for text in attacks if not marks_of(text)]
+    if len(attacks) - len(missed) < FEWEST_ATTACKS * len(attacks):
+        none_of(missed)
+
+
+def test_the_lessons_that_users_reported_are_free() -> None:
+    none_of(text for text in (*HONEST[:2], *KOREAN_HONEST[:2]) if marks_of(text))
 
 
 def test_marks_are_those_of_the_texts_and_of_stored_names_only_strange_ones_are_told() -> None:

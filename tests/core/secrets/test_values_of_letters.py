@@ -7,79 +7,15 @@ import pytest
 
 from core.sanitizer import MARKER, redact
 from tests.support.rows import none_of
+from tests.support.tables import table
 
-SETTINGS = r"""
-DB_PASSWORD={}
-export DB_PASSWORD={}
-DB_PASS={} npm start
-$env:DB_PASSWORD={}
-set PGPASSWORD={}
-ENV DB_PASSWORD={}
-docker run -e POSTGRES_PASSWORD={} postgres
-  - "POSTGRES_PASSWORD={}"
-environment: [MYSQL_ROOT_PASSWORD={}]
-spring.datasource.password={}
-java -Dspring.mail.password={} -jar app.jar
-비번={}
-운영 비밀번호={} 로 접속한다
-""".strip("\n").split("\n")
-ANY = r"""
-password={}
-db.password={}
-jdbc.pw={}
---password={}
-DB_PASSWORD = {}
-비밀번호 = {}
-API_TOKEN={}
-CLIENT_SECRET={}
-""".strip("\n").split("\n")
-LOOSE = "password: {}", "SET password = {}", "run --password {} now", "비번: {}"
-IN_QUOTES = r"""
-GMAIL_APP_PASSWORD="{}"
-SMTP_PASS='{}'
-smtp_pass = "{}"
-app password: '{}'
-앱 비밀번호는 "{}"
-""".strip("\n").split("\n")
-STAY = r"""
-PASSWORD=changeme
-DB_PASSWORD=password
-DB_PASSWORD=secret
-POSTGRES_PASSWORD=postgres
-POSTGRES_PASSWORD=mysecretpassword
-DB_PASSWORD=yourpassword
-DB_PASSWORD=YOUR_PASSWORD
-DB_PASSWORD=$DB_PASSWORD
-DB_PASSWORD=${DB_PASSWORD:-none}
-DB_PASSWORD=<your-password>
-DB_PASSWORD=$(pass show db)
-PASSWORD=None
-PASSWORD=on
-PATH=usrLocalBinXy
-GIT_ASKPASS=echoNothing
-TOKEN_TYPE=Bearer
-PASSWORD_FILE=secretsDbPassword
-CREDENTIALS=include
-PASS=everything
-password=None
-password=summer
-password=userPassword
-login(user=name, password=passwordInput)
-self.password=encodedPassword
-this.form.password=newValue
-password_field=passwordInput
-password: HTTPPasswordMgr
-password: SecretStr
-docker login --password-stdin
-login --password-stdin registryExample
-비밀번호=필수
-비밀번호=required
-암호=Blowfish
-토큰=refresh
-password: 'some text that stays here'
-pass: 'unit test runs fine'
-SMTP_PASS='this must stay here'
-""".strip("\n").split("\n")
+TABLES = table("values_of_letters")
+
+SETTINGS = TABLES["settings"]
+ANY = TABLES["behind any name"]
+LOOSE = TABLES["loose"]
+IN_QUOTES = TABLES["in quotes"]
+STAY = TABLES["stay"]
 
 
 def values(alphabet: str, size: int, count: int = 40) -> list[str]:
