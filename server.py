@@ -44,17 +44,16 @@ with quick_start():
 from core.cancellation import Cancellation
 from core.errors import RoomsError, SentinelError
 from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
-from core.lessons.answers.compaction_answer import (
+from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
+from core.lessons.compaction import (
+    check_threshold,
     compaction_answer,
     deletion_answer,
     deletion_that_fits,
+    fit_question,
 )
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.rendering import log_text, record_json
-from core.lessons.answers.saving_answer import saved_answer
-from core.lessons.answers.search_answer import lessons_in_prompt, search_answer
-from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
+from core.lessons.record_text import log_text, record_json
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND
@@ -303,7 +302,7 @@ def injected_lessons(query: str, budget: Budget) -> list[str]:
 
 def gathered_lessons(question: str) -> "Gathered":
     """Return the lessons that may answer a question, to stand beside what other rooms hold."""
-    from core.lessons.answers.gathered import lessons_on  # only other rooms ask for it
+    from core.lessons.gathered import lessons_on  # only other rooms ask for it
 
     with opened() as call:
         return lessons_on(question, call.store.read().records)

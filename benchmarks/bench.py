@@ -24,10 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from process import ServerProcess, processor_s
 
-from core.lessons.answers.compaction_answer import compaction_answer
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.saving_answer import saved_answer
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answer import Frame, saved_answer, search_answer
+from core.lessons.compaction import compaction_answer
 from core.lessons.record import CACHED_LINES, Draft, new_record
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.settings import Settings

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from ranking import Ranker, labelled_sets, ndcg_at_10
 
-from core.lessons.answers.gathered import MOST
+from core.lessons.gathered import MOST
 from core.text.holding import Frequencies, good_parts, is_telling
 from core.text.ranking import Ranking
 from core.together.one_list import Entry, Gathered, Source, in_one_order

@@ -41,7 +41,7 @@ from real_changes import (
 from commands.clients.changed_lines import new_lines
 from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
-from core.lessons.answers.reminders import action_briefing
+from core.lessons.briefing import action_briefing
 from core.lessons.recall.for_action import MOST_RECORDS, choose
 from core.lessons.recall.rarity import Surroundings, surroundings_of
 from core.lessons.recall.reading import Action

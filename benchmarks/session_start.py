@@ -31,8 +31,7 @@ from bench import make_project
 from real_changes import RealSet, clone_of, missing, sets
 from real_memories import ROOT, commit_of, git, memory, record
 
-from core.lessons.answers.briefing import session_briefing
-from core.lessons.answers.reminders import Briefing, prompt_briefing
+from core.lessons.briefing import Briefing, prompt_briefing, session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.recall.for_task import Work, by_work, for_prompt
 from core.lessons.record import Record

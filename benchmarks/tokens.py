@@ -30,11 +30,11 @@ from core.lessons.agent_rules import (
     SESSIONS_INSTRUCTIONS,
     rules,
 )
-from core.lessons.answers.briefing import session_briefing
-from core.lessons.answers.fitting import records_within
-from core.lessons.answers.rendering import record_block
+from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
+from core.lessons.record_text import record_block
+from core.lessons.selection import records_within
 from core.messages import Language
 from core.settings import read_settings
 from core.text.budget import Budget
@@ -204,7 +204,7 @@ def estimates(count: Count) -> list[Estimate]:
     for kind in KINDS:
         texts = [as_shown(record) for record in records if kind_of(record) == kind]
         rows.append(Estimate.of(kind, texts, count))
-    whole = "\n".join(records_within(records, "", Budget(10**6, 10**6)))
+    whole = "\n".join(records_within(records, Budget(10**6, 10**6), lambda: records))
     return [*rows, Estimate.of("whole answer", [whole], count)]
 
 

@@ -43,13 +43,11 @@ ROOMS = {
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
-    "core.lessons.answers": "core core.lessons core.text core.injection core.together",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
-    "core.lessons.recall": "core core.lessons core.lessons.answers core.text",
-    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep"
-    " core.text core.text_redaction",
+    "core.lessons.recall": "core core.lessons core.text",
+    "core.lessons.git": "core core.lessons core.lessons.upkeep core.text core.text_redaction",
     "core.lessons.log_file": "core core.disk",
-    "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection",
+    "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection core.together",
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "core.data core.injection",
@@ -66,7 +64,7 @@ ROOMS = {
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
-PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
+PURE = "core.secrets core.sanitizer core.injection core.text".split()
 PURE += "core.text_redaction core.lessons core.lessons.recall core.lessons.upkeep".split()
 PURE += "core.errors core.together".split()
 FOREIGN = {

@@ -7,12 +7,11 @@ from commands.terminal.console import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.injection.rules import HIDDEN_TEXT
-from core.lessons.answers.notes import flaw_notes
-from core.lessons.answers.rendering import topic_text
-from core.lessons.answers.saving_answer import code_fields
-from core.lessons.compaction import is_required, resembled
+from core.lessons.answer import code_fields, flaw_notes, is_required
 from core.lessons.outcomes import Saved
 from core.lessons.record import Record
+from core.lessons.record_text import topic_text
+from core.lessons.similar_topics import resembled
 from core.messages import say
 from core.text.wording import scope_of
 

@@ -1,7 +1,7 @@
 """Tells what a document says of a record beside its lesson: other texts, dates, counts."""
 
-from core.lessons.answers.rendering import day_of, token_text
 from core.lessons.record import Record
+from core.lessons.record_text import day_of, token_text
 from core.messages import say
 
 

@@ -10,11 +10,11 @@ from commands.documents.text_file import ExportError, write_new
 from commands.terminal.console import STDOUT
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import warn
-from core.lessons.answers.rendering import topic_text
 from core.lessons.clean_record import clean_record
-from core.lessons.compaction import closest_first
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
+from core.lessons.record_text import topic_text
+from core.lessons.similar_topics import closest_first
 from core.messages import say
 from core.store import MemoryStore
 from core.text_redaction import redacted

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts, labelled
 from commands.terminal.safe_text import plain_json
-from core.lessons.answers.rendering import day_of, warning
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
+from core.lessons.record_text import day_of, warning
 from core.messages import say
 from core.text.markdown import as_code, escaped_lines, heading, inline, listed
 from core.text.printable import one_line

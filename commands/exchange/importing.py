@@ -37,11 +37,12 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.lessons.answers.rendering import warning
-from core.lessons.compaction import is_required, similar_to, worth_using
+from core.lessons.answer import is_required
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
+from core.lessons.record_text import warning
+from core.lessons.similar_topics import similar_to, worth_using
 from core.messages import say
 from core.parser import add_project
 from core.project import find_project

@@ -42,10 +42,10 @@ from commands.hook.given import (
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.disk.plain import read_plain
 from core.errors import LogMissingError, SentinelError
-from core.lessons.answers.fitting import is_usable
-from core.lessons.answers.reminders import Briefing, action_briefing, prompt_briefing
+from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from core.lessons.selection import is_usable
 from core.messages import Facts, has_sentence, language_of, say, speaking
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, state_directory
 from core.settings import Settings, read_settings
@@ -231,7 +231,7 @@ def _at_start(scene: Scene) -> Briefing:
     """Say what the memory holds, when a session or sub-agent starts, and after compaction."""
     if _has_just_started(scene, scene.session) or _is_known(scene):
         return Briefing()
-    from core.lessons.answers.briefing import session_briefing
+    from core.lessons.briefing import session_briefing
 
     log = MemoryLog.parse(scene.data)
     if unusable := sum(not is_usable(record) for record in log.records):

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlite3 import Error
 
 from core.errors import SentinelError
-from core.lessons.answers.reminders import Briefing
+from core.lessons.briefing import Briefing
 from core.settings import Settings
 from core.text.tokens import estimate_tokens
 

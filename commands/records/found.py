@@ -8,8 +8,8 @@ from commands.terminal.columns import INDENT, cells, fitted
 from commands.terminal.records import LABELS, readable
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
+from core.lessons.record_text import topic_text
 from core.text.hangul import without_particle
 from core.text.ranking import Ranking
 from core.text.terms import FIRST_WIDE, Term, words_of

@@ -22,16 +22,11 @@ from commands.terminal.printing import print_within
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
-from core.lessons.compaction import (
-    Group,
-    SimilarTopics,
-    compared_topics,
-    group_by_topic,
-    similar_topics,
-)
+from core.lessons.compaction import Group, group_by_topic
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
+from core.lessons.similar_topics import TOPICS_COMPARED, SimilarTopics, similar_topics
 from core.messages import say
 from core.parser import add_project
 from core.text_redaction import redacted
@@ -60,7 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _rename(arguments)
     opened = open_memory(arguments)
     groups = group_by_topic(opened.store.read().records)
-    pairs = similar_topics(compared_topics(groups))
+    compared = groups
+    if len(groups) > TOPICS_COMPARED:  # those with most records
+        compared = sorted(groups, key=lambda group: -len(group.records))[:TOPICS_COMPARED]
+    pairs = similar_topics([group.topic for group in compared])
     if arguments.json:
         print(plain_json(_as_json(opened, groups, pairs)))
     else:

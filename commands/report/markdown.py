@@ -12,9 +12,9 @@ from commands.report.parts import Item, Part, fitted
 from commands.scan.findings import Found
 from commands.scan.lines import shown_path
 from commands.terminal.records import LABELS, text_of
-from core.lessons.answers.rendering import INDEX_CHARS
 from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
 from core.lessons.record import LIMITS_BYTES
+from core.lessons.record_text import INDEX_CHARS
 from core.messages import say
 from core.text.markdown import EMPTY, listed
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
 from core.injection.suspicions import marks_of
-from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.old_logs import OldLogs
@@ -24,6 +23,7 @@ from core.lessons.git.work_tree import WorkTree
 from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
+from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, Looked, look
 from core.project import LOG_NAME
 from core.text_redaction import has_secret, safe, secrets_in

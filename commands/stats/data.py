@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from commands.hook.journal import KEPT_DAYS
 from commands.stats.figures import Stats, safe
 from commands.stats.hook_use import Showings
-from core.lessons.answers.counting import WARNED_TOKENS, Growth
+from core.lessons.counts import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 
 

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from commands.hook.journal import Session
 from commands.stats.hook_use import Showings, count_showings
-from core.lessons.answers.counting import (
+from core.lessons.answer import Frame
+from core.lessons.counts import (
     Compaction,
     Growth,
     SearchCost,
@@ -18,7 +19,6 @@ from core.lessons.answers.counting import (
     open_questions,
     search_cost,
 )
-from core.lessons.answers.frame import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.sanitizer import redact

@@ -9,7 +9,7 @@ from commands.stats.hook_use import Showings, Unheeded
 from commands.stats.parts import Page, day_text, head_of, last_day, named, section, topic_of
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.answers.counting import WARNED_TOKENS, Growth
+from core.lessons.counts import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 from core.messages import Facts, say
 

@@ -8,9 +8,9 @@ from commands.stats.figures import safe
 from commands.terminal.columns import INDENT, table, wrapped
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.answers.counting import day_of, last_s
-from core.lessons.answers.rendering import topic_text
+from core.lessons.counts import day_of, last_s
 from core.lessons.record import Record
+from core.lessons.record_text import topic_text
 from core.messages import has_sentence, say
 
 MOST_ROWS = 8

@@ -27,7 +27,7 @@ from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain, plain_json, warn
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.messages import say
 from core.parser import add_project

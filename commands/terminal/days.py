@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from core.lessons.answers.rendering import day_of
+from core.lessons.record_text import day_of
 from core.messages import language
 
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from commands.terminal.safe_text import plain, plain_lines
-from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.clean_record import clean_record
 from core.lessons.record import Record
+from core.lessons.record_text import token_text, topic_text
 from core.messages import Facts
 from core.text_redaction import redacted
 

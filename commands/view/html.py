@@ -16,8 +16,8 @@ from commands.view.page import Page
 from commands.view.part import Figure, Part
 from commands.view.records import kinds_of
 from commands.view.sections import again, beginning, newest, records
-from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
+from core.lessons.record_text import day_of
 from core.messages import language, say
 
 STYLES = ("view.css", "record.css", "print.css")

@@ -7,8 +7,8 @@ from commands.documents.facts import labelled
 from commands.hook.journal import KEPT_DAYS
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.page import Entry, topic_anchor
-from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.record import seconds_of
+from core.lessons.record_text import day_of, topic_text, warning
 from core.messages import say
 
 SHORT_ID = 8

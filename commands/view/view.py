@@ -26,7 +26,7 @@ from commands.view.html import page_html
 from commands.view.page import page_of
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.record import utc_now
 from core.messages import say
 from core.parser import add_project

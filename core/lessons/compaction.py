@@ -1,31 +1,49 @@
-"""Prepares a compaction: groups records by topic, finds similar topics, joins questions.
+"""What compact_memory answers: topics to sum up, similar topics, or the records that it deleted.
 
 Pure: the same log gives the same offer. The model that reads it decides and summarises.
 """
 
-import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, islice, takewhile
+from functools import partial
 from typing import Literal
 
 from core.errors import ThresholdError
-from core.lessons.record import LIMITS_BYTES, Record
-from core.text.normal_form import normal_form
-from core.text.wording import scope_of
+from core.lessons.answer import (
+    LIST_SHARE,
+    Frame,
+    beginning,
+    flaw_notes,
+    left_tokens,
+    listed_tokens,
+    listed_topics,
+    no_topic,
+    uncommitted_note,
+)
+from core.lessons.changes import select
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Removal
+from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
+from core.lessons.record_text import headed_block, record_block, token_text, topic_text
+from core.lessons.selection import could_hold, may_fit, shortened
+from core.lessons.similar_topics import (
+    TOPICS_COMPARED,
+    SimilarTopics,
+    similar_topics,
+    topic_to_keep,
+)
+from core.messages import Facts, say
+from core.text.budget import Budget
+from core.text.printable import one_line
+from core.text.tokens import estimate_tokens
 
 Need = Literal["required", "optional", "pointless"]
-Reason = Literal["case", "words", "prefix", "contains", "spelling"]
 
-PREFIX_LETTERS = 4
-SPELLING_RATIO = 0.8
-TOPICS_COMPARED = 500  # every pair is looked at
-MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the last letter
-COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
+PAIRS_SHOWN = 20
+DELETION_SHARE = 0.5  # of the budget of an answer, for records that it repeats in full
+LEAST_CHARS = 200  # of a record that is begun
 
-_SEPARATORS = re.compile(r"[-_/.\s]+")
 _SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
 
 
@@ -48,31 +66,180 @@ class Group:
         return len(self.records) == 1 and self.records[0].type == "principle"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarTopics:
-    """Two topics that may be one, and why. shared: the letters or words they have in common."""
+def compaction_answer(
+    log: MemoryLog, frame: Frame, *, target_topics: Collection[str] | None = None
+) -> str:
+    """Show groups with version ids, whole topics, the largest first, and what to do with them."""
+    groups = group_by_topic(log.records)
+    wanted = None if target_topics is None else {normalise_topic(name) for name in target_topics}
+    chosen = [group for group in groups if wanted is None or group.topic in wanted]
+    facts: Facts = {"count": log.count, "project": one_line(frame.project)}
+    if not log.records:
+        return "\n".join([say("answers.compact_empty", **facts), *flaw_notes(log)])
+    need = need_for(chosen or groups, log.count, frame.threshold)
+    threshold = str(frame.threshold)
+    if frame.has_other_threshold:
+        limits: Facts = {"threshold": frame.threshold, "default": frame.settings.threshold}
+        threshold = say("answers.threshold_here", **limits)
+    lines = [say(f"answers.compact_head_{need}", threshold=threshold, **facts), *flaw_notes(log)]
+    if not chosen:
+        missed = next(iter(wanted or [""]))
+        return "\n".join([*lines, no_topic(missed, log, frame)])
+    if need != "pointless":
+        lines.append(say("answers.compact_steps"))
+        if frame.is_uncommitted():
+            lines.append(say("answers.uncommitted_before"))
+        if frame.has_other_threshold:
+            lines.append(say("answers.compact_threshold_kept", threshold=frame.threshold))
+    compared = sorted(groups, key=lambda group: -len(group.records))
+    if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
+        compared = compared[:TOPICS_COMPARED]
+    if pairs := similar_topics([group.topic for group in compared], among=wanted):
+        lines.append(_similar_line(pairs, frame))
+    budget = frame.budget
+    budget.spend("\n".join(lines))
+    return "\n".join(lines + _groups_within(chosen, budget, frame))
 
-    topic: str
-    other: str
-    reason: Reason
-    shared: str = ""
+
+def _groups_within(groups: Sequence[Group], budget: Budget, frame: Frame) -> list[str]:
+    """Return whole groups, the largest first; one that is too large alone is begun.
+
+    Groups that are already compact come last: there is nothing to do in them.
+    """
+    budget_tokens = frame.settings.budget_tokens
+    largest_first = sorted(groups, key=lambda group: (group.already_compact, -len(group.records)))
+    if could_hold(budget, (record for group in groups for record in group.records)):
+        texts = ["\n".join(_group_lines(group)) for group in largest_first]
+        if budget.take_all((text, estimate_tokens(text)) for text in texts):
+            return texts
+    budget.spend(say("answers.compact_rest", topics=""))
+    budget.tokens -= LIST_SHARE * budget_tokens
+    lines: list[str] = []
+    rest: list[Group] = []
+    for group in largest_first:
+        may_fit_whole = could_hold(budget, group.records)
+        if may_fit_whole and budget.take(text := "\n".join(_group_lines(group))):
+            lines.append(text)
+        elif group is largest_first[0]:  # else what must shrink could never be compacted
+            lines += _group_begun(group, budget)
+        else:
+            rest.append(group)
+    if rest:
+        counts = [(group.topic, len(group.records)) for group in rest]
+        listed = listed_topics(counts, at_most=8, budget_tokens=budget_tokens)
+        lines.append(say("answers.compact_rest", topics=listed))
+    return lines
+
+
+def _group_lines(group: Group) -> list[str]:
+    key = "group_compact" if group.already_compact else "group"
+    lines = [say(f"answers.{key}", topic=topic_text(group.topic), count=len(group.records))]
+    ask = bool(group.questions_left_out)  # else the joined line says them all
+    for record in group.records:
+        lines.append(record_block(record, token=token_text(record), ask=ask))
+    if group.questions and not group.already_compact:
+        joined: Facts = {
+            "questions": one_line(group.questions),
+            "left_out": group.questions_left_out,
+        }
+        lines.append(say("answers.joined_partly" if ask else "answers.joined", **joined))
+    elif group.questions and not ask:
+        lines.append(f"ask: {one_line(group.questions)}")
+    return lines
+
+
+def _group_begun(group: Group, budget: Budget) -> list[str]:
+    facts: Facts = {"topic": topic_text(group.topic), "count": len(group.records)}
+    budget.spend(say("answers.compact_too_large", shown=10**6, **facts))
+    blocks: list[str] = []
+    for record in group.records:
+        if budget.is_spent and blocks:
+            break
+        bare = "".join("".join(record.texts[1:3]).split())
+        if blocks and (len(bare) > budget.chars or estimate_tokens(bare) > budget.tokens):
+            continue  # there may be thousands that cannot fit
+        laid_out = partial(record_block, token=token_text(record))
+        if may_fit(record, budget) and budget.take(block := laid_out(record)):
+            blocks.append(block)
+        elif not blocks:  # at least one, or the topic could never shrink
+            blocks.append(_begun(laid_out, record, budget))
+            budget.spend(blocks[0])
+    return [say("answers.compact_too_large", shown=len(blocks), **facts), *blocks]
+
+
+def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
+    """Name pairs of topics, why they are alike, and the one to keep where that is clear."""
+
+    def pair_text(pair: SimilarTopics) -> str:
+        why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
+        if kept := topic_to_keep(pair):
+            why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
+        return f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})"
+
+    texts = map(pair_text, pairs[:PAIRS_SHOWN])
+    fitting = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    listed, more = "; ".join(fitting), len(pairs) - len(fitting)
+    if more > 0:
+        listed = say("answers.compact_similar_more", pairs=listed, more=more)
+    return say("answers.compact_similar", pairs=listed)
+
+
+def deletion_that_fits(
+    log: MemoryLog, tokens: Sequence[str], frame: Frame
+) -> tuple[list[str], list[str]]:
+    """Return the version ids to delete now, and those for a later call.
+
+    What is deleted is repeated in full, so no more may go than one answer can hold.
+    """
+    named = {record.id: record for record in select(log, tokens).removed}
+    budget = frame.budget.split_off(DELETION_SHARE)
+    now: list[str] = []
+    put_off: list[str] = []
+    for token in tokens:
+        record = named.pop(token.partition("@")[0], None)
+        fits = record is None or (
+            may_fit(record, budget) and budget.take(headed_block(record, token=token_text(record)))
+        )
+        (now if fits or not now else put_off).append(token)
+    return now, put_off
+
+
+def deletion_answer(
+    removal: Removal, log: MemoryLog, frame: Frame, put_off: Sequence[str] = ()
+) -> str:
+    """Show the deleted records in full, and say what became of the other version ids.
+
+    removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
+    """
+    count = len(removal.removed)
+    facts: Facts = {"left": log.count, "project": one_line(frame.project)}
+    lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
+    for record in removal.removed:
+        budget = frame.budget.split_off(DELETION_SHARE)
+        laid_out = partial(headed_block, token=token_text(record))
+        fits = may_fit(record, budget) and budget.take(laid_out(record))
+        lines.append(laid_out(record) if fits else _begun(laid_out, record, budget))
+    lines += uncommitted_note(frame) if count else []
+    if put_off:
+        lines.append(say("answers.put_off", tokens=listed_tokens(put_off, frame)))
+    return "\n".join(lines + left_tokens(removal, frame))
+
+
+def _begun(laid_out: Callable[[Record], str], record: Record, budget: Budget) -> str:
+    """Return a record that is larger than its budget: its beginning, and that it goes on."""
+    chars, block = max(budget.chars, LEAST_CHARS), ""
+    while chars >= LEAST_CHARS and not block:
+        chars //= 2
+        text = f"{laid_out(shortened(record, chars))}\n{say('answers.record_cut')}"
+        if Budget(budget.tokens, budget.chars).take(text) or chars < LEAST_CHARS:
+            block = text
+    return block
 
 
 def check_threshold(threshold: int) -> None:
     """Raise ThresholdError (a ValueError) unless the threshold is 1 or more."""
     if threshold < 1:
         raise ThresholdError
-
-
-def is_required(records: Sequence[Record], threshold: int) -> bool:
-    """Return whether compaction is required: above the threshold, not at it, and of use."""
-    return len(records) > threshold and not _is_compact(records)
-
-
-def _is_compact(records: Sequence[Record]) -> bool:
-    """Return whether each topic is one principle: then there is nothing to merge."""
-    topics = {record.topic for record in records if record.type == "principle"}
-    return len(topics) == len(records)
 
 
 def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:
@@ -136,162 +303,3 @@ def fit_question(record_type: str | None, question: str | None) -> tuple[str | N
     if record_type != "principle" or not question or used_bytes <= LIMITS_BYTES["ask_next_time"]:
         return question, 0
     return shorten_question(question), used_bytes
-
-
-def compared_topics(groups: Sequence[Group]) -> list[str]:
-    """Return the topics that `similar_topics` may compare: of very many those with most records."""
-    if len(groups) > TOPICS_COMPARED:
-        groups = sorted(groups, key=lambda group: -len(group.records))[:TOPICS_COMPARED]
-    return [group.topic for group in groups]
-
-
-def similar_topics(
-    topics: Sequence[str], among: Collection[str] | None = None
-) -> list[SimilarTopics]:
-    """Return pairs of different topics that may mean the same, each pair once.
-
-    among: only pairs with one of these topics. Without it, call it with no more than
-    TOPICS_COMPARED. Of very many pairs that look alike not all are compared letter by letter.
-    """
-    spelled = _Spelling()
-    shapes = {topic: _Shape.of(topic) for topic in dict.fromkeys(topics)}
-    pairs: Iterable[tuple[str, str]] = combinations(shapes, 2)
-    if among is not None:
-        wanted = set(among)
-        pairs = (
-            (one, other)
-            for at, one in enumerate(shapes)
-            for other in islice(shapes, at + 1, None)
-            if one in wanted or other in wanted
-        )
-    found = []
-    for topic, other in pairs:
-        reason, shared = _likeness(shapes[topic], shapes[other], spelled)
-        if reason:
-            found.append(SimilarTopics(topic=topic, other=other, reason=reason, shared=shared))
-    return found
-
-
-def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
-    """Return the topics that resemble `topic`, the closest spelling first."""
-    shape, spelled = _Shape.of(topic), _Spelling()
-    alike = [
-        other
-        for other in topics
-        if other != topic and _likeness(shape, _Shape.of(other), spelled)[0]
-    ]
-    return closest_first(topic, alike)
-
-
-def worth_using(topics: Iterable[str]) -> list[str]:
-    """Return those topics that are neither too broad nor too narrow, in the order given."""
-    return [topic for topic in topics if not scope_of(topic)]
-
-
-def resembled(topic: str, topics: Mapping[str, int]) -> list[str]:
-    """Return the topics worth using that one with a single record resembles, the closest first.
-
-    topics: those of a log, each with the number of its records.
-    """
-    return worth_using(similar_to(topic, list(topics))) if topics[topic] == 1 else []
-
-
-def topic_to_keep(pair: SimilarTopics) -> str:
-    """Return the one of two similar topics that both should become; "" where nothing decides.
-
-    The broader one, unless it breaks the rules for topics.
-    """
-    topics = worth_using((pair.topic, pair.other))
-    if len(topics) == 1:
-        return topics[0]
-    shapes = {topic: _Shape.of(topic) for topic in topics}
-    if pair.reason == "words" and topics:
-        return min(shapes, key=lambda topic: len(shapes[topic].words))
-    if pair.reason == "contains" and topics:
-        return min(shapes, key=lambda topic: len(shapes[topic].folded))
-    return ""
-
-
-def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
-    """Sort topics by how alike they are spelled, ties in the order given."""
-    folded = _fold(topic[:COMPARED_CHARS])
-
-    def distance(other: str) -> float:
-        other = _fold(other[:COMPARED_CHARS])
-        return -difflib.SequenceMatcher(None, folded, other, autojunk=False).ratio()
-
-    return sorted(topics, key=distance)
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """A topic prepared once for many comparisons."""
-
-    folded: str
-    words: frozenset[str]
-
-    @classmethod
-    def of(cls, topic: str) -> "_Shape":
-        folded = _fold(topic[:COMPARED_CHARS])
-        return cls(folded, frozenset(word for word in _SEPARATORS.split(folded) if word))
-
-    @cached_property
-    def matcher(self) -> difflib.SequenceMatcher[str]:
-        return difflib.SequenceMatcher(None, "", self.folded, autojunk=False)
-
-    @cached_property
-    def letters(self) -> frozenset[str]:
-        return frozenset(self.folded)
-
-
-def _fold(topic: str) -> str:
-    return normal_form("NFKC", topic).casefold()
-
-
-def _likeness(one: _Shape, two: _Shape, spelled: "_Spelling") -> tuple[Reason | None, str]:
-    if one.folded == two.folded:
-        return "case", one.folded
-    if one.words and two.words and (one.words <= two.words or two.words <= one.words):
-        return "words", " ".join(sorted(one.words & two.words))
-    if one.folded[:PREFIX_LETTERS] == two.folded[:PREFIX_LETTERS]:
-        prefix = _common_letters(one.folded, two.folded)
-        if len(prefix) >= PREFIX_LETTERS:
-            return "prefix", prefix
-    shorter, longer = sorted((one.folded, two.folded), key=len)
-    if len(shorter) >= 2 and shorter in longer and _unspaced(shorter):
-        return "contains", shorter
-    return ("spelling", "") if spelled.alike(one, two) else (None, "")
-
-
-def _common_letters(one: str, two: str) -> str:
-    """Return the letters with which both begin."""
-    pairs = takewhile(
-        lambda pair: pair[0] == pair[1] and pair[0].isalpha(), zip(one, two, strict=False)
-    )
-    return "".join(letter for letter, _ in pairs)
-
-
-def _unspaced(text: str) -> bool:
-    """Say whether a script writes compounds without a separator: Hangul, Han, kana and the like."""
-    return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
-
-
-class _Spelling:
-    """Compares how topics are spelled, which takes long: so many of them at most."""
-
-    def __init__(self) -> None:
-        self._left = MOST_SPELLED
-
-    def alike(self, one: _Shape, two: _Shape) -> bool:
-        """Return whether two topics are nearly spelled alike."""
-        lengths = len(one.folded), len(two.folded)
-        if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
-            return False  # the ratio cannot be reached; most pairs end here
-        if one.letters.isdisjoint(two.letters) or self._left <= 0:
-            return False
-        matcher = two.matcher
-        matcher.set_seq1(one.folded)
-        if matcher.quick_ratio() < SPELLING_RATIO:
-            return False
-        self._left -= 1
-        return matcher.ratio() >= SPELLING_RATIO

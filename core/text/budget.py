@@ -31,10 +31,13 @@ class Budget:
         self.tokens -= estimate_tokens(text) + 1
         self.chars -= len(text) + 1
 
-    def take_all(self, texts: Iterable[str]) -> bool:
-        """Spend all texts if they fit together; else spend nothing and return False."""
+    def take_all(self, texts: Iterable[tuple[str, int]]) -> bool:
+        """Spend all texts if they fit together; else spend nothing and return False.
+
+        texts: each with its estimated tokens.
+        """
         trial = Budget(self.tokens, self.chars)
-        if not all(map(trial.take, texts)):
+        if not all(trial.take(text, tokens) for text, tokens in texts):
             return False
         self.tokens, self.chars = trial.tokens, trial.chars
         return True

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from core.injection.phrases import _compiled
 from core.injection.rules import orders
 from core.lessons.anchors.paths import _expression
-from core.lessons.answers.rendering import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
+from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.secrets.named_rows import _rows
 from core.secrets.named_values import _INTRODUCING
 from core.secrets.rules import rules, spelled
@@ -64,7 +64,7 @@ _IN_TABLES = (
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
-    "core.lessons.answers.rendering each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
+    "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
     "core.lessons.anchors.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [

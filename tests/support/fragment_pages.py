@@ -8,7 +8,7 @@ from commands.view.fragments.section import part_of
 from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.part import Part
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language

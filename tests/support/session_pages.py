@@ -6,7 +6,7 @@ from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from commands.stats.fragments.figures import FragmentStats
 from commands.stats.parts import Page
 from commands.terminal.safe_text import plain
-from core.lessons.answers.rendering import day_of
+from core.lessons.record_text import day_of
 from core.messages import say
 from core.text_redaction import safe
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.records import as_code
 from commands.view.sessions.collection import Item, Link
-from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
+from core.lessons.record_text import day_of
 from core.messages import has_sentence, say
 from rooms.sessions.actions.kinds import KINDS, LESSON, result_of
 from rooms.sessions.session import OUTCOMES, STATUSES, Action, Session, shortened

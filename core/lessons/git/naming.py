@@ -3,11 +3,11 @@
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from core.lessons.answers.rendering import topic_text
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.versions import History, whole
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, is_token
+from core.lessons.record_text import topic_text
 
 PREFIX_CHARS = 4
 CANDIDATES = 20

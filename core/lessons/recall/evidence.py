@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
 from core.lessons.anchors.paths import is_exact, matches
-from core.lessons.answers.fitting import is_harmless
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.rarity import Surroundings
 from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, Action, Reading
 from core.lessons.recall.shell import tool_files
 from core.lessons.record import Record
+from core.lessons.selection import is_harmless
 from core.text.english import stem_of
 
 # Files: those of `paths`, then those that the texts name.

@@ -10,12 +10,12 @@ translations, and rules about what code does rather than what it is called.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from core.lessons.answers.fitting import is_harmless, is_usable
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.evidence import Evidence, Rarity
 from core.lessons.recall.rarity import Surroundings
 from core.lessons.recall.reading import Action, Reading
 from core.lessons.record import Record
+from core.lessons.selection import is_harmless, is_usable
 
 MOST_RECORDS = 4  # of which those that only words speak for are three at most
 _MOST_BY_WORDS = 3

@@ -14,9 +14,9 @@ from itertools import islice
 from math import log
 
 from core.lessons.anchors.paths import could_match, matches
-from core.lessons.answers.fitting import is_usable
 from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, files_in, worded
 from core.lessons.record import Record
+from core.lessons.selection import is_usable
 from core.text.english import FUNCTION_WORDS, stem_of
 from core.text.normal_form import normal_form
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
-from core.lessons.compaction import is_required
+from core.lessons.answer import is_required
 from core.lessons.json_form import DECODER, too_deep, well_typed
 from core.lessons.lines import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from core.lessons.answers.json_answer import as_json
+from core.lessons.record_text import as_json
 from core.messages import say
 from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget

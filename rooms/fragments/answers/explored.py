@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.lessons.answers.json_answer import as_json
+from core.lessons.record_text import as_json
 from core.messages import say
 from core.text.budget import Budget
 from rooms.fragments.answers.lines import Scene, id_text

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.lessons.answers.json_answer import as_json
+from core.lessons.record_text import as_json
 from core.settings import DEFAULT_AGENT, Settings
 from core.together.one_list import Gather
 from rooms.fragments.answers.afterwards import go_on, resting

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.injection.marks import orders_in
-from core.lessons.answers.rendering import day_of, topic_text
+from core.lessons.record_text import day_of, topic_text
 from core.messages import say
 from core.text.printable import flat, one_line
 from rooms.fragments.config import Config

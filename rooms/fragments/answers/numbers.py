@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from core.lessons.answers.rendering import day_of
+from core.lessons.record_text import day_of
 from core.messages import Facts, say
 from core.text.printable import flat
 from rooms.fragments.upkeep.statistics import Statistics

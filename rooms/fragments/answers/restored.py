@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.lessons.answers.rendering import day_of
+from core.lessons.record_text import day_of
 from core.messages import say
 from core.text.tokens import estimate_tokens
 from rooms.fragments.answers.lines import Scene

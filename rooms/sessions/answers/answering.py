@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
-from core.lessons.answers.json_answer import as_json
 from core.lessons.record import Record
+from core.lessons.record_text import as_json
 from core.messages import say
 from core.program import CLI
 from core.project import Project

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
+from core.lessons.record_text import topic_text
 from core.messages import Language, language, say
 from core.text.budget import Budget
 from rooms.sessions.answers.hints import brief, day_of, goal_of, hint, is_order, name_of

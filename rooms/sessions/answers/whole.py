@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from core.lessons.answers.rendering import field_line
+from core.lessons.record_text import field_line
 from core.messages import say
 from core.text.budget import Budget
 from core.text.printable import one_line

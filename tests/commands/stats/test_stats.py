@@ -13,7 +13,7 @@ import pytest
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.terminal.columns import INDENT, cells, wrapped
-from core.lessons.answers.counting import Growth, Period, came_back, growth, open_questions, size_of
+from core.lessons.counts import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
 from core.project import state_directory
 from tests.support.cli_process import TOKEN, GoodRun

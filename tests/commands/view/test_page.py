@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commands.view.page import Page, page_of
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.settings import Settings

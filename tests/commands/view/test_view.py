@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from commands.view.escaping import as_text
 from commands.view.html import page_html
 from commands.view.page import page_of
-from core.lessons.answers.frame import Frame
+from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language

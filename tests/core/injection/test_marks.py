@@ -190,9 +190,9 @@ def test_a_record_that_older_rules_marked_is_free_again() -> None:
 CLEAN_SESSION = """
 import sys
 from pathlib import Path
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.compaction_answer import compaction_answer
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answer import Frame
+from core.lessons.compaction import compaction_answer
+from core.lessons.answer import search_answer
 from core.lessons.record import Draft
 from core.settings import Settings
 from core.store import MemoryStore

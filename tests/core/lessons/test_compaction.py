@@ -5,18 +5,16 @@ from dataclasses import replace
 import pytest
 
 from core.errors import ThresholdError
+from core.lessons.answer import is_required
 from core.lessons.compaction import (
     check_threshold,
-    closest_first,
     group_by_topic,
-    is_required,
     join_questions,
     need_for,
     shorten_question,
-    similar_to,
-    similar_topics,
 )
 from core.lessons.record import new_record
+from core.lessons.similar_topics import closest_first, similar_to, similar_topics
 from tests.support.samples import NOW, a_principle, a_record
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.lessons.answers.notes import flaw_notes
+from core.lessons.answer import flaw_notes
 from core.lessons.changes import upsert
 from core.lessons.git.comparing import compare
 from core.lessons.log import MemoryLog

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import SentinelError
-from core.lessons.answers.gathered import lesson_line, lessons_on
+from core.lessons.gathered import lessons_on
 from core.lessons.record import Record
+from core.lessons.record_text import lesson_line
 from core.text.holding import Frequencies, Held, Holding
 from core.text.terms import words_of
 from core.together.one_list import Entry, Gathered, Source, gathered_from, in_one_order

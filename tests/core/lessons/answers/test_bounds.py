@@ -6,22 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
-from core.lessons.answers.compaction_answer import (
-    compaction_answer,
-    deletion_answer,
-    deletion_that_fits,
-)
-from core.lessons.answers.fitting import records_that_fit
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answer import Frame, search_answer
 from core.lessons.changes import delete
-from core.lessons.compaction import TOPICS_COMPARED, similar_topics
+from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
 from core.settings import Settings
 from core.text import ranking
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
+from tests.support.fitting import whole_records
 
 FRAME = Frame(project="/shop", settings=Settings())
 LARGE = 200_000
@@ -72,7 +67,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str,
     assert record.token in offered
     assert "shortened" in offered
     assert is_within(search_answer(log, FRAME, query="vat"))
-    assert len(records_that_fit([record], "vat", Budget(1_500, 45_000))) < 10_000
+    assert len(whole_records([record], "vat", Budget(1_500, 45_000))) < 10_000
 
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:

@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from core.lessons.answers.briefing import MOST_OFFERED, session_briefing
-from core.lessons.answers.fitting import is_harmless
-from core.lessons.answers.reminders import (
+from core.lessons.briefing import (
     BRIEFING_CHARS,
     MOST_AT_A_PROMPT,
+    MOST_OFFERED,
     PROMPT_TOKENS,
     RECALL_BYTES,
     Briefing,
     action_briefing,
     prompt_briefing,
+    session_briefing,
 )
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
+from core.lessons.selection import is_harmless
 from core.messages import Language
 from core.settings import Settings
 from core.text.tokens import estimate_tokens

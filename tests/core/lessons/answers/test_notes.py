@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.answers.compaction_answer import compaction_answer, deletion_answer
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.saving_answer import saved_answer
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answer import Frame, saved_answer, search_answer
 from core.lessons.changes import delete
+from core.lessons.compaction import compaction_answer, deletion_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Facts, Language

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.lessons.answers.briefing import session_briefing
-from core.lessons.answers.compaction_answer import compaction_answer
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.rendering import topic_text
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answer import Frame, search_answer
+from core.lessons.briefing import session_briefing
+from core.lessons.compaction import compaction_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
+from core.lessons.record_text import topic_text
 from core.settings import Settings
 from core.text.printable import LINE_ENDS, printable
 from tests.support.samples import NOW, a_record

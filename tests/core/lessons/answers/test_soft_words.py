@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from core.lessons.answers.compaction_answer import compaction_answer
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.saving_answer import saved_answer
-from core.lessons.answers.search_answer import search_answer
-from core.lessons.compaction import SimilarTopics, similar_topics, topic_to_keep
+from core.lessons.answer import Frame, saved_answer, search_answer
+from core.lessons.compaction import compaction_answer
 from core.lessons.record import Draft
+from core.lessons.similar_topics import SimilarTopics, similar_topics, topic_to_keep
 from core.messages import Language
 from core.settings import Settings
 from core.store import MemoryStore

@@ -1,34 +1,38 @@
-"""Writes what a hook shows a model unasked when a session starts: topics, what is due, records.
+"""What a hook shows a model unasked: at the start of a session, at an action, at a prompt.
 
-Nobody asked for this text: it is short, and leaves out records that read like orders.
+Nobody asked for these texts: they are short, and leave out records that read like orders.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
 
 from core.injection.marks import may_have_marks, shown_marks
-from core.lessons.answers.fitting import (
-    MOST_MISSED,
-    Layout,
-    is_harmless,
-    is_usable,
-    that_fit,
-)
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
-from core.lessons.answers.reminders import BRIEFING_CHARS, Briefing, without_gap
-from core.lessons.answers.rendering import headed_block
+from core.lessons.answer import TOPICS_SHOWN, Frame, notes, topic_line
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
+from core.lessons.record_text import block_of, headed_block
+from core.lessons.selection import MOST_MISSED, is_harmless, is_usable, that_fit
 from core.messages import say
 from core.settings import Settings
 from core.text.budget import Budget
 from core.text.printable import one_line
 
+BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
 MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
+RECALL_BYTES = 4_096
+PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
 # Of what is left at a start: principles may fill so much of it, then what is near to the work.
 _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
+
+
+class Briefing(NamedTuple):
+    """A text for a model ("" for nothing to say) and the records that it shows."""
+
+    text: str = ""
+    records: tuple[Record, ...] = ()
 
 
 def session_briefing(
@@ -82,9 +86,11 @@ def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
 
 def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
     """Return whether all that a hook may show fits below its line; the budget stays as it is."""
-    line = say("answers.brief_all", count=len(records))
-    blocks = (headed_block(record) for record in records if is_usable(record))
-    return Budget(budget.tokens, budget.chars).take_all(chain((line,), blocks))
+    trial = Budget(budget.tokens, budget.chars)
+    if not trial.take(say("answers.brief_all", count=len(records))):
+        return False
+    blocks = (block_of(record) for record in records if is_usable(record))
+    return trial.take_all((block.text, block.tokens) for block in blocks)
 
 
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
@@ -143,12 +149,11 @@ def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], i
     for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    layout = Layout()
-    shown, rest = that_fit(plain, budget, layout)
+    shown, rest = that_fit(plain, budget)
     if rest:
         return shown, 0
     good = list(filter(is_harmless, doubtful))
-    return shown + that_fit(good, budget, layout)[0], len(doubtful) - len(good)
+    return shown + that_fit(good, budget)[0], len(doubtful) - len(good)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:
@@ -158,3 +163,54 @@ def _principles_first(records: Sequence[Record]) -> list[Record]:
         key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
         reverse=True,
     )
+
+
+def action_briefing(records: Sequence[Record]) -> Briefing:
+    """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
+    head = say("answers.recall_head")
+    left_bytes = RECALL_BYTES - _bytes(head)
+    versions = list(records)
+    for at in reversed(range(len(versions))):  # the best one keeps it longest
+        if sum(_bytes(headed_block(it)) for it in versions) <= left_bytes:
+            break
+        versions[at] = without_gap(versions[at])
+    lines, shown = [head], list[Record]()
+    for record, version in zip(records, versions, strict=True):
+        block = headed_block(version)
+        if _bytes(block) <= left_bytes:
+            left_bytes -= _bytes(block)
+            lines.append(block)
+            shown.append(record)
+    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+
+
+def prompt_briefing(records: Iterable[Record]) -> Briefing:
+    """Write the first of these records that fit into 300 estimated tokens, at most five.
+
+    None that reads like an order takes the place of another. What was missing gives way where a
+    record fits without it.
+    """
+    head = say("answers.recall_head")
+    budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
+    budget.spend(head)
+    lines, shown = [head], list[Record]()
+    for record in records:
+        if len(shown) == MOST_AT_A_PROMPT or budget.is_spent:
+            break
+        if not is_harmless(record):
+            continue
+        for version in (record, without_gap(record)):
+            if budget.take(block := headed_block(version)):
+                lines.append(block)
+                shown.append(record)
+                break
+    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+
+
+def without_gap(record: Record) -> Record:
+    """Return the record without what was missing."""
+    return replace(record, missing_context="")
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace")) + 1

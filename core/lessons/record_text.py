@@ -1,4 +1,4 @@
-"""Lays out a record as a model reads it.
+"""Writes a record as text: as a model reads it, in one line, as JSON.
 
 The format is for reading, not for parsing, and a model pays for every token of it at every task: a
 date and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass
@@ -10,15 +10,19 @@ says so at its head.
 import json
 import re
 import unicodedata
+from typing import Any, NamedTuple
 
 from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
 from core.injection.marks import shown_marks
 from core.injection.rules import HIDDEN_TEXT
 from core.lessons.record import Record
-from core.messages import say
+from core.messages import Language, language, say
 from core.text.printable import LINE_ENDS, SURROGATE, flat, one_line, printable
+from core.text.tokens import estimate_tokens
 
 INDEX_CHARS = 90
+LINE_ID_CHARS = 16
+MOST_BLOCKS = 2_048  # that are kept: some 2 MB
 TOPIC_CHARS = 64
 
 # What a reader would not see or take for a blank, or what could not be sent. Compiled where a text
@@ -46,16 +50,13 @@ def topic_text(topic: str) -> str:
     Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
-    if _PLAIN_TOPIC.fullmatch(topic) and _is_seen(topic) and _is_unmistakable(topic):
+    is_seen = is_plain(topic) or not re.search(_UNSEEN, topic)
+    if is_seen and _PLAIN_TOPIC.fullmatch(topic) and _is_unmistakable(topic):
         return topic
-    shown = topic[:TOPIC_CHARS]
-    shown = json.dumps(shown, ensure_ascii=bool(_twin(shown)))
+    beginning = topic[:TOPIC_CHARS]
+    quoted = json.dumps(beginning, ensure_ascii=bool(_twin(beginning)))
     cut = "…" if len(topic) > TOPIC_CHARS else ""
-    return _escaped(shown, _UNSEEN, _LIKE_QUOTES) + cut
-
-
-def _is_seen(topic: str) -> bool:
-    return is_plain(topic) or not re.search(_UNSEEN, topic)
+    return _escaped(quoted, _UNSEEN, _LIKE_QUOTES) + cut
 
 
 def _is_unmistakable(topic: str) -> bool:
@@ -89,11 +90,15 @@ def _escaped(text: str, *classes: str) -> str:
 
 def record_json(record: Record) -> str:
     """Return a stored record as JSON that shows all its characters; half ones are U+FFFD."""
-    return visible_json(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
+    return _visible(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
 
 
-def visible_json(text: str) -> str:
-    """Return JSON with an escape for each character that nobody sees; half ones are U+FFFD."""
+def as_json(value: Any) -> str:
+    """Return compact JSON that shows all its characters; half ones are U+FFFD."""
+    return _visible(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _visible(text: str) -> str:
     return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
@@ -124,16 +129,59 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
     ask: whether the question is shown.
     """
-    head, notes = _head(record, token), _notes(record)
+    words = [token] if token else []
+    if record.type == "principle":
+        words += ["principle", day_of(record.compacted_at or record.created)]
+    else:
+        words.append(day_of(record.created))
+    head, notes = one_line(" ".join(words)), _notes(record)
     if notes:
         head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
-        colon = notes or _looks_like_a_note(record.missing_context)
-        head = field_line(f"{head}:" if colon else head, record.missing_context)
+        has_colon = notes or _looks_like_a_note(record.missing_context)
+        head = field_line(f"{head}:" if has_colon else head, record.missing_context)
     lines = [head, field_line("→", record.lesson)]
     if ask and record.ask_next_time.strip():
         lines.append(field_line("ask:", record.ask_next_time))
     return "\n".join(lines)
+
+
+def headed_block(record: Record, *, token: str = "") -> str:
+    """Lay out one record under its topic."""
+    return f"[{topic_text(record.topic)}]\n{record_block(record, token=token)}"
+
+
+class Block(NamedTuple):
+    """A record as an answer shows it, and what that costs.
+
+    text: below its topic, which is the first line. body: without it, as it stands below another
+    record of the topic. tokens, body_tokens: estimated.
+    """
+
+    text: str
+    tokens: int
+    body: str
+    body_tokens: int
+
+
+# By identity, since a record may hold what has no hash; each stays here, so that no other gets its
+# id. By language, since its notes are in one.
+_BLOCKS: dict[tuple[int, Language], tuple[Record, Block]] = {}
+
+
+def block_of(record: Record) -> Block:
+    """Return the block of a record, which is laid out and estimated once for many answers."""
+    key = id(record), language()
+    kept = _BLOCKS.get(key)
+    if kept:
+        return kept[1]
+    text = headed_block(record)
+    body = text.partition("\n")[2]
+    block = Block(text, estimate_tokens(text), body, estimate_tokens(body))
+    if len(_BLOCKS) >= MOST_BLOCKS:
+        _BLOCKS.clear()
+    _BLOCKS[key] = record, block
+    return block
 
 
 def _looks_like_a_note(text: str) -> bool:
@@ -143,16 +191,6 @@ def _looks_like_a_note(text: str) -> bool:
     )
     first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
     return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
-
-
-def _head(record: Record, token: str) -> str:
-    """Return the version id if given, the type unless it is a log, and the date."""
-    words = [token] if token else []
-    if record.type == "principle":
-        words += ["principle", day_of(record.compacted_at or record.created)]
-    else:
-        words.append(day_of(record.created))
-    return one_line(" ".join(words))
 
 
 def _notes(record: Record) -> list[str]:
@@ -185,11 +223,6 @@ def day_of(moment: str) -> str:
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
-def headed_block(record: Record, *, token: str = "") -> str:
-    """Lay out one record under its topic."""
-    return f"[{topic_text(record.topic)}]\n{record_block(record, token=token)}"
-
-
 def index_line(record: Record) -> str:
     """Return the topic of a record and the beginning of its lesson."""
     lesson = flat(record.lesson)
@@ -198,3 +231,18 @@ def index_line(record: Record) -> str:
     noted = warning(record)
     head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
     return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"
+
+
+def lesson_line(record: Record) -> str:
+    """Return a whole record as one line: its id, date and topic, the gap, the lesson, the question.
+
+    No text of it can pass for another line: none has a line end or hidden characters.
+    """
+    day = day_of(record.compacted_at or record.created)
+    parts = [f"{flat(record.id)[:LINE_ID_CHARS]} {day} [{topic_text(record.topic)}]"]
+    if record.missing_context.strip():
+        parts.append(flat(record.missing_context))
+    parts.append(f"→ {flat(record.lesson)}")
+    if record.ask_next_time.strip():
+        parts.append(f"ask: {flat(record.ask_next_time)}")
+    return " ".join(parts)

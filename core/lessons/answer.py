@@ -1,0 +1,361 @@
+"""What search_memory and log_memory answer, and the lines beside the records in every answer."""
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import inf
+
+from core.injection.marks import marks_of, orders_in
+from core.injection.rules import HIDDEN_TEXT
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Removal, Saved
+from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
+from core.lessons.record_text import index_line, token_text, topic_text
+from core.lessons.selection import (
+    blocks_by_topic,
+    by_relevance,
+    records_within,
+    searched_texts,
+    that_fit,
+)
+from core.messages import Facts, say
+from core.settings import Settings
+from core.text.budget import Budget
+from core.text.printable import one_line
+from core.text.tokens import estimate_tokens
+from core.text.wording import is_source_code, scope_of
+
+TOPICS_SHOWN = 40
+TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
+NEAREST_JUDGED = 100
+HIDERS_SHOWN = 3
+TOKENS_SHOWN = 60
+BESIDE_SHOWN = 5
+LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every answer depends on beside the log: whose it is, and what it may take.
+
+    own_threshold: records above which this call asks for a compaction; None as the settings say.
+    is_uncommitted: tells whether the log has changes that git has not committed. It costs a moment,
+    so that only a compaction asks.
+    """
+
+    project: str
+    settings: Settings
+    own_threshold: int | None = None
+    is_uncommitted: Callable[[], bool] = bool
+
+    @property
+    def threshold(self) -> int:
+        """The records above which a compaction is required."""
+        return self.settings.threshold if self.own_threshold is None else self.own_threshold
+
+    @property
+    def has_other_threshold(self) -> bool:
+        """Whether this call speaks of another threshold than calls that name none."""
+        return self.threshold != self.settings.threshold
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of one whole answer."""
+        return Budget(self.settings.budget_tokens, self.settings.budget_chars)
+
+    def halved(self) -> "Frame":
+        """Return the same with half the budget, for the second part of an answer.
+
+        The first has said already what git has not committed.
+        """
+        tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
+        settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
+        return replace(self, settings=settings, is_uncommitted=bool)
+
+
+# search_memory
+
+
+def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
+    """Show all records, or those of one topic; above the budget the most relevant and an index."""
+    from core.text.ranking import Ranking  # a hook has an order of its own
+
+    wanted = normalise_topic(topic)
+    records = [it for it in log.records if it.topic == wanted] if wanted else log.records
+    facts: Facts = {"count": log.count, "project": one_line(frame.project)}
+    if wanted and records:
+        head = say("answers.head_topic", topic=topic_text(wanted), shown=len(records), **facts)
+    else:
+        head = say("answers.head_all", **facts)
+    lines = [head, *notes(log, frame)]
+    if not records:
+        missed = no_topic(wanted, log, frame, query) if log.count else say("answers.nothing_found")
+        return "\n".join([*lines, missed, say("answers.questions")])
+
+    @cache
+    def ranking() -> Ranking:
+        return Ranking(query, searched_texts(records))
+
+    topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
+    if query.strip() and not wanted and len(topics_that_fit(topics, budget_tokens)) < len(topics):
+        by_relevance = ranking().topics([record.topic for record in records])
+        topics = [(name, log.topics[name]) for name in by_relevance]
+    lines.append(topic_line(topics, budget_tokens))
+    budget = frame.budget
+    budget.spend("\n".join(lines))
+    blocks = records_within(records, budget, lambda: [records[at] for at in ranking().order()])
+    return "\n".join(lines + blocks)
+
+
+def lessons_in_prompt(
+    records: Sequence[Record], frame: Frame, query: str, budget: Budget
+) -> list[str]:
+    """Return the records that fit, the most relevant first, below a line on what they are."""
+    heading = say("answers.prompt_injection", project=one_line(frame.project))
+    budget.spend(heading)
+    fitting, _ = that_fit(by_relevance(query, records), budget, at_least=1)
+    if fitting:
+        return [heading, *(text for text, _ in blocks_by_topic(fitting))]
+    missed = "prompt_nothing_fits" if records else "nothing_found"
+    return [heading, say(f"answers.{missed}", count=len(records))]
+
+
+def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
+    """List all topics with counts: those like the missing one, those about it, then those that
+    should not be used."""
+    from core.lessons.similar_topics import similar_to
+    from core.text.ranking import Ranking
+
+    ranking = Ranking(f"{topic} {query}", searched_texts(log.records))
+    about = ranking.topics([record.topic for record in log.records])
+    closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
+    judged = closest[:NEAREST_JUDGED]
+    in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
+    counts = [(name, log.topics[name]) for name in in_order]
+    listed = listed_topics(counts, budget_tokens=frame.settings.budget_tokens)
+    return say("answers.no_topic", topic=topic_text(topic), topics=listed)
+
+
+# log_memory
+
+
+def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
+    """Say what one save did, which topics exist, and whether compaction is due.
+
+    shortened_from_bytes: of the question that was saved shorter, 0 for none.
+    """
+    from core.lessons.similar_topics import resembled  # a hook never compares topics
+
+    record, count = saved.record, saved.log.count
+    again, topic = bool(record.updated), topic_text(record.topic)
+    topics = saved.log.topics.copy()
+    if "topic" in saved.suspicious:  # an answer goes into transcripts: do not repeat it there
+        topic = say("answers.not_repeated")
+        del topics[record.topic]
+    facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
+    key = "saved_same" if saved.is_repeated else "saved_again" if again else "saved_new"
+    lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
+    if record.seen > 1 and not (again or saved.is_repeated):
+        lines.append(say("answers.came_back"))
+    if saved.settled:
+        lines.append(say("answers.settled", count=saved.settled))
+    if saved.removal.removed:
+        lines.append(say("answers.replaced", count=len(saved.removal.removed)))
+        lines += uncommitted_note(frame)
+    lines += left_tokens(saved.removal, frame)
+    lines += _redactions_and_marks(saved)
+    if shortened_from_bytes:
+        kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
+        limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
+        lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
+    lines += _against_the_rules(saved)
+    if record.type == "principle" and not saved.removal.removed:
+        lines += _originals_left(saved, topic, frame)
+    if alike := [] if again else resembled(record.topic, topics):
+        near = ", ".join(map(topic_text, alike[:5]))
+        lines.append(say("answers.similar_topic", topic=topic, topics=near))
+    budget_tokens = frame.settings.budget_tokens
+    lines.append(topic_line(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE))
+    return "\n".join(lines + notes(saved.log, frame))
+
+
+def _redactions_and_marks(saved: Saved) -> list[str]:
+    """Say what was redacted, what may be a secret, and what reads like an order, by field."""
+    lines, record = [], saved.record
+    if saved.redacted:
+        kinds = ", ".join(dict.fromkeys(saved.redacted))
+        lines.append(say("answers.redacted", count=len(saved.redacted), kinds=kinds))
+    lines += [say("answers.suspicious", field=name) for name in saved.suspicious]
+    by_field = {name: marks_of(getattr(record, name)) for name in LIMITS_BYTES}
+    found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
+    if found:
+        only_hidden = record.marks == (HIDDEN_TEXT,)
+        lines.append(say("answers.marked_hidden" if only_hidden else "answers.marked", found=found))
+    return lines
+
+
+def _against_the_rules(saved: Saved) -> list[str]:
+    """Say what the rules for agents forbid in a record, and how to put it right."""
+    record, token, lines = saved.record, token_text(saved.record), []
+    scope = scope_of(record.topic)
+    if scope and "topic" not in saved.suspicious:
+        topic = topic_text(record.topic)
+        old = shlex.quote(topic) if topic == record.topic else "OLD"
+        lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
+    if fields := code_fields(record):
+        lines.append(say("answers.source_code", fields=fields, token=token))
+    return lines
+
+
+def code_fields(record: Record) -> str:
+    """Name the fields that hold source code, "" where none does."""
+    texts = ("missing_context", "lesson", "ask_next_time")
+    return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
+
+
+def _originals_left(saved: Saved, topic: str, frame: Frame) -> list[str]:
+    """Say which records a principle without `source_ids` leaves, and how it would replace them."""
+    record = saved.record
+    beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
+    if not beside:
+        return []
+    call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
+    if frame.has_other_threshold:
+        call += f", compact_threshold={frame.threshold}"
+    principles = sum(it.type == "principle" for it in beside)
+    facts: Facts = {"logs": len(beside) - principles, "principles": principles}
+    line = say("answers.originals_stay", count=len(beside), topic=topic, call=call, **facts)
+    if "topic" in saved.suspicious:
+        return [line]
+    return [line, *(index_line(it) for it in beside[:BESIDE_SHOWN])]
+
+
+# Beside the records
+
+
+def notes(log: MemoryLog, frame: Frame) -> list[str]:
+    """Say whether a compaction is due, and what is wrong with the file.
+
+    A threshold of this call alone is named as such: the next answer goes by the default again, and
+    neither may seem to contradict the other.
+    """
+    default = frame.settings.threshold
+    lowest = min(frame.threshold, default)
+    if not is_required(log.records, lowest):
+        return flaw_notes(log)
+    key = "compact_required"
+    if frame.has_other_threshold:
+        is_above = log.count > frame.threshold
+        key = "compact_required_here" if is_above else "compact_later_here"
+    facts: Facts = {"count": log.count, "threshold": frame.threshold, "default": default}
+    return [say(f"answers.{key}", **facts), *flaw_notes(log)]
+
+
+def is_required(records: Sequence[Record], threshold: int) -> bool:
+    """Return whether compaction is required: above the threshold, not at it, and of use.
+
+    Where each topic is one principle there is nothing to merge.
+    """
+    topics = {record.topic for record in records if record.type == "principle"}
+    return len(records) > threshold and len(topics) < len(records)
+
+
+def flaw_notes(log: MemoryLog) -> list[str]:
+    """Say what a merge or a hand left: hidden records, versions, conflicts, unreadable lines."""
+    lines = []
+    if log.hidden:
+        hiders = [*{hider.token: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
+        by = ", ".join(f"{topic_text(it.id[:8])} [{topic_text(it.topic)}]" for it in hiders)
+        lines.append(say("answers.hidden", count=len(log.hidden), by=by))
+    if log.unsettled:
+        topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)
+        listed = ", ".join([*topics][:HIDERS_SHOWN])
+        lines.append(say("answers.unsettled", count=len(log.unsettled), topics=listed))
+    if log.skipped:
+        lines.append(say("answers.skipped", skipped=log.skipped))
+    if log.conflicts:
+        lines.append(say("answers.conflict", conflicts=log.conflicts))
+    return lines
+
+
+def uncommitted_note(frame: Frame) -> list[str]:
+    """Say after a compaction where git has not committed the log as it stands."""
+    return [say("answers.uncommitted")] if frame.is_uncommitted() else []
+
+
+def topic_line(
+    counts: Sequence[tuple[str, int]], budget_tokens: float, *, at_most: int = TOPICS_SHOWN
+) -> str:
+    """List the topics with the number of their records; a small answer lists fewer.
+
+    budget_tokens: estimated tokens of the whole answer.
+    """
+    listed = listed_topics(counts, at_most=at_most, budget_tokens=budget_tokens)
+    return say("answers.topics", topics=listed)
+
+
+def listed_topics(
+    counts: Sequence[tuple[str, int]],
+    *,
+    at_most: int = TOPICS_SHOWN,
+    budget_tokens: float = inf,
+) -> str:
+    """List topics with their counts in one line: at most `at_most` of them, at least one."""
+    return _with_the_rest(topics_that_fit(counts, budget_tokens, at_most), len(counts))
+
+
+def topics_that_fit(
+    counts: Sequence[tuple[str, int]], budget_tokens: float, at_most: int = TOPICS_SHOWN
+) -> list[str]:
+    """Return the topics with their counts that a line of an answer has room for."""
+
+    def with_count(topic: str, count: int) -> str:
+        if orders_in((), (topic,)):
+            return say("answers.topic_reads_like", topic=topic_text(topic), count=count)
+        return f"{topic_text(topic)} ({count})"
+
+    texts = (with_count(topic, count) for topic, count in counts[:at_most])
+    return beginning(texts, LIST_SHARE * budget_tokens)
+
+
+def left_tokens(removal: Removal, frame: Frame) -> list[str]:
+    """Say which version ids named nothing to remove, and which hidden records went."""
+    fates = (
+        ("token_changed", removal.changed),
+        ("token_gone", removal.gone),
+        ("token_absent", removal.absent),
+    )
+    lines = [
+        say(f"answers.{key}", tokens=listed_tokens(tokens, frame))
+        for key, tokens in fates
+        if tokens
+    ]
+    if removal.hidden:
+        tokens = listed_tokens([record.token for record in removal.hidden], frame)
+        lines.append(say("answers.hidden_went", count=len(removal.hidden), tokens=tokens))
+    return lines
+
+
+def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
+    """List as many version ids as an eighth of the answer holds, and count the others."""
+    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+    fitting = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    return _with_the_rest(fitting, len(tokens))
+
+
+def _with_the_rest(fitting: Sequence[str], count: int) -> str:
+    """Return a list in one line; of those that did not fit it says how many."""
+    listed, more = ", ".join(fitting), count - len(fitting)
+    return say("answers.and_more", listed=listed, more=more) if more > 0 else listed
+
+
+def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
+    """Return the first texts that fit into so many estimated tokens, at least one."""
+    fitting: list[str] = []
+    for text in texts:
+        most_tokens -= estimate_tokens(text) + 1
+        if most_tokens < 0 and fitting:
+            break
+        fitting.append(text)
+    return fitting
