@@ -47,7 +47,8 @@ ROOMS = {
     "core.lessons.recall": "core core.lessons core.text",
     "core.lessons.git": "core core.lessons core.lessons.upkeep core.text core.text_redaction",
     "core.lessons.log_file": "core core.disk",
-    "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection core.together",
+    "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection"
+    " core.together",
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "core.data core.injection",
