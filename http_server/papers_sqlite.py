@@ -45,12 +45,10 @@ _WITH_CHILDREN = """WITH RECURSIVE gone (number, key) AS (
 class SqlitePapers:
     """See `Papers`. path: the file, which the first write makes, readable for its user alone."""
 
-    def __init__(
-        self, path: Path, *, clock: Callable[[], float] = time.time, timeout_s: float = _WAIT_S
-    ) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path, self._clock = path, clock
         self._database = Database(
-            path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=timeout_s
+            path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=_WAIT_S
         )
 
     def put(self, paper: Paper) -> None:

@@ -126,19 +126,17 @@ def facts_of(path: Path, found: WayOut) -> dict[str, str | int]:
     }
 
 
-def write_new(
-    path: Path, content: str | bytes, *, force: bool, project: Path, mode: int = NEW_MODE
-) -> None:
+def write_new(path: Path, content: str | bytes, *, force: bool, project: Path) -> None:
     """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
 
-    project: whose links are not followed out of it. mode: of a new file, before the umask.
+    project: whose links are not followed out of it.
     """
     check_stays(path, project, named=True)
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         data = content.encode("utf-8") if isinstance(content, str) else content
-        replace_whole(path, data, mode=mode)
+        replace_whole(path, data, mode=NEW_MODE)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:

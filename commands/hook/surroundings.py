@@ -104,11 +104,11 @@ def _changes(root: str) -> Iterator[Action]:
     """Yield changes of the last commits, of each not many."""
     from pathlib import Path
 
-    from core.lessons.git.project.history import History
+    from core.lessons.git.project.history import commits_of
 
     with contextlib.suppress(SentinelError, OSError):
-        history = History(Path(root), f"-n{MOST_COMMITS}", deadline_s=time.monotonic() + MOST_S)
-        for commit in history:
+        until_s = time.monotonic() + MOST_S
+        for commit in commits_of(Path(root), f"-n{MOST_COMMITS}", deadline_s=until_s):
             for hunk in commit.hunks[:: len(commit.hunks) // MOST_OF_COMMIT + 1]:
                 yield Action(paths=(hunk.path,), text=hunk.added, removed=hunk.removed)
 

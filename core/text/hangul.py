@@ -70,7 +70,7 @@ def one_syllable_of(word: str) -> str:
     return word[0] if _ONE_SYLLABLE.match(word) else ""
 
 
-def without_particle(word: str, least: int = 2) -> str:
-    """Return a Korean word without what stands behind it, unless fewer syllables would be left."""
-    found = _PARTICLES.search(word, least)
+def without_particle(word: str) -> str:
+    """Return a Korean word without what stands behind it, unless but one syllable would be left."""
+    found = _PARTICLES.search(word, 2)
     return word[: found.start()] if found else word

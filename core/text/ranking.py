@@ -71,7 +71,7 @@ class _Hits:
 
 
 class Ranking:
-    """The texts in their order for one question: what `rank` and `rank_topics` return.
+    """The texts in their order for one question: as `order` and `topics` return them.
 
     frequencies: those of all texts, where these are but the candidates that an index has chosen, in
     no order; their own would take for common what they were chosen for.
@@ -117,7 +117,11 @@ class Ranking:
         return rarity_of(self._having(hits), self._total)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
-        """Return `rank_topics`."""
+        """Return each topic once, that of the text most relevant to the question first.
+
+        topics: the topic of each text, which should also stand in the text. Of equals, and without
+        a usable question, the topic of more texts comes first, then the one that was used last.
+        """
         best: dict[str, float] = {}
         counts: dict[str, int] = {}
         for index in reversed(range(len(topics))):
@@ -152,15 +156,6 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     of a question as long as a page the last words may not count.
     """
     return Ranking(query, texts).order()
-
-
-def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return each topic once, that of the text most relevant to `query` first.
-
-    topics: the topic of each text, which should also stand in the text. Of equals, and without a
-    usable query, the topic of more texts comes first, then the one that was used last.
-    """
-    return Ranking(query, texts).topics(topics)
 
 
 def _found(query: str, texts: Sequence[str]) -> tuple[list[list[_Hits]], Sequence[int]]:

@@ -60,15 +60,15 @@ def refused(error: MessageRefusal) -> Response:
     return rpc_error(error.status, say(f"http.serving.{error.key}"), code=error.code, of=error.id)
 
 
-def of_failure(error: Exception, *, of: Any = None) -> Response:
+def of_failure(error: Exception) -> Response:
     """Return what a client is told of an error: never where the database is, or what it said.
 
     The client may be a stranger; `note` tells the operator.
     """
     if isinstance(error, SentinelError):
         text = say("http.serving.no_storage")
-        return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
-    return rpc_error(500, say("http.serving.failed"), code=INTERNAL_ERROR, of=of)
+        return rpc_error(503, text, code=INTERNAL_ERROR, headers=RETRY)
+    return rpc_error(500, say("http.serving.failed"), code=INTERNAL_ERROR)
 
 
 def note(error: Exception) -> None:

@@ -44,13 +44,12 @@ class Book:
         *,
         ttl_s: float,
         on_end: Callable[[str, str], None],
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._papers, self._ttl_s, self._on_end, self._clock = papers, ttl_s, on_end, clock
+        self._papers, self._ttl_s, self._on_end = papers, ttl_s, on_end
 
     def begin(self, who: Credential, client: Mapping[str, str]) -> str:
         """Begin a session and return its id. client: what it says of itself."""
-        session_id, now = secrets.token_urlsafe(_ID_BYTES), self._clock()
+        session_id, now = secrets.token_urlsafe(_ID_BYTES), time.time()
         self._papers.put(
             Paper(
                 kind="session",
@@ -70,7 +69,7 @@ class Book:
         paper = self._paper(session_id, who)
         if paper is None:
             return None
-        now = self._clock()
+        now = time.time()
         if now - paper.used_at >= min(TOUCH_S, self._ttl_s / 4):
             is_there = self._papers.touch(
                 "session", paper.key, used_at=now, expires_at=now + self._ttl_s

@@ -21,8 +21,7 @@ _HEADERS = [
 class Streams:
     """The streams of this process, at most one for each session."""
 
-    def __init__(self, *, most: int = MOST_STREAMS, ping_s: float = PING_S) -> None:
-        self._most, self._ping_s = most, ping_s
+    def __init__(self) -> None:
         self._ends: dict[str, anyio.Event] = {}
         self._is_over = False
 
@@ -33,7 +32,7 @@ class Streams:
 
     def has_place(self, session: str) -> bool:
         """Return whether one more may be opened."""
-        return not self._is_over and (session in self._ends or len(self._ends) < self._most)
+        return not self._is_over and (session in self._ends or len(self._ends) < MOST_STREAMS)
 
     def end(self, session: str) -> None:
         """End the stream of a session."""
@@ -66,7 +65,7 @@ class Streams:
                 tasks.start_soon(_wait_for_end, receive, over)
                 while not over.is_set():
                     await send({"type": "http.response.body", "body": _PING, "more_body": True})
-                    with anyio.move_on_after(self._ping_s):
+                    with anyio.move_on_after(PING_S):
                         await over.wait()
                     if not over.is_set() and not await is_alive():
                         break

@@ -18,6 +18,7 @@ from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment
 from rooms.fragments.upkeep.life import is_doubtful
 
 SOURCE_CHARS = 40
+_MOST_IDS = 10
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported one may be any text
 
 
@@ -70,10 +71,10 @@ def json_text(text: str) -> str:
     return json.dumps(one_line(text), ensure_ascii=False)
 
 
-def ids_text(fragments: Sequence[Fragment], most: int = 10) -> str:
+def ids_text(fragments: Sequence[Fragment]) -> str:
     """Return the ids of fragments, the first few where there are many."""
-    more = ["…"] if len(fragments) > most else []
-    return ", ".join([*(id_text(it.id) for it in fragments[:most]), *more])
+    more = ["…"] if len(fragments) > _MOST_IDS else []
+    return ", ".join([*(id_text(it.id) for it in fragments[:_MOST_IDS]), *more])
 
 
 def is_order(fragment: Fragment) -> bool:

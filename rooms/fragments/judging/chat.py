@@ -14,9 +14,9 @@ TIMEOUT_S = 60.0
 class ChatJudge:
     """See `OneJudge`."""
 
-    def __init__(self, settings: JudgeSettings, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, settings: JudgeSettings) -> None:
         self._service = Service(settings.place, CHAT_VARIABLE, settings.key)
-        self._model, self._timeout_s = settings.model, timeout_s
+        self._model = settings.model
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         """See `OneJudge`."""
@@ -28,7 +28,7 @@ class ChatJudge:
                 {"role": "user", "content": asked(earlier, later)},
             ],
         }
-        answer = post(self._service, body, timeout_s=self._timeout_s)
+        answer = post(self._service, body, timeout_s=TIMEOUT_S)
         try:
             return answered(_content(answer["choices"][0]["message"]["content"]))
         except (TypeError, ValueError, LookupError, AttributeError):

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from core.program import version
@@ -21,23 +20,11 @@ MOST_BYTES = 1_000_000  # of one answer; a greater one is not kept
 _AT_ONCE = 1_000  # keys of one command
 
 
-class State(NamedTuple):
-    """How the layer is in this process. name: of its server, without the password.
-
-    works: whether it has answered when it was last asked. hits, misses: answers that were there,
-    and that were not. errors, skipped: see `Client`.
-    """
-
-    name: str
-    works: bool
-    hits: int
-    misses: int
-    errors: int
-    skipped: int
-
-
 class Cache:
-    """Safe to use from several threads. database: its name, by which others are told apart."""
+    """Safe to use from several threads. database: its name, by which others are told apart.
+
+    hits: how many questions were answered here.
+    """
 
     def __init__(self, place: Place, database: str, *, retry_s: float = RETRY_S) -> None:
         """retry_s: see `Client`."""
@@ -45,20 +32,7 @@ class Cache:
         whose = f"{version()} {VERSION} {database}"  # other programs may see other terms in a text
         self._base = f"{PREFIX}:{digest_of(whose.encode('utf-8', 'surrogatepass')).decode()}"
         self.sets = KeywordSets(self.client, self._base)
-        self._lock = threading.Lock()
-        self._hits = self._misses = 0
-
-    def state(self) -> State:
-        """Return how it is; the server is not asked."""
-        client = self.client
-        figures = self._hits, self._misses, client.errors, client.skipped
-        return State(self.place.name, client.works, *figures)
-
-    def count(self, is_hit: bool) -> None:
-        """Count a question that was answered here, or not."""
-        with self._lock:
-            self._hits += is_hit
-            self._misses += not is_hit
+        self.hits = 0
 
     def name_of(self, agent: str, question: Sequence[Any], revisions: Mapping[str, str]) -> str:
         """Return the name of the answer to a question of an agent in one state."""

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import cast
 
-from rooms.fragments.engine import Engine, Reading, Writing
-from rooms.fragments.redis.cache import Cache, State
+from rooms.fragments.engine import Engine, Reading, Wanted, Writing, pages_of
+from rooms.fragments.redis.cache import Cache
+from rooms.fragments.redis.keyword_sets import words_of
 from rooms.fragments.redis.reading import CachedReading
 from rooms.fragments.redis.writing import WatchedWriting
+
+_AT_ONCE = 2_000
 
 
 class CachedEngine:
@@ -80,11 +83,6 @@ class CachedEngine:
         self.inner.close()
 
 
-def cache_state(engine: Engine) -> State | None:
-    """Return how the layer of an engine is, None for one without it."""
-    return engine.cache.state() if isinstance(engine, CachedEngine) else None
-
-
 def check_of(engine: Engine) -> tuple[str, Callable[[], None]] | None:
     """Return the name of an engine's layer and a check of it, None for one without it.
 
@@ -99,3 +97,29 @@ def check_of(engine: Engine) -> tuple[str, Callable[[], None]] | None:
             raise ConnectionError
 
     return cache.place.name, check
+
+
+def keep_current(engine: Engine) -> None:
+    """Make the keyword sets anew that are behind, as after very many changes or a restart of Redis.
+
+    engine: that of all agents, which may have no Redis beside it. Where all are right, each agent
+    costs a question here and one there. Ends early where Redis does not answer. Raises
+    DatabaseError.
+    """
+    if not isinstance(engine, CachedEngine) or not engine.cache.client.is_worth_asking:
+        return
+    with engine.inner.reading() as reading:
+        agents = list(reading.count(Wanted(state="all"), by="agent"))
+    for agent in agents:
+        with engine.inner.for_agent(agent).reading() as reading:
+            revision = reading.revisions().get(agent, "")
+            # Of rows that came in beside the program nothing tells their state.
+            if not revision or engine.cache.sets.are_of(agent, revision):
+                continue
+            numbers = dict[str, list[int]]()
+            for some in pages_of(reading, Wanted(agents=(agent,)), _AT_ONCE):
+                for it in some:
+                    for word in words_of(it.keywords):
+                        numbers.setdefault(word, []).append(it.number)
+        if not engine.cache.sets.put(agent, revision, numbers):
+            break

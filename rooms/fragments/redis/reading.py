@@ -43,7 +43,7 @@ class CachedReading:
             seen = {it: self._revisions[it] for it in agents if it in self._revisions}
             found = self._cache.sets.having(keywords, seen, most)
             if found is not None:
-                self._cache.count(True)
+                self._cache.hits += 1
                 return found
         return self._looked_up(
             wanted,
@@ -96,8 +96,8 @@ class CachedReading:
         whole = [*question, most, list(astuple(wanted))]
         name = self._cache.name_of(self._agent, whole, revisions)
         data = self._cache.answer(name, revisions)
-        self._cache.count(data is not None)
         if data is not None:
+            self._cache.hits += 1
             return of_data(data)
         answer = ask()
         self._cache.keep(name, revisions, to_data(answer))

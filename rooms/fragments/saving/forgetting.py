@@ -64,15 +64,15 @@ def forget(
     return Forgotten(gone, len(found) - len(gone), is_gone, len(seen) - len(found))
 
 
-def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
+def restore(room: Room, id_: str) -> Fragment:
     """Put a fragment back into recall: out of the bin, or where a fragment or lesson has its place.
 
     It begins to age again. One that is live stays as it is; one whose content another fragment
     holds by now is refused. Raises FragmentsError, DatabaseError.
     """
-    agents, now = readers(room, agent), room.clock()
+    now = room.clock()
     with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, agents, in_bin=True)
+        found = changeable(writing, room, id_, readers(room, ""), in_bin=True)
         if found.is_live:
             return found
         same = same_content(writing, found.agent, found.content_hash)
@@ -89,13 +89,13 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
     return back
 
 
-def pin(room: Room, id_: str, *, pinned: bool, agent: str = "") -> Fragment:
+def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
 
     What is unpinned begins to age from now on. Raises FragmentsError, DatabaseError.
     """
     with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, readers(room, agent))
+        found = changeable(writing, room, id_, readers(room, ""))
         if found.is_anchor == pinned:
             return found
         done = renewed(with_anchor(found, is_anchor=pinned), room.clock())

@@ -90,7 +90,7 @@ def consolidate(
 
 def _keep_sets_current(room: Room) -> None:
     if room.config.cache:
-        from rooms.fragments.redis.rebuilding import keep_current  # only a team has one
+        from rooms.fragments.redis.engine import keep_current  # only a team has one
 
         keep_current(room.engine)
 

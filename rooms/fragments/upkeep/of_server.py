@@ -16,8 +16,7 @@ from rooms.fragments.engine import Engine
 from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill
-from rooms.fragments.redis.engine import CachedEngine, check_of
-from rooms.fragments.redis.rebuilding import keep_current
+from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
 from rooms.fragments.upkeep.daily import do_daily

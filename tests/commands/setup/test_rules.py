@@ -11,8 +11,9 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.setup.files import Remark
-from core.lessons.agent_rules import FRONT_MATTER, rules, whole_workflow
+from core.lessons.agent_rules import FRONT_MATTER, rules
 from core.messages import Language
+from tests.support.documents import blocks, text_of
 from tests.support.setup_bench import Bench
 
 NAMES = {client.key: client.name for client in CLIENTS}
@@ -20,6 +21,10 @@ BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory ru
 RULES, KOREAN = (BEGIN + rules(lang) + END for lang in ("en", "ko"))
 IMPORT = f"{BEGIN}@AGENTS.md\n{END}"
 RULE = ".cursor/rules/sentinel-memory.mdc"
+BY_HAND: dict[Language, str] = {
+    "en": text_of(".cursorrules"),
+    "ko": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
+}
 OURS = f"{FRONT_MATTER['en']}\n{RULES}"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -74,8 +79,8 @@ PAST = {
     "a rule by hand": {"root/.cursor/rules/sentinel-memory.mdc": rules("en")},
     "by hand for claude": {"root/CLAUDE.md": rules("en")},
     "by hand for one person": {"root/CLAUDE.local.md": rules("en")},
-    "by hand": {"root/.cursorrules": whole_workflow("ko")},
-    "by hand for vs code": {"root/.github/copilot-instructions.md": whole_workflow("en")},
+    "by hand": {"root/.cursorrules": BY_HAND["ko"]},
+    "by hand for vs code": {"root/.github/copilot-instructions.md": BY_HAND["en"]},
     "by hand for all": {"root/AGENTS.md": rules("en")},
 }
 READ: dict[str, list[str]] = {
@@ -438,7 +443,7 @@ def test_the_long_rules_of_an_older_version_are_renewed_in_their_place(
     lang: Language, bench: Bench
 ) -> None:
     around = "# Team\n\n{}\nBe kind.\n"
-    old = f"{BEGIN}{whole_workflow(lang)}{END}"
+    old = f"{BEGIN}{BY_HAND[lang]}{END}"
     bench.put({"root/AGENTS.md": around.format(old)})
     do(bench, "codex")
     assert texts(bench) == {"AGENTS.md": around.format(f"{BEGIN}{rules(lang)}{END}")}

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.ranking import rank, rank_topics
+from core.text.ranking import Ranking, rank
 from tests.support.cli_process import Run
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
@@ -287,14 +287,14 @@ def test_among_many_records_no_word_is_missed() -> None:
 def test_topics_are_ordered_by_their_most_relevant_record() -> None:
     topics = ["deploy", "payment", "auth", "payment", "deploy", "auth", "docs"]
     texts = ["nginx", "webhook", "token", "refund", "webhook, webhook!", "token", "readme"]
-    assert rank_topics("webhook", topics, texts) == ["deploy", "payment", "auth", "docs"]
-    assert rank_topics("readme", topics, texts) == ["docs", "auth", "deploy", "payment"]
+    assert Ranking("webhook", texts).topics(topics) == ["deploy", "payment", "auth", "docs"]
+    assert Ranking("readme", texts).topics(topics) == ["docs", "auth", "deploy", "payment"]
 
 
 def test_topics_without_a_usable_query_are_ordered_by_size_then_by_age() -> None:
     topics = ["auth", "docs", "deploy", "deploy", "auth", "api"]
-    assert rank_topics("", topics, [""] * 6) == ["auth", "deploy", "api", "docs"]
-    assert rank_topics("x", [], []) == []
+    assert Ranking("", [""] * 6).topics(topics) == ["auth", "deploy", "api", "docs"]
+    assert Ranking("x", []).topics([]) == []
 
 
 def test_only_the_first_1000_characters_of_a_query_count() -> None:
@@ -344,4 +344,4 @@ def test_the_topic_of_the_text_that_comes_first_comes_first() -> None:
     texts = ["a tax tax pay", "b zz tax", "a zz log", "b tax tax pay"]
     for topics in (["a", "b", "a", "b"], ["b", "a", "b", "a"]):
         first = rank("pay tax", texts)[0]
-        assert rank_topics("pay tax", topics, texts)[0] == topics[first]
+        assert Ranking("pay tax", texts).topics(topics)[0] == topics[first]

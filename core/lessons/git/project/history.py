@@ -6,7 +6,6 @@ commit, a hunk and a line only the beginning is read.
 
 import os
 import re
-import subprocess
 import threading
 import time
 import unicodedata
@@ -64,37 +63,23 @@ class Commit:
     hunks: tuple[Hunk, ...]
 
 
-class History:
-    """The commits of the branch that is checked out, read while somebody asks for the next one."""
+def commits_of(project: Path, *options: str, deadline_s: float) -> Iterator[Commit]:
+    """Yield the commits of the branch that is checked out, the newest first, until the deadline.
 
-    def __init__(self, project: Path, *options: str, deadline_s: float) -> None:
-        """Find the repository. options: of `git log`. deadline_s: by the monotonic clock.
-
-        Raises HistoryError where there is none.
-        """
-        self._tree = WorkTree(project, deadline_s=deadline_s)
-        self._options, self._deadline_s = options, deadline_s
-        self.is_whole = False
-
-    def __iter__(self) -> Iterator[Commit]:
-        """Yield the commits; `is_whole` then tells whether git came to its end in time."""
-        process = self._tree.start(*_LOG, *self._options, *_WHERE)
-        assert process.stdin and process.stdout
-        process.stdin.close()
-        timer = threading.Timer(max(0, self._deadline_s - time.monotonic()), process.kill)
-        timer.start()
-        try:
-            yield from _commits(process.stdout)
-            self.is_whole = not process.wait()
-        finally:
-            timer.cancel()
-            _ended(process)
-
-
-def _ended(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()
-    process.wait()
-    if process.stdout:
+    They are read while somebody asks for the next one. options: of `git log`. deadline_s: by the
+    monotonic clock. Raises HistoryError where there is no repository.
+    """
+    process = WorkTree(project, deadline_s=deadline_s).start(*_LOG, *options, *_WHERE)
+    assert process.stdin and process.stdout
+    process.stdin.close()
+    timer = threading.Timer(max(0, deadline_s - time.monotonic()), process.kill)
+    timer.start()
+    try:
+        yield from _commits(process.stdout)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
         process.stdout.close()
 
 

@@ -78,6 +78,6 @@ class Step(NamedTuple):
     ask: Callable[[Opening, Work, At], Any] | None = None
 
 
-def next_after(page: Sequence[Fragment], at_once: int = AT_ONCE) -> int | None:
+def next_after(page: Sequence[Fragment]) -> int | None:
     """Return where the page after this one begins; None where there is none."""
-    return page[-1].number if len(page) == at_once else None
+    return page[-1].number if len(page) == AT_ONCE else None

@@ -12,8 +12,7 @@ from redis import Redis
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding
 from rooms.fragments.redis import client
-from rooms.fragments.redis.engine import CachedEngine, cache_state
-from rooms.fragments.redis.rebuilding import Rebuilt, rebuild
+from rooms.fragments.redis.engine import CachedEngine, keep_current
 from tests.support.cached_engines import (
     AGENTS,
     SOME_STEPS,
@@ -54,6 +53,17 @@ def engine(team_server: TeamServer, redis_server: Valkey) -> Iterator[CachedEngi
     made = a_cached(team_server.emptied_dsn(), redis_server.address)
     yield made
     made.close()
+
+
+def are_current(engine: CachedEngine) -> dict[str, bool]:
+    """Whether the keyword sets of each agent are of the state of its fragments."""
+    with engine.inner.reading() as reading:
+        agents = reading.count(Wanted(state="all"), "agent")
+    found = dict[str, bool]()
+    for agent in agents:
+        with engine.inner.for_agent(agent).reading() as reading:
+            found[agent] = engine.cache.sets.are_of(agent, reading.revisions()[agent])
+    return found
 
 
 def nothing(server: Valkey, step: int) -> None:
@@ -130,8 +140,7 @@ def test_the_same_is_told_whatever_happens_to_the_server(
     steps = SOME_STEPS if disturb is killed else STEPS
     told = lived(engine, steps, at=lambda step: disturb(redis_server, step))
     assert told == plain(steps)
-    state = cache_state(engine)
-    assert state and state.hits
+    assert engine.cache.hits
 
 
 @pytest.mark.long  # it costs much
@@ -140,7 +149,7 @@ def test_the_same_is_told_where_others_write_without_redis(
     engine: CachedEngine, plain: Plain
 ) -> None:
     assert lived(engine, SOME_STEPS, other=engine.inner) == plain(SOME_STEPS)
-    assert engine.cache.state().errors == 0
+    assert engine.cache.client.errors == 0
 
 
 @pytest.mark.long  # it costs much
@@ -152,10 +161,8 @@ def test_the_same_is_told_where_another_process_writes(
     other = a_cached(inner.server.dsn, redis_server.address)
 
     assert lived(engine, steps, other=other) == plain(steps)
-    with engine.inner.reading() as reading:
-        agents = len(reading.count(Wanted(state="all"), "agent"))
-    assert agents > 1
-    assert rebuild(engine) == Rebuilt(made=0, current=agents)  # each has followed the other
+    current = are_current(engine)
+    assert len(current) > 1 and all(current.values())  # each has followed the other
     other.close()
 
 
@@ -225,8 +232,9 @@ def test_keywords_are_answered_by_the_sets_and_made_anew_when_behind(
         [first] = writing.add([a_fragment("a", keywords=("node",), agent="alice")])
     with alice.inner.writing() as writing:  # by a process that has no Redis
         [second] = writing.add([a_fragment("b", keywords=("node",), agent="alice")])
-    assert rebuild(engine) == Rebuilt(made=1)
-    assert rebuild(engine) == Rebuilt(current=1)
+    assert are_current(engine) == {"alice": False}
+    keep_current(engine)
+    assert are_current(engine) == {"alice": True}
     with Redis(port=redis_server.port) as redis:
         before = redis.keys("*:answer:*")
         with alice.reading() as reading:
@@ -251,7 +259,7 @@ def test_what_was_never_there_changes_nothing(
         with engine.for_agent("alice").writing() as writing:
             writing.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
         assert everything_asked(engine, "alice") == everything_asked(engine.inner, "alice")
-        assert engine.cache.state().errors
+        assert engine.cache.client.errors
         engine.close()
 
 
@@ -299,7 +307,7 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
     for it in threads:
         it.join()
     redis_server.thaw()
-    state = cache_state(engine)
-    assert state and not state.works
-    assert 1 <= state.errors <= THREADS
-    assert state.skipped >= 20 * THREADS - THREADS
+    asked = engine.cache.client
+    assert not asked.works
+    assert 1 <= asked.errors <= THREADS
+    assert asked.skipped >= 20 * THREADS - THREADS

@@ -1,12 +1,14 @@
 """Tests how commits are read: each hunk as it was made, and nothing without an end."""
 
+import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.project.history import MOST_HUNK_CHARS, MOST_HUNKS, Commit, History
+from core.lessons.git.project.history import MOST_HUNK_CHARS, MOST_HUNKS, Commit, commits_of
 from tests.support.git_clones import commit, git, new_project, run_git
 
 
@@ -23,10 +25,7 @@ def changed(project: Path, subject: str, **files: str) -> None:
 
 
 def commits(project: Path, *options: str) -> list[Commit]:
-    history = History(project, *options, deadline_s=time.monotonic() + 60)
-    found = list(history)
-    assert history.is_whole
-    return found
+    return list(commits_of(project, *options, deadline_s=time.monotonic() + 60))
 
 
 def test_each_hunk_has_its_lines_before_and_after_the_change(project: Path) -> None:
@@ -142,33 +141,41 @@ def test_the_commit_at_which_a_shallow_clone_begins_is_not_taken_for_its_work(
 
 
 @pytest.mark.long  # its deadline passes while it runs
-def test_when_the_time_is_over_what_was_read_is_not_whole(project: Path) -> None:
+def test_when_the_time_is_over_the_rest_is_not_read(project: Path) -> None:
     for at in range(3):
         changed(project, f"{at}", pay__py=f"{at}\n" * 100_000)  # more than a pipe holds
-    history = History(project, deadline_s=time.monotonic() + 10)
     found = []
-    for commit_read in history:
+    for commit_read in commits_of(project, deadline_s=time.monotonic() + 10):
         found.append(commit_read.subject)
         time.sleep(11)
-    assert (found[:1], history.is_whole) == (["2"], False)
+    assert found[0] == "2" and "0" not in found
 
 
 @pytest.mark.long  # it costs much
-def test_a_reader_that_stops_leaves_no_process(project: Path) -> None:
+def test_a_reader_that_stops_leaves_no_process(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for at in range(3):
         changed(project, f"{at}", pay__py=f"{at}\n" * 100_000)
-    history = History(project, deadline_s=time.monotonic() + 60)
-    reading = iter(history)
+    started = list[subprocess.Popen[bytes]]()
+
+    class Watched(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    reading = commits_of(project, deadline_s=time.monotonic() + 60)
     assert next(reading).subject == "2"
+    assert started[-1].returncode is None
     reading.close()  # type: ignore[attr-defined]  # a generator
-    assert not history.is_whole
+    assert started[-1].returncode is not None
 
 
 def test_without_a_commit_nothing_is_read_and_without_git_it_is_an_error(tmp_path: Path) -> None:
     run_git(tmp_path, "init", "--quiet")
-    history = History(tmp_path, deadline_s=time.monotonic() + 60)
-    assert (list(history), history.is_whole) == ([], False)
+    assert commits(tmp_path) == []
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / ".git").rename(tmp_path / "git")
     with pytest.raises(HistoryError):
-        History(tmp_path / "elsewhere", deadline_s=time.monotonic() + 60)
+        commits(tmp_path / "elsewhere")
