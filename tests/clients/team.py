@@ -15,7 +15,6 @@ import psycopg
 from tests.support.cli_process import CLI
 from tests.support.http_server import HttpServer, free_port
 
-VARIABLE = "TEAM_KEY"
 OFFERED = "fragments,sessions"
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from commands.clients.table import TEAM_ENTRY, TOOLS
+from commands.setup.remote.address import KEY_VARIABLE
 from tests.clients.desk import NEEDS_CLIENTS, WAIT_S, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, CODEX, Headless, filled
 from tests.clients.stand_in_model import Call, Request, Script, Step
-from tests.clients.team import OFFERED, VARIABLE, Team
+from tests.clients.team import OFFERED, Team
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, team_server
 
@@ -46,7 +47,7 @@ def offered(request: Request) -> set[str]:
 
 
 def with_key(client: Headless, key: str) -> Headless:
-    return client._replace(environment={**client.environment, VARIABLE: key})
+    return client._replace(environment={**client.environment, KEY_VARIABLE: key})
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
