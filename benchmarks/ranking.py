@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.text import ranking
-from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.english import function_words, stem_of
 from core.text.ranking import rank
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,7 +167,7 @@ def _stems(text: str) -> list[str]:
 
 
 def _without_function_words(text: str) -> list[str]:
-    words = re.sub(r"\w+", lambda it: "" if it[0] in FUNCTION_WORDS else it[0], text.casefold())
+    words = re.sub(r"\w+", lambda it: "" if it[0] in function_words() else it[0], text.casefold())
     return _stems(words)
 
 
@@ -177,7 +177,7 @@ def _with_grams(text: str) -> list[str]:
     for word in re.findall(r"[\uac00-\ud7a3]+|[^\W\uac00-\ud7a3]+", text.casefold()):
         if word[0] >= "\uac00":
             found.append(f"<{word[0]}")
-        elif word not in FUNCTION_WORDS:
+        elif word not in function_words():
             padded = f"<{word}>"
             found += [f"gram {padded[at : at + 4]}" for at in range(len(padded) - 3)]
     return found

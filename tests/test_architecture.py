@@ -44,7 +44,7 @@ ROOMS = {
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
-    "core.lessons.recall": "core core.lessons core.text",
+    "core.lessons.recall": "core core.data core.lessons core.text",
     "core.lessons.git": "core core.lessons core.lessons.upkeep core.text core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection"
@@ -52,7 +52,7 @@ ROOMS = {
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "core.data core.injection",
-    "core.text": "core.injection",
+    "core.text": "core.data core.injection",
     "core.together": "core core.text",
     "core.injection": "core.data",
     "core.data": "",

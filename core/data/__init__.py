@@ -24,6 +24,22 @@ def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
         yield row
 
 
+@cache
+def word_list(name: str, table: str = "word_lists") -> frozenset[str]:
+    """Return the words of a list."""
+    return frozenset(_lists(table)[name].split())
+
+
+def word_groups(name: str) -> list[list[str]]:
+    """Return the groups of words of a list that has commas between them."""
+    return [group.split() for group in _lists("word_lists")[name].split(",")]
+
+
+@cache
+def _lists(table: str) -> dict[str, str]:
+    return {row["list"]: row["words"] for row in rows(table)}
+
+
 class RuleTable(NamedTuple):
     """A table of rules. parts: texts by the names under which they stand in others, `{{NAME}}`."""
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from core.data import rows, rule_table
+from core.data import rule_table, word_list
 
 TOKENS = ("platform", "service")  # the tables of tokens
 
@@ -77,15 +77,9 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@cache
 def listed(name: str) -> frozenset[str]:
     """Return the words of one list."""
-    return _lists()[name]
-
-
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {row["list"]: frozenset(row["words"].split()) for row in rows("secret_words")}
+    return word_list(name, "secret_words")
 
 
 def _rule(row: dict[str, Any]) -> Rule:

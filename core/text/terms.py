@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.text.english import FUNCTION_WORDS, OTHER_FORMS, stem_of
+from core.text.english import function_words, other_forms, stem_of
 from core.text.hangul import asks_only, one_syllable_of, without_particle
 from core.text.normal_form import normal_form
 
@@ -122,9 +122,9 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 
 def _word_terms(word: str, is_spare: bool) -> Iterator[Term]:
     """Yield the stem of an English word, and its padded 4-grams, which survive a typing error."""
-    if len(word) == 1 or word in FUNCTION_WORDS:
+    if len(word) == 1 or word in function_words():
         return
-    for form in OTHER_FORMS.get(word, ()):
+    for form in other_forms().get(word, ()):
         yield Term(form, begins=True, ends=True, spare=True, run=word)
     stem = stem_of(word)
     yield Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS, spare=is_spare, run=word)

@@ -9,6 +9,8 @@ import unicodedata
 from itertools import pairwise
 from typing import Literal
 
+from core.data import word_list
+
 Scope = Literal["broad", "narrow"]
 
 MOST_WORDS = 5
@@ -16,71 +18,16 @@ JUDGED_CHARS = 128  # no topic that was saved is longer
 
 _SEPARATORS = re.compile(r"[-_/.:\s]+")
 
-# Words that name no module or feature, compared without separators.
-_BROAD = frozenset(
-    """
-    code codes codebase coding sourcecode programming program project projects backend frontend
-    fullstack software development dev general misc miscellaneous other others etc stuff things
-    various everything all todo wip temp tmp fix fixes fixing bugfix bugfixes hotfix bug bugs
-    error errors issue issues problem problems work change changes update updates feature features
-    refactor refactoring cleanup
-    코드 소스코드 백엔드 프론트엔드 프런트엔드 프로젝트 프로그램 소프트웨어 개발 수정 버그 버그수정
-    오류 오류수정 에러 문제 이슈 작업 변경 업데이트 기능 기타 일반 전체 공통사항 리팩터링 리팩토링
-    """.split()
-)
-
-# A repair is one ticket; such a word in a name of several means one, unless the next word makes a
-# thing of its own of it (`bug-report`, the protocol FIX).
-_REPAIRS = frozenset(
-    """
-    fix fixes bugfix hotfix bug typo 버그 버그수정 오류수정 핫픽스
-    """.split()
-)
-_THINGS = frozenset(
-    """
-    report reports reporting tracker tracking bounty bounties protocol engine
-    리포트 신고 추적
-    """.split()
-)
 _REPAIR_ENDS = ("버그수정", "오류수정", "에러수정", "버그픽스")
 
-# One change: such a verb before two or more words, or beside a version (`verify_token_v2`).
-_VERBS = frozenset(
-    """
-    add adds added remove removes rename implement upgrade bump
-    """.split()
-)
-_VERBS_OF_VERSIONS = _VERBS | frozenset(
-    """
-    verify validate check get set update create delete handle parse load send make fix
-    """.split()
-)
 _VERSION = re.compile(r"v[0-9]+|v[0-9]+_[0-9]+")
 
-_TICKET_WORDS = frozenset(
-    """
-    issue issues ticket tickets pr mr jira gh case bug task 이슈 티켓
-    """.split()
-)
 _TICKET = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z][A-Z0-9]{1,9})-[0-9]{2,6}(?![0-9A-Za-z])|#[0-9]+")
-_STANDARDS = frozenset(
-    """
-    AES CP CVE EC ED EIP ERC ES FIPS HTTP IEC IEEE IP ISO MD MP NIST PEP RFC RSA SHA TLS
-    UCS UTF
-    """.split()
-)
-
 # A day or a month; a year stands for one unless it is part of a product's name.
 _DATE = re.compile(
     r"(?<![0-9])20[0-9]{2}(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?[0-3][0-9])?|[-_. ]?q[1-4])(?![0-9])"
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}년?")
-_NAMED_BY_YEAR = frozenset(
-    """
-    windows server office sql mssql exchange sharepoint studio vs es ecma ecmascript
-    edition cpp c++ c sap autocad
-    """.split()
-)
 
 
 def scope_of(topic: str) -> Scope | None:
@@ -91,7 +38,7 @@ def scope_of(topic: str) -> Scope | None:
     """
     text = unicodedata.normalize("NFKC", topic[:JUDGED_CHARS])
     words = [word for word in _SEPARATORS.split(text.casefold()) if word]
-    if "".join(words) in _BROAD:
+    if "".join(words) in word_list("broad_topics"):
         return "broad"
     is_narrow = (
         len(words) > MOST_WORDS
@@ -104,27 +51,30 @@ def scope_of(topic: str) -> Scope | None:
 
 def _names_a_moment(folded: str, words: list[str]) -> bool:
     years = [at for at, word in enumerate(words) if _YEAR.fullmatch(word)]
-    if any(not at or words[at - 1] not in _NAMED_BY_YEAR for at in years):
+    if any(not at or words[at - 1] not in word_list("named_by_year") for at in years):
         return True
     return bool(_DATE.search(folded)) and not years
 
 
 def _names_a_ticket(text: str, words: list[str]) -> bool:
-    if any(not found[1] or found[1] not in _STANDARDS for found in _TICKET.finditer(text)):
+    standards, ticket_words = word_list("standards"), word_list("ticket_words")
+    if any(not found[1] or found[1] not in standards for found in _TICKET.finditer(text)):
         return True
-    return any(word in _TICKET_WORDS and number.isdigit() for word, number in pairwise(words))
+    return any(word in ticket_words and number.isdigit() for word, number in pairwise(words))
 
 
 def _names_a_change(words: list[str]) -> bool:
     if len(words) < 2:
         return words[0].endswith(_REPAIR_ENDS) if words else False
-    if len(words) > 2 and words[0] in _VERBS:
+    verbs, verbs_of_versions = word_list("verbs_of_change"), word_list("verbs_of_versions")
+    if len(words) > 2 and words[0] in verbs:
         return True
-    if words[0] in _VERBS_OF_VERSIONS and any(map(_VERSION.fullmatch, words)):
+    if words[0] in verbs | verbs_of_versions and any(map(_VERSION.fullmatch, words)):
         return True
+    repairs, things = word_list("repairs"), word_list("things_of_repairs")
     followers = [*words[1:], ""]
     return any(
-        word in _REPAIRS and after not in _THINGS
+        word in repairs and after not in things
         for word, after in zip(words, followers, strict=True)
     )
 

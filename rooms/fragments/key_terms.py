@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from core.data import word_list
 from core.sanitizer import MARKER
-from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.english import function_words, stem_of
 from core.text.hangul import without_particle
 from core.text.normal_form import normal_form
 from rooms.fragments.fragment import KEYWORD_CHARS, plain_keyword
@@ -27,22 +28,6 @@ _VERB = re.compile(
     "^않|(?:[다요죠까져]|는데|[해하돼아어여]서|려면|[는은인]지|[았었했]던|(?<=..)[고며야면게할될된한]|^.[은는을를에])$"
 )
 _DENIED = re.compile(r"(?<=[^하되]지)\s+(?:않|못|마|말)")  # behind a verb: 쓰지 않는다
-
-# Words that many sentences have, whatever they are about.
-_COMMON = frozenset(
-    """
-    always never must need needs needed use used uses using make makes made get gets got set sets
-    instead without within first then now new old see one two three may might way thing things via
-    per let still even since already yes because when whenever however therefore also like well
-    good best better many much every each any several only often usually please note e.g i.e etc
-    직접 따로 함께 하고 이고 쓰고 적고 나서 번만 번씩 번까지 늦게 사실
-    그리고 그러나 하지만 그래서 따라서 또는 혹은 및 먼저 다음 이후 이전 지금 이미 다시 항상 모든
-    모두 매우 아주 바로 때문 경우 이것 그것 저것 여기 거기 우리 위해 대한 대해 통해 따라 관련 없이
-    있는 없는 있음 없음 있을 없을 반드시 절대 아니 아닌 그냥 조금 많이 가장 더욱 대신 이런 그런
-    저런 어떤 같은 다른 이번 때는 때에 때가 하나 무엇 언제 어디 어떻게 왜냐 만약 만일 동안 정도
-    사용 이용 필요 확인 가능 불가 해야 하기 쓰기
-    """.split()
-)
 
 
 def keywords_of(text: str) -> tuple[str, ...]:
@@ -69,7 +54,7 @@ def _words(text: str) -> Iterator[str]:
             continue
         word = _noun(found[0]) if _HANGUL.match(found[0]) else found[0]
         plain = word.lower()
-        is_common = plain in FUNCTION_WORDS or plain in _COMMON
+        is_common = plain in function_words() or plain in word_list("no_keywords")
         if _LEAST_CHARS <= len(word) <= KEYWORD_CHARS and not is_common:
             yield word
 
@@ -78,7 +63,7 @@ def _noun(word: str) -> str:
     """Return a Korean word without its particle; "" for what is no noun, or says nothing."""
     bare = without_particle(word)
     is_verb = (_VERB if bare == word else _CUT_VERB).search(bare) or word.endswith("거나")
-    return "" if is_verb or word in _COMMON else bare
+    return "" if is_verb or word in word_list("no_keywords") else bare
 
 
 def _key(word: str) -> str:

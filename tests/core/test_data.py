@@ -24,3 +24,10 @@ def test_a_table_is_written_as_its_change_is_read_best(name: str) -> None:
     """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
     text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
     assert text == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
+
+
+def test_each_list_of_words_stands_once_by_its_name_and_says_what_it_is() -> None:
+    found = list(rows("word_lists"))
+    names = [row["list"] for row in found]
+    assert names == sorted(set(names))
+    assert all(list(row) == ["list", "about", "words"] and row["about"] for row in found)

@@ -6,8 +6,10 @@ labelled actions of `benchmarks/recall.py`.
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from math import log
 
+from core.data import word_list
 from core.lessons.anchors.paths import is_exact, matches
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.rarity import Surroundings
@@ -41,20 +43,11 @@ _COMMON_FILE = re.compile(
     r"|readme|config|settings|setup|package|mod|lib|app|constants?|errors?|schema|page|layout|route"
     r"|handler|service|server|client)\.[a-z]+"
 )
-_COMMON = frozenset(
-    map(
-        stem_of,
-        "api app apps base branch build class code com commit common config const core data date "
-        "def default dir doc docs error errors false file files folder func function git github "
-        "helper helpers http https id import index int item items java json key let lib line lines "
-        "list local main md method model models module name none null number object org package "
-        "path private project public readme repo result return rs script scripts self src static "
-        "string test tests time toml true ts tsx txt type types update user users util utils val "
-        "value values var version view views void www yaml yml 사용 확인 추가 변경 수정 작업 설정 "
-        "파일 코드 테스 버전 이름 실행 적용 처리 생성 삭제 값을 값이 문제 서버 화면 함수 기능 사람 "
-        "방식 내용 결과 요청 응답 호출 데이".split(),
-    )
-)
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    return frozenset(map(stem_of, word_list("common_in_code")))
 
 
 class Rarity:
@@ -191,7 +184,7 @@ class Evidence:
         for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
             shared = getattr(reading, kind) & getattr(candidate.whole, kind)
             for term in shared - counted:
-                is_common = kind == "words" and term in _COMMON
+                is_common = kind == "words" and term in _common_words()
                 weight = _COMMON_WORD if is_common else full_weight
                 if term not in getattr(candidate.lesson, kind):
                     weight *= _BESIDE_THE_LESSON

@@ -9,15 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from math import log
 
+from core.data import word_list
 from core.lessons.anchors.paths import could_match, matches
 from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, files_in, worded
 from core.lessons.record import Record
 from core.lessons.selection import is_usable
-from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.english import function_words, stem_of
 from core.text.normal_form import normal_form
 
 MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes some 20 µs
@@ -34,14 +35,11 @@ _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
-_OF_ANY_TASK = frozenset(
-    map(
-        stem_of,
-        "use used add added fix fixed make made change changed update updated work working file"
-        " files code test tests run need new one two get set want look please 사용 수정 추가 변경"
-        " 작업 해주 확인 계속 다시".split(),
-    )
-)
+
+
+@cache
+def _of_any_task() -> frozenset[str]:
+    return frozenset(map(stem_of, word_list("of_any_task")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +93,7 @@ def for_prompt(
     """
     records = [it for it in records if is_usable(it)]
     text = worded(prompt)
-    sought = _words(text) - _OF_ANY_TASK
+    sought = _words(text) - _of_any_task()
     shared = [sought & _words(" ".join(it.texts)) for it in records]
     most = log(count + 1)
     rarity = {
@@ -168,7 +166,7 @@ def _term(word: str) -> str:
     """Return the stem of a word, "" where it says nothing."""
     word = word.lower()
     says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
-    return stem_of(word) if says_something and word not in FUNCTION_WORDS else ""
+    return stem_of(word) if says_something and word not in function_words() else ""
 
 
 def _flat(groups: Iterable[Collection[str]]) -> Iterator[str]:

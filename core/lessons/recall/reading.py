@@ -7,18 +7,19 @@ as records that share a word or a file with the action.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+from core.data import word_list
 from core.lessons.anchors.paths import could_match
 from core.lessons.json_form import DECODER
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.merging import MOST_HIDDEN
 from core.lessons.record import Record, ids_in, parse_line
-from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.english import function_words, stem_of
 from core.text.normal_form import normal_form
 
 # Of a log of more lines only those that come closest are read: an agent waits for the answer.
@@ -51,14 +52,6 @@ _FIRST_HANGUL = "\uac00"
 TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
-MEANINGLESS = FUNCTION_WORDS | frozenset(
-    "add added always change changed changes first get got instead like made make must need needs"
-    " never new old one run set still two use used using want without"
-    " 있게 있는 있다 있으 있어 있습 있고 있지 없는 없이 없다 없으 없고 하는 하지 하고 하면 한다"
-    " 해야 했다 해서 되는 된다 되면 되지 않는 않고 않으 때문 경우 대한 위해 통해 모든 다른 같은"
-    " 이런 그런 어떤 먼저 반드 다시 바로 함께 그대 그리 그래 그때 이미 아직 이때 이후 이전 부터"
-    " 까지 보다 에서 으로 에는 주세 해주 해줘 합니 입니 됩니 습니 한번 새로".split()
-)
 # What `stem_of` takes away, in the bytes of a line.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
@@ -189,19 +182,25 @@ def _dotted_names(text: str) -> Iterator[str]:
         yield from map(".".join, pairwise(dotted.casefold().split(".")))
 
 
+@cache
+def meaningless() -> frozenset[str]:
+    """Return the words that say nothing of an action; of Hangul the first two syllables."""
+    return function_words() | word_list("meaningless")
+
+
 @lru_cache(maxsize=32_768)
 def _terms(token: str) -> tuple[Collection[str], Collection[str], Collection[str]]:
     """Return the words of a token, the name that it is if it has several parts, and its pairs."""
     if token[0] >= _FIRST_HANGUL:
-        return {token[:2]} - MEANINGLESS, (), list(map("".join, pairwise(token)))
+        return {token[:2]} - meaningless(), (), list(map("".join, pairwise(token)))
     parts = [part.casefold() for part in _PART.findall(token)]
     name: list[str] = []
     if sum(len(part) > 1 for part in parts) > 1:
         name = [re.sub(r"[^a-z0-9]", "", token.casefold())]
     elif token.isalpha():
         parts.append(token.casefold())
-    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in MEANINGLESS)
-    return set(map(stem_of, words)) - MEANINGLESS, name, ()
+    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in meaningless())
+    return set(map(stem_of, words)) - meaningless(), name, ()
 
 
 class AtHand(NamedTuple):

@@ -6,9 +6,11 @@ test` says nothing of package.json.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
-from core.lessons.recall.reading import MEANINGLESS
+from core.data import rows
+from core.lessons.recall.reading import meaningless
 
 _COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
@@ -18,83 +20,13 @@ _WRAPPERS = frozenset(
     " then do".split()
 )
 
-# Programs, the words that may follow ("" for any), and the files. Sources: the documentation of
-# each tool on the files that it reads or writes by default.
-# fmt: off
-_ROWS: Sequence[tuple[str, str, str]] = (
-    ("uv", "add remove lock sync", "uv.lock pyproject.toml"),
-    ("poetry", "add remove lock update install", "poetry.lock pyproject.toml"),
-    ("pdm", "add remove lock update install", "pdm.lock pyproject.toml"),
-    ("pipenv", "install uninstall lock update", "Pipfile Pipfile.lock"),
-    ("pip pip3", "install uninstall", "requirements.txt requirements-dev.txt pyproject.toml"),
-    ("pip-compile", "", "requirements.in requirements.txt"),
-    ("npm", "install i ci add uninstall update audit version", "package.json package-lock.json"),
-    ("pnpm", "install i add remove update", "package.json pnpm-lock.yaml"),
-    ("yarn", "install add remove upgrade up", "package.json yarn.lock"),
-    ("bun", "install add remove update", "package.json bun.lock bun.lockb"),
-    ("cargo", "add remove update", "Cargo.toml Cargo.lock"),
-    ("go", "get mod", "go.mod go.sum"),
-    ("bundle bundler", "install update add lock", "Gemfile Gemfile.lock"),
-    ("composer", "install require remove update", "composer.json composer.lock"),
-    ("mix", "deps.get deps.update", "mix.exs mix.lock"),
-    ("dotnet", "add remove restore", "*.csproj"),
-    ("flutter dart", "pub", "pubspec.yaml pubspec.lock"),
-    ("mvn mvnw", "", "pom.xml"),
-    ("gradle gradlew", "", "build.gradle build.gradle.kts settings.gradle settings.gradle.kts"),
-    ("bazel bazelisk", "", "MODULE.bazel WORKSPACE BUILD.bazel"),
-    ("cmake", "", "CMakeLists.txt"),
-    ("make gmake", "", "Makefile"),
-    ("just", "", "justfile"),
-    ("terraform tofu", "", "*.tf *.tfvars"),
-    ("terragrunt", "", "terragrunt.hcl"),
-    ("ansible-playbook", "", "ansible.cfg"),
-    ("helm", "", "Chart.yaml values.yaml"),
-    ("helmfile", "", "helmfile.yaml"),
-    ("kustomize", "", "kustomization.yaml"),
-    ("docker podman", "build buildx", "Dockerfile"),
-    ("docker podman", "compose",
-     "docker-compose.yml docker-compose.yaml compose.yaml compose.yml"),
-    ("docker-compose", "",
-     "docker-compose.yml docker-compose.yaml compose.yaml compose.yml"),
-    ("skaffold", "", "skaffold.yaml"),
-    ("tilt", "", "Tiltfile"),
-    ("vagrant", "", "Vagrantfile"),
-    ("pre-commit", "", ".pre-commit-config.yaml"),
-    ("alembic", "", "alembic.ini"),
-    ("tox", "", "tox.ini"),
-    ("nox", "", "noxfile.py"),
-    ("tsc", "", "tsconfig.json"),
-    ("vite", "", "vite.config.ts vite.config.js"),
-    ("webpack", "", "webpack.config.js"),
-    ("wrangler", "", "wrangler.toml"),
-    ("fly flyctl", "", "fly.toml"),
-    ("vercel", "", "vercel.json"),
-    ("firebase", "", "firebase.json"),
-    ("serverless sls", "", "serverless.yml"),
-    ("prisma", "", "schema.prisma"),
-    ("buf", "", "buf.yaml buf.gen.yaml"),
-)
-# fmt: on
-
-
-def _table() -> Mapping[str, Sequence[tuple[frozenset[str], tuple[str, ...]]]]:
-    table: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
-    for tools, words, files in _ROWS:
-        for tool in tools.split():
-            names = tuple(files.casefold().split())
-            table.setdefault(tool, []).append((frozenset(words.split()), names))
-    return table
-
-
-_FILES = _table()
-
 
 def phrases_in(command: str) -> Iterator[tuple[str, str]]:
     """Yield two words in a row of each program that a command runs."""
     for words in _programs(command):
         while words and words[0] in _WRAPPERS:
             del words[0]
-        yield from (pair for pair in pairwise(words) if not MEANINGLESS & {*pair})
+        yield from (pair for pair in pairwise(words) if not meaningless() & {*pair})
 
 
 def tool_files(command: str) -> Iterator[tuple[str, bool]]:
@@ -111,10 +43,25 @@ def tool_files(command: str) -> Iterator[tuple[str, bool]]:
 
 def _files_of(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
     if words:
-        for following, names in _FILES.get(words[0].rpartition("/")[2], ()):
+        for following, names in _files().get(words[0].rpartition("/")[2], ()):
             # An option may have a word of its own.
             if not following or following.intersection(words[1:3]):
                 yield from ((name, bool(following)) for name in names)
+
+
+@cache
+def _files() -> Mapping[str, Sequence[tuple[frozenset[str], tuple[str, ...]]]]:
+    """Return the words that may follow each program, none for any, and the files that it has.
+
+    Sources: the documentation of each tool on the files that it reads or writes by default.
+    """
+    table: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
+    for row in rows("shell_files"):
+        following = frozenset(row.get("words", "").split())
+        names = tuple(row["files"].casefold().split())
+        for program in row["programs"].split():
+            table.setdefault(program, []).append((following, names))
+    return table
 
 
 def _programs(command: str) -> Iterator[list[str]]:

@@ -5,7 +5,9 @@ Without a model nothing more can be told: a sign makes a pair worth a look, and 
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from core.data import word_groups
 from core.text.normal_form import normal_form
 from core.text.terms import pieces_of
 
@@ -19,25 +21,6 @@ _NEGATION = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
-# fmt: off
-_ENGLISH = (
-    "enable disable", "enabled disabled", "on off", "true false", "allow deny", "allow forbid",
-    "allowed forbidden", "always never", "before after", "increase decrease", "up down",
-    "open closed", "public private", "required optional", "sync async", "works fails",
-    "synchronous asynchronous", "success failure", "succeeds fails", "accept reject", "add remove",
-    "start stop", "first last", "manual automatic", "manually automatically", "tabs spaces",
-    "light dark", "fast slow", "safe unsafe", "stable unstable", "valid invalid", "keep delete",
-    "internal external", "minimum maximum",
-)
-_KOREAN = (
-    "켜 끄", "켜 꺼", "켠다 끈다", "활성화 비활성화", "허용 금지", "허용 차단",
-    "가능 불가능", "항상 절대", "이전 이후", "전에 후에", "먼저 나중", "증가 감소",
-    "공개 비공개", "필수 선택", "동기 비동기", "성공 실패", "자동 수동", "추가 삭제",
-    "추가 제거", "시작 중지", "최소 최대", "내부 외부", "유지 폐기", "빠르 느리",
-    "찬성 반대", "사용 미사용", "안전 위험",
-)
-# fmt: on
-_PAIRS = [(left, right) for left, right in map(str.split, (*_ENGLISH, *_KOREAN))]
 _WIDE = "\u1100"  # from here on words carry endings, and stand joined
 
 
@@ -54,7 +37,7 @@ def _signs(one: str, other: str) -> Iterator[str]:
         yield NUMBERS
     words = set(pieces_of(one)), set(pieces_of(other))
     texts = one, other
-    for pair in _PAIRS:
+    for pair in _opposites():
         for left, right in (pair, pair[::-1]):
             has = [
                 [_has(texts[at], words[at], *it) for at in (0, 1)]
@@ -63,6 +46,11 @@ def _signs(one: str, other: str) -> Iterator[str]:
             if has == [[True, False], [False, True]]:
                 yield OPPOSITES
                 return
+
+
+@cache
+def _opposites() -> list[tuple[str, str]]:
+    return [(left, right) for left, right in word_groups("opposites")]
 
 
 def _has(text: str, words: set[str], word: str, opposite: str) -> bool:

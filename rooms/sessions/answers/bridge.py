@@ -16,7 +16,7 @@ from core.lessons.record_text import topic_text
 from core.lessons.selection import is_harmless, is_usable
 from core.messages import say, speaking
 from core.store import LogReader
-from core.text.english import FUNCTION_WORDS
+from core.text.english import function_words
 from core.text.hangul import without_particle
 from core.text.printable import one_line
 from core.text.wording import scope_of
@@ -121,4 +121,6 @@ def _folder(path: str) -> str:
 
 def _telling(words: Iterable[str]) -> Iterable[str]:
     plain = (without_particle(word.strip(".,:;!?()[]'\"`").lower()) for word in words)
-    return (it for it in plain if len(it) > (2 if it.isascii() else 1) and it not in FUNCTION_WORDS)
+    return (
+        it for it in plain if len(it) > (2 if it.isascii() else 1) and it not in function_words()
+    )
