@@ -31,7 +31,6 @@ GAP: dict[str, Any] = {
     "lesson": "세금표를 먼저 확인한다",
     "ask_next_time": "어느 나라에 파나요?",
 }
-TOOLS = ["search_memory", "log_memory", "compact_memory"]
 ARGUMENTS = (
     "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths,"
     " when"
@@ -145,33 +144,12 @@ def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: Server
     assert instructions == INSTRUCTIONS
 
 
-def test_there_are_exactly_three_tools(server: ServerProcess) -> None:
-    listed = server.request("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in listed] == TOOLS
-
-
 def test_the_list_of_tools_costs_a_session_at_most_4000_bytes(server: ServerProcess) -> None:
     request_id = server.ask("tools/list")
     answer = server.answer(request_id)
     [line] = [line for line in server.stdout_lines if json.loads(line).get("id") == request_id]
     assert json.loads(line) == answer
     assert len(line) <= 4_000
-
-
-def test_every_tool_description_stays_below_1024_bytes(server: ServerProcess) -> None:
-    listed = server.request("tools/list")["result"]["tools"]
-    sizes = {tool["name"]: len(tool["description"].encode("utf-8")) for tool in listed}
-    assert {name: size for name, size in sizes.items() if not 0 < size < 1024} == {}
-
-
-@pytest.mark.long  # it costs much
-def test_a_saved_record_is_acknowledged_in_one_text(server: ServerProcess, project: Path) -> None:
-    facts: Facts = {"type": "log", "topic": "결제", "count": 1, "project": str(project)}
-    topics = sentence("en", "answers.topics", topics="결제 (1)")
-    assert (
-        server.call("log_memory", **GAP)
-        == f"{sentence('en', 'answers.saved_new', **facts)}\n{topics}"
-    )
 
 
 def test_a_saved_record_stands_in_the_file_word_for_word(
@@ -215,98 +193,28 @@ def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path
     )
 
 
+REFUSED: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
+    ("compact_memory", {"delete_ids": {"token": MARKER}}, "protocol.wrong_type",
+     {"field": "delete_ids", "tool": "compact_memory", "expected": "a list of tokens"}),
+    ("log_memory", {**GAP, "summary": MARKER}, "protocol.unknown_argument",
+     {"field": "summary", "tool": "log_memory", "known": ARGUMENTS}),
+    ("log_memory", {**GAP, "type": MARKER}, "errors.unknown_type", {}),
+    ("log_memory", {**GAP, "lesson": f"{MARKER} \ud800"}, "errors.lone_surrogate",
+     {"field": "lesson"}),
+]  # fmt: skip
+
+
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("tool", "arguments", "expected"),
-    [
-        pytest.param(
-            "log_memory",
-            {"topic": "auth", "missing_context": "gap", "lesson": [MARKER]},
-            sentence(
-                "en", "protocol.wrong_type", field="lesson", tool="log_memory", expected="a text"
-            ),
-            id="a list for a text",
-        ),
-        pytest.param(
-            "search_memory",
-            {"query": {"words": MARKER}},
-            sentence(
-                "en", "protocol.wrong_type", field="query", tool="search_memory", expected="a text"
-            ),
-            id="an object for a text",
-        ),
-        pytest.param(
-            "compact_memory",
-            {"compact_threshold": MARKER},
-            sentence(
-                "en",
-                "protocol.wrong_type",
-                field="compact_threshold",
-                tool="compact_memory",
-                expected="a whole number",
-            ),
-            id="a text for a number",
-        ),
-        pytest.param(
-            "compact_memory",
-            {"delete_ids": {"token": MARKER}},
-            sentence(
-                "en",
-                "protocol.wrong_type",
-                field="delete_ids",
-                tool="compact_memory",
-                expected="a list of tokens",
-            ),
-            id="an object for tokens",
-        ),
-        pytest.param(
-            "log_memory",
-            {**GAP, "summary": MARKER},
-            sentence(
-                "en",
-                "protocol.unknown_argument",
-                field="summary",
-                tool="log_memory",
-                known=ARGUMENTS,
-            ),
-            id="an unknown argument",
-        ),
-        pytest.param(
-            "log_memory",
-            {"topic": MARKER},
-            sentence("en", "protocol.missing_argument", field="lesson", tool="log_memory"),
-            id="a missing argument",
-        ),
-        pytest.param(
-            "log_memory",
-            {**GAP, "type": MARKER},
-            sentence("en", "errors.unknown_type"),
-            id="an unknown type",
-        ),
-        pytest.param(
-            "log_memory",
-            {**GAP, "lesson": f"{MARKER} \ud800"},
-            sentence("en", "errors.lone_surrogate", field="lesson"),
-            id="half of a character",
-        ),
-        pytest.param(
-            "log_memory",
-            {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
-            sentence(
-                "en", "protocol.wrong_type", field="topic", tool="log_memory", expected="a text"
-            )
-            + "\n"
-            + sentence(
-                "en", "protocol.wrong_type", field="lesson", tool="log_memory", expected="a text"
-            ),
-            id="two wrong types",
-        ),
-    ],
-)
 def test_refused_arguments_are_named_and_never_repeated(
-    server: ServerProcess, project: Path, tool: str, arguments: dict[str, Any], expected: str
+    server: ServerProcess, project: Path
 ) -> None:
-    assert server.refusal(tool, **arguments) == expected
+    for tool, arguments, key, facts in REFUSED:
+        assert server.refusal(tool, **arguments) == sentence("en", key, **facts)
+    wrong = {"topic": [MARKER], "missing_context": "gap", "lesson": 7}
+    assert server.refusal("log_memory", **wrong) == "\n".join(
+        sentence("en", "protocol.wrong_type", field=it, tool="log_memory", expected="a text")
+        for it in ("topic", "lesson")
+    )
     assert MARKER not in server.stderr()
     assert not (project / CONTEXT_DIRECTORY).exists()
 
