@@ -43,7 +43,6 @@ with quick_start():
 
 from core.cancellation import Cancellation
 from core.errors import RoomsError, SentinelError
-from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
 from core.lessons.compaction import (
     check_threshold,
@@ -54,6 +53,7 @@ from core.lessons.compaction import (
 )
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import log_text, record_json
+from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND

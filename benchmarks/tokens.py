@@ -24,16 +24,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from commands.clients.rules_files import BLOCK
 from commands.clients.table import TOOLS
 from commands.documents.marked_block import with_block
-from core.lessons.agent_rules import (
+from core.lessons.briefing import session_briefing
+from core.lessons.log import MemoryLog
+from core.lessons.record import Draft, Record, new_record
+from core.lessons.record_text import record_block
+from core.lessons.rules import (
     FRAGMENTS_INSTRUCTIONS,
     INSTRUCTIONS,
     SESSIONS_INSTRUCTIONS,
     rules,
 )
-from core.lessons.briefing import session_briefing
-from core.lessons.log import MemoryLog
-from core.lessons.record import Draft, Record, new_record
-from core.lessons.record_text import record_block
 from core.lessons.selection import records_within
 from core.messages import Language
 from core.settings import read_settings

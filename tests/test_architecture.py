@@ -48,7 +48,7 @@ ROOMS = {
     "core.lessons.git": "core core.lessons core.lessons.upkeep core.text core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection"
-    " core.together",
+    " core.together core.data",
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "core.data core.injection",

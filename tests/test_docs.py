@@ -11,7 +11,6 @@ from fastmcp import Client
 
 import cli
 import server
-from core.lessons.agent_rules import INSTRUCTIONS, rules
 from core.lessons.anchors.paths import MOST_PATHS, PATH_BYTES
 from core.lessons.anchors.triggers import LEAST_TRIGGER_CHARS, MOST_TRIGGERS, TRIGGER_BYTES
 from core.lessons.log_file import LOCK_SUFFIX, REPLACED_NAME
@@ -23,6 +22,7 @@ from core.lessons.record import (
     parse_line,
     record_id,
 )
+from core.lessons.rules import INSTRUCTIONS, rules
 from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
 from core.secrets.rules import Rule
@@ -89,7 +89,8 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     # The logger, keys of sentences, a schema of PostgreSQL.
     others = {"sentinel_memory", "other_memory", "server_memory", "agent_memory"}
     faults = []
-    for name in [*TEXTS, "tests/data/tool_surface.json", "core/lessons/agent_rules.py"]:
+    ours = ("core/lessons/rules.py", "core/data/rules.en.md", "core/data/rules.ko.md")
+    for name in [*TEXTS, "tests/data/tool_surface.json", *ours]:
         text = text_of(name).replace("\\n", "\n")  # a line end in JSON
         words = {it for it in re.findall(r"\b\w+_memory\b", text) if not it.startswith("test_")}
         calls = re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text)

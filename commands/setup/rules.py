@@ -32,7 +32,7 @@ from commands.documents.marked_block import (
 from commands.documents.text_file import ExportError
 from commands.setup.entries import rooms_together
 from commands.setup.files import Change, Desk, Job, Remark, opened
-from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
+from core.lessons.rules import front_matter, language_of, rules
 from core.messages import Facts, Language, say, speaking
 
 # The files that are made for our rules alone.
@@ -194,7 +194,7 @@ def _with_rules(change: Change, name: str, body: Body, said: str) -> str:
     text, lang = change.text, language_of(said)
     if name in OWN_FILES and _is_all_ours(without_block(text, BLOCK)):
         newline = "\r\n" if "\r\n" in text else "\n"
-        made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, said)
+        made = with_block(front_matter(lang).replace("\n", newline), BLOCK, said)
         return text if text.splitlines() == made.splitlines() else made
     return with_block(text, BLOCK, said if body == "rules" else import_of(name))
 
@@ -221,7 +221,7 @@ def _refuse_broken(desk: Desk, job: Job, files: RulesFiles) -> None:
 
 def _is_all_ours(rest: str) -> bool:
     """Return whether a file made for the rules holds nothing of the user beside the block."""
-    return rest.replace("\r\n", "\n") in ("", *FRONT_MATTER.values())
+    return rest.replace("\r\n", "\n") in ("", front_matter("en"), front_matter("ko"))
 
 
 def _named(desk: Desk, machine: Machine) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,11 @@ _FOLDER = Path(__file__).parent
 _PART = r"\{\{([A-Z0-9_]+)\}\}"
 
 
+def data_text(name: str) -> str:
+    """Return the text of one of these files."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
 def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
     """Yield the row of each line of `NAME.jsonl`. Raises ValueError with a broken one's number."""
     path = folder / f"{name}.jsonl"

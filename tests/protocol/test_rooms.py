@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
+from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.messages import Language
 from tests.conftest import StartServer
 from tests.support.cli_process import Run

@@ -16,9 +16,9 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
-from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.git import uncommitted
 from core.lessons.log import MemoryLog
+from core.lessons.rules import INSTRUCTIONS
 from core.messages import Language
 from core.text.tokens import estimate_tokens
 from protocol import call as frame

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.record import Draft
+from core.lessons.rules import INSTRUCTIONS
 from core.messages import Facts, Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore

@@ -10,7 +10,7 @@ from commands.clients.machine import Machine, machine_of
 from commands.setup.files import Installation, Job, Level, Tree
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan
-from core.lessons.agent_rules import rules
+from core.lessons.rules import rules
 from core.messages import Language
 from core.project import CONTEXT_DIRECTORY
 

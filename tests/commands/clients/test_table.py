@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from commands.clients.table import CLIENTS
-from core.lessons.agent_rules import rules
+from core.lessons.rules import rules
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
 from tests.support.stdio_client import ROOT

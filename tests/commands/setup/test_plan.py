@@ -20,8 +20,8 @@ from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import installed, runner_of
 from commands.setup.hooks import handler_of, hook_strings
 from commands.setup.lines import change_lines
-from core.lessons.agent_rules import rules
 from core.lessons.log_file import COMPANIONS
+from core.lessons.rules import rules
 from tests.support.cli_process import Run
 from tests.support.said import sentences
 from tests.support.sentences import in_language

@@ -11,7 +11,7 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.setup.files import Remark
-from core.lessons.agent_rules import FRONT_MATTER, rules
+from core.lessons.rules import front_matter, rules
 from core.messages import Language
 from tests.support.documents import blocks, text_of
 from tests.support.setup_bench import Bench
@@ -25,7 +25,7 @@ BY_HAND: dict[Language, str] = {
     "en": text_of(".cursorrules"),
     "ko": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
 }
-OURS = f"{FRONT_MATTER['en']}\n{RULES}"
+OURS = f"{front_matter('en')}\n{RULES}"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
 
@@ -454,7 +454,7 @@ def test_the_long_rules_of_an_older_version_are_renewed_in_their_place(
 
 def test_rules_that_move_keep_their_language(bench: Bench) -> None:
     bench.take(bench.plan("cursor", lang="ko"))
-    assert texts(bench) == {RULE: f"{FRONT_MATTER['ko']}\n{KOREAN}"}
+    assert texts(bench) == {RULE: f"{front_matter('ko')}\n{KOREAN}"}
     assert bench.plan("cursor").changes == ()
     do(bench, "codex")
     assert texts(bench) == {"AGENTS.md": KOREAN}

@@ -13,7 +13,7 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.setup.here import installed, runner_of, tried_hook
-from core.lessons.agent_rules import rules
+from core.lessons.rules import rules
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
