@@ -7,14 +7,14 @@ from core.store import MemoryStore
 
 def has_uncommitted(store: MemoryStore) -> bool:
     """Return whether the log has changes that git has not committed; False if nobody can tell."""
-    from core.lessons.git.uncommitted import is_uncommitted  # only a compaction needs it
+    from core.git import is_uncommitted  # only a compaction needs it
 
     return is_uncommitted(store.path, store.read_bytes)
 
 
 def check_missing(log_path: Path) -> None:
     """Raise LogMissingError where git has a log that is not there."""
-    from core.lessons.git.uncommitted import check_missing  # a log that is there needs no git
+    from core.git import check_missing  # a log that is there needs no git
 
     check_missing(log_path)
 
@@ -25,6 +25,6 @@ def check_triggers(when: str | list[str] | None, project: str) -> None:
     project: the path of its directory.
     """
     if when:
-        from core.lessons.git.project.common import checked_triggers  # not every save has triggers
+        from core.lessons.anchors.common import checked_triggers  # not every save has triggers
 
         checked_triggers(when, Path(project))

@@ -45,7 +45,9 @@ ROOMS = {
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
     "core.lessons.recall": "core core.data core.lessons core.text",
-    "core.lessons.git": "core core.lessons core.lessons.upkeep core.text core.text_redaction",
+    "core.git": "core core.text",
+    "core.lessons.history": "core core.git core.lessons core.lessons.upkeep",
+    "core.lessons.anchors.common": "core core.git core.lessons core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection"
     " core.together core.data",
@@ -192,7 +194,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
         if any(map(STARTING.fullmatch, read(path).called))
     }
     by_us = {"commands.setup.here", "commands.demo.stage"}
-    for_us = {"core.lessons.git.call", "commands.records.edit", "rooms.fragments.judging.gemini"}
+    for_us = {"core.git", "commands.records.edit", "rooms.fragments.judging.gemini"}
     assert started == for_us | by_us
 
 

@@ -13,8 +13,8 @@ from typing import Any, TextIO
 
 from commands.terminal.columns import broken, cells, fitted, wrapped
 from commands.terminal.screen import screen_here
+from core import git
 from core.errors import SentinelError
-from core.lessons.git import call as git
 from core.messages import LANG_VARIABLE, language, say
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 

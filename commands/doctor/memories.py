@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from commands.doctor.mending import cli_line, line_of
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.work_tree import WorkTree
+from core.git import HistoryError, WorkTree
 from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX
 from core.lessons.upkeep.health import Finding
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project

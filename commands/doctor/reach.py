@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from commands.doctor.mending import cli_line
-from core.lessons.git.project.common import tracked_files
+from core.git import tracked_files
 from core.lessons.log import MemoryLog
 from core.lessons.recall.showable import can_be_shown, shown_everywhere
 from core.lessons.record import Record

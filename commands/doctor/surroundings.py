@@ -12,8 +12,7 @@ from commands.doctor.memories import other_memories
 from core.disk.atomic import is_odd
 from core.disk.lock import held
 from core.errors import LogBusyError, LogMissingError, LogReadError, ProjectRefusedError
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.work_tree import WorkTree
+from core.git import HistoryError, WorkTree
 from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts

@@ -222,7 +222,7 @@ def _scene(
 
 
 def _check_missing(log_path: "Path") -> None:
-    from core.lessons.git.uncommitted import check_missing  # a log that is there needs no git
+    from core.git import check_missing  # a log that is there needs no git
 
     check_missing(log_path)
 

@@ -104,7 +104,7 @@ def _changes(root: str) -> Iterator[Action]:
     """Yield changes of the last commits, of each not many."""
     from pathlib import Path
 
-    from core.lessons.git.project.history import commits_of
+    from commands.hook.commits import commits_of
 
     with contextlib.suppress(SentinelError, OSError):
         until_s = time.monotonic() + MOST_S
@@ -117,7 +117,7 @@ def _tracked(root: str) -> list[str]:
     """Return the names of files that git knows, at most MOST_FILES of them, evenly chosen."""
     from pathlib import Path
 
-    from core.lessons.git.work_tree import WorkTree
+    from core.git import WorkTree
 
     try:
         tree = WorkTree(Path(root), deadline_s=time.monotonic() + MOST_S)

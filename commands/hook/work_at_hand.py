@@ -13,8 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.work_tree import WorkTree
+from core.git import HistoryError, WorkTree
 from core.lessons.recall.for_task import MOST_FILES, Work
 from core.project import CONTEXT_DIRECTORY
 

@@ -19,7 +19,7 @@ from commands.terminal.printing import print_lines
 from commands.terminal.records import joined, readable
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
-from core.lessons.git.naming import one_named
+from core.lessons.history import one_named
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record
 from core.messages import say

@@ -18,9 +18,8 @@ from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import block, joined, readable, replacing
 from commands.terminal.safe_text import plain, plain_json
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.naming import Named, named
-from core.lessons.git.versions import History, Present, originals_of, present
+from core.git import HistoryError
+from core.lessons.history import History, Named, Present, named, originals_of, present
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record, id_in, ids_in

@@ -12,7 +12,7 @@ from commands.terminal.console import Opened, add_examples, add_ids, add_json, e
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
-from core.lessons.git.naming import records_named
+from core.lessons.history import records_named
 from core.parser import add_project
 
 

@@ -9,9 +9,8 @@ from commands.terminal.progress import progress
 from commands.terminal.records import block, replacing, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.naming import named
-from core.lessons.git.versions import History, Present, Version, former_selves_of, present
+from core.git import HistoryError
+from core.lessons.history import History, Present, Version, former_selves_of, named, present
 from core.lessons.record import ids_in
 from core.messages import say
 

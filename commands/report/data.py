@@ -1,9 +1,9 @@
 """Writes the report as data for scripts: the same facts, every list whole, no secret."""
 
+from commands.report.comparison import Changed, Compacted, Entry, Renamed, Returned
 from commands.report.findings import Damage, Figures, Marked, Report
 from commands.report.markdown import summary
 from commands.scan.lines import finding_json, shown_path
-from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
 
 
 def as_json(report: Report) -> dict[str, object]:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from commands.report.comparison import Comparison, Entry, compare
 from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
 from core.injection.marks import marks_of
 from core.lessons.answer import Frame
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.counts import whole_answer
-from core.lessons.git.comparing import Comparison, Entry, compare
 from core.lessons.lines import CONFLICT_BEGIN
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
+from commands.report.comparison import Changed, Compacted, Entry, Renamed, Returned
 from commands.report.findings import HIDDEN, LINK, Marked, Report
 from commands.report.parts import Item, Part, fitted
 from commands.scan.findings import Found
 from commands.scan.lines import shown_path
 from commands.terminal.records import LABELS, text_of
-from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
 from core.lessons.record import LIMITS_BYTES
 from core.lessons.record_text import INDEX_CHARS
 from core.messages import say

@@ -4,22 +4,25 @@ Nothing is written.
 """
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from commands.scan.findings import Found, fresh_lines, in_lines
 from core.errors import LogReadError
-from core.lessons.git.commits import Commits
-from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Repository
+from core.git import SHORT_DIGITS, HistoryError, Repository, failed
+from core.lessons.history import OldLogs, own_commits
 from core.lessons.lines import begins_like_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 
 INDEX, WORK_TREE = "index", "work tree"
 
 _HEAD = "HEAD"
+_WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
 
@@ -86,9 +89,9 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     with OldLogs(repository) as logs:
         reader = _Reader(store, repository, logs)
         if head:
-            return reader.between(repository.commit_of(base), repository.commit_of(head))
+            return reader.between(commit_of(repository, base), commit_of(repository, head))
         is_first = wanted is None and not repository.has_head
-        return reader.since("" if is_first else repository.commit_of(base), staged=staged)
+        return reader.since("" if is_first else commit_of(repository, base), staged=staged)
 
 
 def _ends(wanted: str) -> tuple[str, str]:
@@ -103,21 +106,76 @@ def _ends(wanted: str) -> tuple[str, str]:
     return wanted, ""
 
 
+def commit_of(repository: Repository, name: str) -> str:
+    """Return the id of the commit that a revision means.
+
+    Raises HistoryError where it means none or a missing one, or where a branch and a tag are called
+    so: git would take the tag, and whoever may push one would decide what is looked at.
+    """
+    if name and not name.startswith(("-", "^")) and "\0" not in name:
+        done = repository.git.run("rev-parse", "--verify", f"{name}^{{commit}}")
+        is_whole = _WHOLE_ID.fullmatch(name)
+        is_certain = is_whole or name == _HEAD
+        if not done.returncode and b"is ambiguous" in done.stderr and not is_certain:
+            raise HistoryError("ambiguous_revision", name=name)
+        if not done.returncode:
+            return done.stdout.decode("ascii").strip()
+        if b"Could not read" in done.stderr or (not is_whole and _is_lost(repository, name)):
+            raise failed(done.stderr, is_lacking=True)
+    raise HistoryError("bad_revision", *_cut(repository), name=name)
+
+
+def _is_lost(repository: Repository, name: str) -> bool:
+    """Return whether a name means an object that git does not have, or begins at one."""
+    return any(
+        not repository.git.run("rev-parse", "--verify", "--quiet", part).returncode
+        and repository.git.run("cat-file", "-e", part).returncode
+        for part in (name, re.split("[~^:]", name)[0])
+    )
+
+
+def _merge_base(repository: Repository, one: str, other: str) -> str:
+    """Return the commit at which two others parted. Raises HistoryError if git knows none."""
+    done = repository.git.run("merge-base", one, other)
+    if done.returncode > 1:
+        raise failed(done.stderr)
+    if done.returncode:
+        short = {"one": one[:SHORT_DIGITS], "other": other[:SHORT_DIGITS]}
+        raise HistoryError("no_merge_base", *_cut(repository), **short)
+    return done.stdout.decode("ascii").split()[0]
+
+
+def _cut(repository: Repository) -> tuple[str, ...]:
+    return ("cut",) if repository.is_cut else ()
+
+
+def _own_path(repository: Repository, log_path: Path) -> str:
+    """Return the path of a log in its project as the project has it, whatever it is a link to.
+
+    That of the file itself where the project is no part of this work tree.
+    """
+    project = Path(os.path.realpath(log_path.parent.parent))
+    top = os.path.realpath(repository.git.top)
+    if not project.is_relative_to(top):
+        return repository.path
+    return (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
+
+
 class _Reader:
     """Reads the versions of one log from its repository, the index and the work tree."""
 
     def __init__(self, store: MemoryStore, repository: Repository, logs: OldLogs) -> None:
         self._store, self._repository, self._logs = store, repository, logs
-        self._own = repository.own_path(store.path)
+        self._own = _own_path(repository, store.path)
 
     def between(self, first: str, last: str) -> Revisions:
         """Return what commit `last` brings since it left `first`, and took back on the way."""
         repository = self._repository
-        parted = repository.merge_base(first, last)
+        parted = _merge_base(repository, first, last)
         after = Side.of(last, self._content(repository.blob_in(last)))
         found = self._compared(parted, after, self._links_in(last))
         known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
-        commits = Commits(repository).between(first, last)
+        commits = own_commits(repository, f"{first}..{last}", last=last)
         changes = [(commit, it) for commit in reversed(commits) for it in commit.changes]
         for path in {change.path for _, change in changes} - {repository.path}:
             # the log was moved on the way
@@ -167,8 +225,13 @@ class _Reader:
         Nothing of a file that git tracks, or that is none: whoever made the branch could have any
         text shown as what a principle replaced.
         """
-        if self._repository.tracks(self._store.replaced_path):
-            return {}
+        kept = self._store.replaced_path
+        place = Path(os.path.realpath(kept.parent), kept.name)
+        top = os.path.realpath(self._repository.git.top)
+        if place.is_relative_to(top):
+            path = place.relative_to(top).as_posix()
+            if self._repository.entries("", path):
+                return {}
         with suppress(LogReadError):
             return {it.token: it.record for it in reversed(self._store.read_replaced())}
         return {}
@@ -176,7 +239,8 @@ class _Reader:
     def _links_in(self, commit: str) -> list[bytes]:
         """Return what the log and its folder are links to in a commit, "" for the index."""
         paths = (self._own.rpartition("/")[0], self._own)
-        return [self._logs.content(blob) for blob in self._repository.links_in(commit, paths)]
+        entries = self._repository.entries(commit, *paths)
+        return [self._logs.content(entry.blob) for entry in entries if entry.is_link]
 
     def _links_here(self) -> list[bytes]:
         """Return the same for the work tree, nothing for a link that git is not to keep."""

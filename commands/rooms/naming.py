@@ -8,8 +8,8 @@ from commands.rooms.choice import FRAGMENTS, LESSONS, ROOMS, SESSIONS, rooms_her
 from commands.terminal.console import Opened
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.naming import records_named
+from core.git import HistoryError
+from core.lessons.history import records_named
 from core.lessons.log import MemoryLog
 from core.messages import say
 

@@ -14,12 +14,9 @@ from pathlib import Path
 
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
+from core.git import HistoryError, Repository, WorkTree
 from core.injection.suspicions import marks_of
-from core.lessons.git.commits import Commit, Commits
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Repository
-from core.lessons.git.work_tree import WorkTree
+from core.lessons.history import EVERYWHERE, Commit, OldLogs, own_commits
 from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
@@ -254,8 +251,9 @@ def scan_history(repository: Repository) -> Scan:
     scan = Scan()
     lines: set[bytes] = set()
     blobs = {""}
+    head = "HEAD" if repository.has_head else ""
     with OldLogs(repository) as logs:
-        for commit in reversed(Commits(repository).matching(everywhere=True)):
+        for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
             for change in commit.changes:
                 if change.after not in blobs:
                     blobs.add(change.after)

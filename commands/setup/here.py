@@ -14,8 +14,7 @@ from commands.clients.events import COMPLAINT
 from commands.clients.machine import Machine, is_passing, machine_of
 from commands.clients.table import CLIENTS, COMMANDS, Client
 from commands.setup.files import Installation, Tree
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.work_tree import WorkTree
+from core.git import HistoryError, WorkTree
 from core.project import CONTEXT_DIRECTORY, Project
 
 HERE = Path(__file__).resolve().parents[2]

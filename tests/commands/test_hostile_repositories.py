@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 import pytest
 
-from core.lessons.git import call
+from core import git as call
 from core.lessons.record import new_record
 from tests.support.cli_process import Run
 from tests.support.client_events import claude, claude_edit

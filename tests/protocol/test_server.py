@@ -16,7 +16,7 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
-from core.lessons.git import uncommitted
+from core import git as asked_git
 from core.lessons.log import MemoryLog
 from core.lessons.rules import INSTRUCTIONS
 from core.messages import Language
@@ -240,7 +240,7 @@ def test_a_compaction_says_once_what_git_has_not_committed(
     project: Path, lang: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    monkeypatch.setattr(uncommitted, "WAIT_S", 60)
+    monkeypatch.setattr(asked_git, "WAIT_S", 60)
     before, after = (
         sentence(lang, "answers.uncommitted_before"),
         sentence(lang, "answers.uncommitted"),
@@ -533,7 +533,7 @@ def stored(log: Path) -> dict[str, Any]:
 def test_a_trigger_that_stands_in_too_many_files_is_refused(
     project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.lessons.git.project.common.WAIT_S", 60)
+    monkeypatch.setattr("core.git.WAIT_S", 60)
     for at in range(5):
         (project / f"{at}.py").write_text("import logging\n")
     git(project, "init", "--quiet")

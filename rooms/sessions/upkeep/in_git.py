@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.disk.configuration import CONFIG_NAME
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.work_tree import WorkTree
+from core.git import HistoryError, WorkTree
 from core.lessons.upkeep.health import Finding
 from rooms.sessions.config import FOLDER
 from rooms.sessions.projection import NAME

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from commands.report.comparison import compare
 from core.lessons.answer import flaw_notes
 from core.lessons.changes import upsert
-from core.lessons.git.comparing import compare
 from core.lessons.log import MemoryLog
 from core.lessons.merging import MOST_HIDDEN
 from core.lessons.record import Record

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.git import uncommitted
-from core.lessons.git.uncommitted import is_uncommitted
+from core import git as uncommitted
+from core.git import is_uncommitted
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import (
     commit,

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.git import call, old_logs
-from core.lessons.git.commits import Commits
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Repository
-from core.lessons.git.work_tree import WorkTree
+from commands.report.revisions import commit_of
+from core import git as call
+from core.git import HistoryError, Repository, WorkTree
+from core.lessons import history
+from core.lessons.history import EVERYWHERE, Commit, OldLogs, commits_of, own_commits
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, path_of, save
 from tests.support.sentences import in_language
@@ -37,14 +36,14 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-def commits_of(log: Path) -> Commits:
+def commits(log: Path, *starts: str) -> list[Commit]:
     """The commits of the repository that a log is in."""
-    return Commits(Repository(Path(os.path.realpath(log))))
+    return commits_of(Repository(Path(os.path.realpath(log))), *starts)
 
 
 def subjects(log: Path) -> list[str]:
     """What the commits that changed a log are called, the newest first."""
-    ids = [it.id for it in commits_of(log).matching()]
+    ids = [it.id for it in commits(log)]
     project = Path(os.path.realpath(log)).parent.parent
     named = ("log", "--no-walk=unsorted", "--format=%s", *ids)
     return git(project, "--no-replace-objects", *named).splitlines()
@@ -144,8 +143,8 @@ def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: 
 
 def test_a_branch_without_commits_has_none_behind_it(project: Path) -> None:
     git(project, "switch", "--quiet", "--orphan", "new")
-    commits = commits_of(path_of(project))
-    assert (commits.matching(), len(commits.matching(everywhere=True))) == ([], 2)
+    log = path_of(project)
+    assert (commits(log), len(commits(log, *EVERYWHERE))) == ([], 2)
 
 
 def test_a_folder_without_a_repository_has_no_work_tree(tmp_path: Path) -> None:
@@ -246,7 +245,7 @@ def test_an_author_in_another_encoding_is_read(project: Path) -> None:
     who = {**dict.fromkeys(names, b"test"), b"GIT_AUTHOR_NAME": "김철수".encode("euc-kr")}
     made = ["git", "commit", "--quiet", "--all", "--message", "three"]
     subprocess.run(made, cwd=project, env={**os.environb, **who}, check=True, timeout=60)
-    assert commits_of(path_of(project)).matching()[0].author == "김철수"
+    assert commits(path_of(project))[0].author == "김철수"
 
 
 # What cannot be read.
@@ -267,7 +266,7 @@ def test_a_git_that_never_answers_is_given_up(
     silent.write_text("#!/bin/sh\nexec sleep 600\n")
     silent.chmod(0o700)
     monkeypatch.setenv("PATH", os.pathsep.join((str(silent.parent), os.environ["PATH"])))
-    monkeypatch.setattr(old_logs, "TIMEOUT_S", 0)
+    monkeypatch.setattr(history, "TIMEOUT_S", 0)
     with OldLogs(repository) as logs, pytest.raises(HistoryError, match=r"answer within 0 s"):
         logs.content("0" * 40)
 
@@ -312,7 +311,7 @@ def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(
 ) -> None:
     gone(project, missing)
     with pytest.raises(HistoryError) as caught:
-        Repository(path_of(project)).commit_of(name)
+        commit_of(Repository(path_of(project)), name)
     assert caught.value.key == "objects_missing"
 
 
@@ -320,7 +319,7 @@ def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(
 @pytest.mark.parametrize("name", ["nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD"])
 def test_a_revision_that_names_no_commit_is_unknown(project: Path, name: str) -> None:
     with pytest.raises(HistoryError) as caught:
-        Repository(path_of(project)).commit_of(name)
+        commit_of(Repository(path_of(project)), name)
     assert caught.value.key == "bad_revision"
 
 
@@ -331,3 +330,20 @@ def test_a_branch_that_cannot_be_read_is_no_empty_history(project: Path, content
     with pytest.raises(HistoryError) as caught:
         subjects(path_of(project))
     assert caught.value.key in ("objects_missing", "git_failed")
+
+
+@pytest.mark.long  # it costs much
+def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None:
+    neighbour = project / "packages" / "other"
+    save("three")(neighbour)
+    commit(project, "neighbour")
+    (project / "packages" / "app").mkdir()
+    (project / ".context").rename(project / "packages" / "app" / ".context")
+    commit(project, "move")
+    repository = Repository(path_of(project / "packages" / "app"))
+    own = own_commits(repository, last="HEAD")
+    assert {change.path for it in own for change in it.changes} == {
+        ".context/memory_log.jsonl",
+        "packages/app/.context/memory_log.jsonl",
+    }
+    assert (len(own), len(commits(path_of(neighbour)))) == (3, 4)

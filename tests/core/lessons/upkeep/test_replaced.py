@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import LogReadError
-from core.lessons.git.versions import History
+from core.lessons.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import MOST_SIDE_BYTES, REPLACED_NAME
 from core.lessons.record import Record

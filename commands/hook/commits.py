@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from core.lessons.git.work_tree import WorkTree
+from core.git import WorkTree
 from core.project import CONTEXT_DIRECTORY
 
 MOST_HUNKS = 100  # of one commit: what changes more is no work of one session

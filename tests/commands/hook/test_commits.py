@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.project.history import MOST_HUNK_CHARS, MOST_HUNKS, Commit, commits_of
+from commands.hook.commits import MOST_HUNK_CHARS, MOST_HUNKS, Commit, commits_of
+from core.git import HistoryError
 from tests.support.git_clones import commit, git, new_project, run_git
 
 

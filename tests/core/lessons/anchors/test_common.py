@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from commands.clients.table import CLIENTS
+from core import git as call
 from core.errors import TriggerTooCommonError
+from core.git import RULES, files_with
+from core.lessons.anchors.common import checked_triggers
 from core.lessons.anchors.paths import matches
-from core.lessons.git import call
-from core.lessons.git.project import common
-from core.lessons.git.project.common import RULES, checked_triggers, files_with
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
 from tests.support.hostile_repository import Traps, poison
@@ -28,7 +28,7 @@ COMMON = "import logging"
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's settings, and as much time as a busy machine needs."""
     without_settings(monkeypatch)
-    monkeypatch.setattr(common, "WAIT_S", 60)
+    monkeypatch.setattr(call, "WAIT_S", 60)
 
 
 def add(project: Path, files: dict[str, str]) -> Path:
@@ -129,7 +129,7 @@ def test_where_git_cannot_tell_every_piece_is_taken(
 ) -> None:
     assert checked_triggers([COMMON], tmp_path) == (COMMON,)
     with monkeypatch.context() as patch:
-        patch.setattr(common, "WAIT_S", 0)
+        patch.setattr(call, "WAIT_S", 0)
         assert checked_triggers([COMMON], made) == (COMMON,)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert checked_triggers([COMMON], made) == (COMMON,)
@@ -139,7 +139,7 @@ def test_git_is_waited_for_no_longer_than_that(
     made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     slow = slow_git(tmp_path / "git")
-    monkeypatch.setattr(common, "WAIT_S", 0.3)
+    monkeypatch.setattr(call, "WAIT_S", 0.3)
     monkeypatch.setattr(call, "program", lambda: str(slow))
     assert checked_triggers([COMMON], made) == (COMMON,)  # and not refused by the late answer
 
@@ -154,7 +154,7 @@ def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.M
         return run(*given, **more)
 
     monkeypatch.setattr(call, "run", noted)
-    files_with([f"token={secret}", "six(x)"], made)
+    checked_triggers([f"token={secret}", "six(x)"], made)
     assert "six(x)" in asked
     assert not any(secret in it for it in asked)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.lessons.clean_record import clean_record
-from core.lessons.git.versions import originals_of
+from core.lessons.history import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
 from core.text_redaction import safe

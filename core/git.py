@@ -1,0 +1,488 @@
+"""Asks git, only to read: it starts no other program, asks nobody, takes no lock, fetches nothing.
+
+The repository may be a stranger's. Every setting with which one names a program is overridden, and
+of the environment git sees only what `environment` keeps. A tree may hold a directory that looks
+like a git directory, settings and all, for git to find on its way up: so only the first call looks
+for one, it takes none from inside the tree, and every other call names the one that was found.
+"""
+
+import hashlib
+import math
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import LogMissingError, SentinelError
+from core.messages import say
+from core.project import CONTEXT_DIRECTORY
+from core.text.normal_form import normal_form
+
+TIMEOUT_S = 120
+WAIT_S = 2  # for what a save or a hook asks only to say something more
+SHORT_DIGITS = 10  # of a commit's name, for people
+
+# Where lessons themselves stand, the log and what clients read as rules: no files of the project.
+RULES = (
+    *(f"{CONTEXT_DIRECTORY}/**", ".cursor/**", ".claude/**", ".github/instructions/**"),
+    *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
+    *(".cursorrules", ".github/copilot-instructions.md"),
+)
+# A git that is too old to know a setting passes it over.
+# fmt: off
+_SAFE = (
+    # what would start a program
+    "core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false",
+    "core.sshCommand=", "core.askPass=", "core.alternateRefsCommand=", "credential.helper=",
+    "submodule.recurse=false", "protocol.allow=never",
+    # a directory of the work tree that looks like a repository is none
+    "safe.bareRepository=explicit",
+    # what would change what git prints
+    "core.quotepath=off", "core.warnAmbiguousRefs=true", "i18n.logOutputEncoding=UTF-8",
+    "log.showRoot=true", "log.diffMerges=separate", "log.follow=false",
+    "diff.relative=false", "diff.renameLimit=1000", f"diff.orderFile={os.devnull}",
+)
+# fmt: on
+# Where the user's own settings are, and how far up git looks. What else is set there, a hook of git
+# for one, would name other repositories, other files or programs.
+_KEPT = {
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+    *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
+}
+_SET = {
+    "GIT_ALLOW_PROTOCOL": "",  # beats protocol.NAME.allow, which protocol.allow does not
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_LOOKS_BARE = b"safe.bareRepository"  # in the refusal of a git that knows this setting
+# What git says of an object that is missing or damaged names it, or has one of these words.
+_LACKS = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{40}|(?<![\w/\\.-])objects?\b(?! format)"
+    r"|packfile|promisor|revision walk|not a valid commit|transport .{0,64} not allowed",
+    re.IGNORECASE,
+)
+_REASON_CHARS = 300
+
+_Done = subprocess.CompletedProcess[bytes]
+
+
+class HistoryError(SentinelError, LookupError):
+    """Git cannot be asked, it lacks a version, or an argument names none.
+
+    notes: keys of sentences that say why a version may be missing.
+    """
+
+    table = "git"
+
+    def __init__(self, key: str, /, *notes: str, **facts: str | int) -> None:
+        self.notes = notes
+        super().__init__(key, **facts)
+
+    def sentence(self) -> str:
+        """Return the sentence of the error, then those of its notes."""
+        return " ".join([super().sentence(), *(say(f"git.{note}") for note in self.notes)])
+
+
+# Calling git.
+
+
+def program() -> str:
+    """Return the path of git, "" where it is not installed.
+
+    Only absolute directories of the PATH count: the current one may be a stranger's.
+    """
+    name = "git.exe" if os.name == "nt" else "git"
+    paths = (os.path.join(folder, name) for folder in filter(os.path.isabs, os.get_exec_path()))
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), "")
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment as git is to see it: in English, with what `_SET` sets."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or not name.startswith("GIT_")
+    }
+    return {**kept, **_SET}
+
+
+def run(
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> _Done:
+    """Call git in `folder`; the return code says whether it failed.
+
+    variables: added to the environment. Raises FileNotFoundError where git is not installed, and
+    subprocess.TimeoutExpired after this time.
+    """
+    return subprocess.run(
+        _command(*arguments),
+        cwd=folder,
+        env={**environment(), **(variables or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_s,
+        check=False,
+    )
+
+
+def _command(*arguments: str) -> list[str]:
+    found = program()
+    if not found:
+        raise FileNotFoundError("git is not installed")
+    settings = [part for setting in (*_SAFE, *_trusted()) for part in ("-c", setting)]
+    return [found, "--no-pager", *settings, *arguments]
+
+
+def _trusted() -> Iterator[str]:
+    """Yield what the environment has as `safe.directory`: a container may have no other place."""
+    for at in count():
+        key = os.environ.get(f"GIT_CONFIG_KEY_{at}")
+        if key is None:
+            return
+        if key.lower() == "safe.directory":
+            yield f"{key}={os.environ.get(f'GIT_CONFIG_VALUE_{at}', '')}"
+
+
+# The repository.
+
+
+class WorkTree:
+    """The git work tree that a folder is in. Its methods raise HistoryError where git fails.
+
+    folder: where git is started. git_directory: the repository's. top: where the work tree begins.
+    These are absolute. prefix: the folder from the top, with `/` and one at its end, "" at the top.
+    """
+
+    def __init__(self, folder: Path, *, deadline_s: float = math.inf) -> None:
+        """Find the work tree of `folder`, which exists. Raises HistoryError, also if in none.
+
+        deadline_s: when by the monotonic clock no call waits for git any longer.
+        """
+        self.folder = Path(os.path.abspath(folder))
+        self._deadline_s = deadline_s
+        place = Path(os.path.realpath(folder))
+        while True:
+            found = self._called(place, "rev-parse", "--absolute-git-dir")
+            if place.parent == place or not _is_planted(found, place):
+                break
+            place = place.parent
+        if found.returncode and b"not a git repository" not in found.stderr:
+            raise failed(found.stderr)
+        self.git_directory = _line(found)
+        self.top = Path(top := _line(self._called(place, "rev-parse", "--show-toplevel")))
+        is_inside = self.folder.resolve().is_relative_to(Path(self.git_directory).resolve())
+        asked = ("rev-parse", "--is-inside-work-tree", "--show-prefix")
+        answer = self.ask(*asked) if top and not is_inside else b""
+        inside, _, prefix = answer.partition(b"\n")
+        if inside != b"true":
+            reason = _reason(found.stderr) if found.returncode else ""
+            raise HistoryError("no_repository", path=str(folder), reason=reason)
+        self.prefix = os.fsdecode(prefix.removesuffix(b"\n"))
+
+    def ask(self, *arguments: str, variables: Mapping[str, str] | None = None) -> bytes:
+        """Return what git prints. variables: added to its environment."""
+        done = self.run(*arguments, variables=variables)
+        if done.returncode:
+            raise failed(done.stderr)
+        return done.stdout
+
+    def run(self, *arguments: str, variables: Mapping[str, str] | None = None) -> _Done:
+        """Call git; the return code says whether it failed. variables: as of `ask`."""
+        return self._called(self.folder, *self._named, *arguments, variables=variables)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        """Start a git that answers what is written to it."""
+        try:
+            return subprocess.Popen(
+                _command(*self._named, *arguments),
+                cwd=self.folder,
+                env=environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise HistoryError("no_git") from error
+
+    @property
+    def index(self) -> dict[str, str]:
+        """What names the index that git made for the hook running now, if it is of this repository.
+
+        `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
+        """
+        named = os.environ.get("GIT_INDEX_FILE")
+        if not named:
+            return {}
+        index = Path(os.path.realpath(self.top / named))
+        is_ours = index.is_relative_to(os.path.realpath(self.git_directory))
+        return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
+
+    @property
+    def _named(self) -> tuple[str, str]:
+        return f"--git-dir={self.git_directory}", f"--work-tree={self.top}"
+
+    def _called(
+        self, folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
+    ) -> _Done:
+        timeout_s = min(TIMEOUT_S, self._deadline_s - time.monotonic())
+        try:
+            return run(folder, *arguments, variables=variables, timeout_s=timeout_s)
+        except subprocess.TimeoutExpired:
+            raise HistoryError("git_slow", seconds=round(timeout_s)) from None
+        except OSError as error:
+            raise HistoryError("no_git") from error
+
+
+def _is_planted(found: _Done, place: Path) -> bool:
+    """Return whether git came upon a directory at or above `place` that is itself a repository."""
+    if found.returncode:
+        return _LOOKS_BARE in found.stderr
+    directory = Path(_line(found))
+    return directory.name != ".git" and directory in (place, *place.parents)
+
+
+def _line(done: _Done) -> str:
+    return os.fsdecode(done.stdout.removesuffix(b"\n"))
+
+
+def failed(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
+    """Return the error that says what git complained of.
+
+    is_lacking: whether objects are known to be missing; else git's own words tell.
+    """
+    is_lacking = is_lacking or bool(_LACKS.search(stderr.decode("utf-8", "replace")))
+    return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_reason(stderr))
+
+
+def _reason(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines() or ["?"]
+    return next((line for line in lines if line.startswith("fatal:")), lines[-1])[:_REASON_CHARS]
+
+
+class Entry(NamedTuple):
+    """A path in a commit or in the index. stage: "0" outside of an open conflict."""
+
+    mode: str
+    blob: str
+    stage: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a plain file."""
+        return self.mode.startswith("100")
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return self.mode == "120000"
+
+
+class Repository:
+    """The git repository that a file is in. Every method raises HistoryError where git fails.
+
+    git: the work tree, which is asked. path: the file from its top, with `/`. is_cut: whether it is
+    a shallow clone, in which older commits are missing. has_head: whether the branch that is
+    checked out has a commit.
+    """
+
+    def __init__(
+        self, target: Path, *, may_be_empty: bool = False, deadline_s: float = math.inf
+    ) -> None:
+        """Find the repository of `target`, which need not exist. Raises HistoryError.
+
+        may_be_empty: whether one without any commit will do. deadline_s: as of `WorkTree`.
+        """
+        folder = next(folder for folder in target.parents if folder.is_dir())
+        self.git = WorkTree(folder, deadline_s=deadline_s)
+        self.ask = self.git.ask
+        self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
+        self._below = target.relative_to(folder).as_posix()
+        self.path = self.git.prefix + self._below
+        self.has_head = not self.git.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
+        is_empty = not self.has_head and not self.ask("rev-list", "--max-count=1", "--all")
+        if is_empty and not may_be_empty:
+            raise HistoryError("no_commits", path=str(folder))
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether git is told not to track the file."""
+        return not self.git.run("check-ignore", "--quiet", "--", self._below).returncode
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether git keeps the file in another form than it has here, encrypted for example."""
+        value = self.ask("check-attr", "-z", "filter", "--", self._below).split(b"\0")[2]
+        return value not in (b"unspecified", b"unset")
+
+    def blob_in(self, commit: str, path: str = "") -> str:
+        """Return the object name of the file in a commit, "" where there is none, or only a link.
+
+        commit: "" for the index; HistoryError is raised while it holds an open conflict. path:
+        another one than that of the file, from the top.
+        """
+        entries = self.entries(commit, path or self.path)
+        if len(entries) > 1 or any(entry.stage != "0" for entry in entries):
+            raise HistoryError("unmerged", path=self.path)
+        return next((entry.blob for entry in entries if entry.is_file), "")
+
+    def entries(self, commit: str, *paths: str) -> list[Entry]:
+        """Return what these paths from the top are in a commit, "": in the index."""
+        names = map(literal, paths)
+        if commit:
+            listed = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *names)
+        else:
+            asked = ("ls-files", "-z", "--stage", "--", *names)
+            listed = self.ask(*asked, variables=self.git.index)
+        heads = [entry.partition(b"\t")[0].decode("ascii").split() for entry in listed.split(b"\0")]
+        if commit:  # mode, kind, name
+            return [Entry(head[0], head[2], "0") for head in heads if head]
+        return [Entry(*head) for head in heads if head]
+
+
+def literal(path: str) -> str:
+    """Return a path from the top of the work tree as git takes it, none of its signs a pattern."""
+    return f":(top,literal){path}"
+
+
+# The state of the memory log.
+
+
+def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
+    """Return whether git would take up the log, but the last commit has not got it as it stands.
+
+    read: gives the bytes of the log. False where git does not know that within WAIT_S seconds. Git
+    is not asked for the state of its work tree, since it may then run a filter that the repository
+    names: it gives the name under which the last commit has the log, and the file is named here.
+    """
+    target = Path(os.path.realpath(log_path))
+    try:
+        deadline_s = time.monotonic() + WAIT_S
+        repository = Repository(target, may_be_empty=True, deadline_s=deadline_s)
+        committed = repository.blob_in("HEAD") if repository.has_head else ""
+        if not committed:
+            return not repository.is_ignored
+        data = read()
+        is_sha1 = len(committed) == hashlib.sha1(usedforsecurity=False).digest_size * 2
+        hashed = hashlib.sha1 if is_sha1 else hashlib.sha256
+        for content in (data, data.replace(b"\r\n", b"\n")):  # maybe the line ends of Windows here
+            blob = b"blob %d\0" % len(content) + content
+            if hashed(blob, usedforsecurity=False).hexdigest() == committed:
+                return False
+        return not repository.is_filtered
+    except (SentinelError, OSError):
+        return False
+
+
+def check_missing(log_path: Path) -> None:
+    """Raise LogMissingError where git has the log and the file is not there.
+
+    Without its folder the log of a folder above is meant as well, up to the top of the work tree:
+    nobody can see then that the project begins there. A log that git does not know is a new one,
+    and so is any where git does not answer within WAIT_S seconds.
+    """
+    folders = log_path.parents[1], *log_path.parents[1].resolve().parents
+    if not any(os.path.lexists(folder / ".git") for folder in folders):
+        return  # most plain directories: git need not be asked
+    try:
+        tree = WorkTree(folders[0], deadline_s=time.monotonic() + WAIT_S)
+        lost = _missing(tree, log_path)
+    except (SentinelError, OSError):
+        return
+    if lost and not os.path.lexists(log_path):  # git may have been writing it
+        raise lost
+
+
+def _missing(tree: WorkTree, log_path: Path) -> LogMissingError | None:
+    """Return the error that says how to bring the log back, None for a new one."""
+    if os.path.lexists(log_path) or os.path.islink(log_path.parent):  # a link has its own errors
+        return None
+    parts = [part for part in tree.prefix.split("/") if part]
+    above = range(len(parts), -1 if not os.path.isdir(log_path.parent) else len(parts) - 1, -1)
+    tail = f"{log_path.parent.name}/{log_path.name}"
+    names = ["/".join([*parts[:depth], tail]) for depth in above]
+    paths = [literal(name) for name in names]
+    listed = tree.ask("ls-files", "-z", "-v", "--full-name", "--", *paths).split(b"\0")
+    tags = {os.fsdecode(entry[2:]): entry[:1].upper() for entry in listed if entry}
+    if not os.path.exists(os.path.join(tree.git_directory, "index")):  # without its checkout
+        found = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
+        tags = dict.fromkeys(map(os.fsdecode, filter(None, found.split(b"\0"))), b"")
+    for name in names:
+        if os.path.lexists(tree.top / name):
+            return None
+        if name in tags:
+            key, command = _way_back(tree, name, tags[name])
+            facts = {"path": str(tree.top), "log": shlex.quote(name), "command": command}
+            return LogMissingError(key, **facts)
+    return None
+
+
+def _way_back(tree: WorkTree, name: str, tag: bytes) -> tuple[str, str]:
+    """Return the key of the error and what brings a log back that has this tag in `ls-files -v`."""
+    restore = shlex.join(["git", "restore", name])
+    if not tag:
+        return "log_not_checked_out", "git checkout"
+    if tag == b"M":
+        return "log_deleted", shlex.join(["git", "checkout", "--merge", "--", name])
+    if tag != b"S":
+        return "log_deleted", restore
+    asked = tree.run("config", "--type=bool", "--get", "core.sparseCheckout")
+    if asked.stdout.strip() == b"true":
+        folder = name.rpartition("/")[0]
+        return "log_sparse", shlex.join(["git", "sparse-checkout", "add", folder])
+    seen = shlex.join(["git", "update-index", "--no-skip-worktree", name])
+    return "log_passed_over", f"{seen} && {restore}"
+
+
+# The files of the project.
+
+_OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
+
+
+def tracked_files(root: Path) -> list[str]:
+    """Return the tracked files below `root` but RULES, from there, with `/`, in NFC.
+
+    Counted is what stands in the index. [] without git, outside of a repository, and where git
+    needs more than WAIT_S seconds.
+    """
+    try:
+        listed = _tracked(WorkTree(root, deadline_s=time.monotonic() + WAIT_S))
+    except (HistoryError, OSError):
+        return []
+    return [normal_form("NFC", name.decode("utf-8", "replace")) for name in sorted(listed)]
+
+
+def files_with(pieces: Sequence[str], root: Path) -> tuple[list[int], int]:
+    """Return in how many of `tracked_files` each piece of text stands, and how many there are.
+
+    As they stand in the index: no file of the work tree is opened. 0 of 0 where `tracked_files`
+    has none.
+    """
+    try:
+        tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
+        tracked = _tracked(tree)
+        options = ("--cached", "--no-color", "-z", "-l", "-F")
+        found = [tree.run("grep", *options, "-e", it, "--", *_OF_PROJECT) for it in pieces]
+    except (HistoryError, OSError):
+        return [0] * len(pieces), 0
+    return [len(_names(done.stdout)) for done in found], len(tracked)
+
+
+def _tracked(tree: WorkTree) -> set[bytes]:
+    return _names(tree.ask("ls-files", "-z", "--", *_OF_PROJECT))
+
+
+def _names(listed: bytes) -> set[bytes]:
+    """Return the files that git has listed; one with a conflict stands there several times."""
+    return {name for name in listed.split(b"\0") if name}

@@ -1,1 +1,0 @@
-"""What git knows of the memory log: former versions, dates and authors."""

@@ -1,1 +1,0 @@
-"""What git knows of the project itself, not of its memory log."""
