@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.settings import Settings
 from rooms.fragments.config import Config
@@ -66,6 +68,18 @@ def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings
         settings=Settings(**{"lock_timeout_s": 5, **settings}),
         clock=clock or Clock(),
     )
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of the room of a test."""
+    return Clock()
+
+
+@pytest.fixture
+def room(tmp_path: Path, clock: Clock) -> Room:
+    """The room of a test; a file imports both fixtures."""
+    return a_room(tmp_path, clock=clock)
 
 
 def saved(

@@ -1,7 +1,8 @@
-"""Tests `config.json` of the fragments: every key works, and what is wrong is said by its key."""
+"""Tests the settings of the fragments and of their models: each works, or is refused by its key."""
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from rooms.fragments.config import (
     unknown_keys,
 )
 from rooms.fragments.errors import ConfigError, FragmentsError
+from rooms.fragments.models import check, missing
 from rooms.fragments.room import open_room
+from tests.support.cli_process import Run
 from tests.support.sentences import in_language
+from tests.support.stdio_client import ROOT
 
 DECLARED = {
     "ranking": {"importanceWeight": 0.6, "recencyWeight": 0.4, "activationThreshold": 100},
@@ -157,3 +161,46 @@ def test_the_sentences_are_there_in_korean(tmp_path: Path) -> None:
     assert in_language("ko", str, caught.value).startswith(
         f"{path}: linkedFragmentLimit에는 0에서 100까지의 정수가 와야 합니다."
     )
+
+
+WITHOUT = """
+import sys
+from pathlib import Path
+from rooms.fragments.judging.judge import judge_of
+from rooms.fragments.meaning.embedder import embedder_of
+from rooms.fragments.meaning.filling import fill_in_background
+from rooms.fragments.models import check
+from tests.support.fragments_room import a_room
+fill_in_background(a_room(Path(sys.argv[1])))
+print(check({}), embedder_of({}), judge_of({}))
+heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers fastembed".split()
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.80.a")
+def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path) -> None:
+    names = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
+    command = ("-c", WITHOUT, str(tmp_path))
+    done = Run.process(sys.executable, *command, cwd=ROOT, environment=environment)
+    assert done == (0, "[] None None\n[]\n", "")
+
+
+@pytest.mark.row("002 2.80.a")
+def test_both_settings_are_checked_at_once() -> None:
+    wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, chat"}
+    assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", *["not_set"] * 2]
+    assert missing(wrong) == []
+
+
+def test_a_package_that_is_missing_is_told_before_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    [error] = missing({"SENTINEL_MEMORY_EMBEDDINGS": "fastembed"})
+    assert error.facts["package"] == "fastembed"
+    assert "pip install fastembed" in in_language("ko", str, error)
+    assert missing({"SENTINEL_MEMORY_EMBEDDINGS": "https://x.test"}) == []

@@ -1,18 +1,22 @@
-"""Tests one session: its short forms, its declared objects, and what its column may hold."""
+"""Tests one session: what a save makes of it, its short forms, its objects and its column."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.normal_form import moment_of
+from rooms.sessions.saving import begun, continued, with_resolved
 from rooms.sessions.session import (
+    STATUSES,
     Action,
     Approach,
     Blocker,
     Changes,
     Decision,
+    Draft,
     Session,
     from_metadata,
     shortened,
@@ -122,3 +126,144 @@ DATES = {
 
 def test_a_date_from_outside_becomes_a_moment_in_utc_or_nothing() -> None:
     assert {text: moment_of(text) for text in DATES} == DATES
+
+
+FIRST, LATER = "2026-03-01T09:00:00+00:00", "2026-03-02T09:00:00+00:00"
+
+
+def first(**fields: Any) -> Session:
+    return begun(Draft(goal="g", **fields), id_="ctx_1", agent="codex", now=FIRST)
+
+
+def later(session: Session, **fields: Any) -> Session:
+    return continued(session, Draft(**{"goal": "g", **fields}), agent="cursor", now=LATER)
+
+
+@pytest.mark.row("003 T9", "003 T17")
+def test_a_new_session_begins_now_and_is_being_planned() -> None:
+    session = first()
+    assert (session.status, session.agent) == ("planning", "codex")
+    assert session.started_at == session.created_at == session.updated_at == FIRST
+    assert (session.ended_at, session.has_warnings) == ("", False)
+
+
+@pytest.mark.row("003 T26.c", "003 T33.a")
+def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
+    session = first(summary="s", status="coding", tags=("a",), parent="ctx_0")
+    same = later(session)
+    assert (same.summary, same.status, same.tags) == ("s", "coding", ("a",))
+    assert (same.parent_id, same.agent) == ("ctx_0", "cursor")
+    assert (same.started_at, same.created_at, same.updated_at) == (FIRST, FIRST, LATER)
+    other = later(session, goal="h", summary="", status="testing", tags=(), parent="ctx_9")
+    assert (other.goal, other.summary, other.status) == ("h", "", "testing")
+    assert (other.tags, other.parent_id) == ((), "ctx_9")
+
+
+@pytest.mark.row("003 T9.a", "003 T17")
+@pytest.mark.parametrize("status", STATUSES)
+def test_completed_and_paused_end_a_session(status: str) -> None:
+    ends = status in ("completed", "paused")
+    assert first(status=status).ended_at == (FIRST if ends else "")
+    again = later(first(status="completed"), status=status)
+    assert again.ended_at == (FIRST if ends else "")
+
+
+@pytest.mark.row("003 T12", "003 T33")
+def test_a_decision_joins_and_keeps_the_time_at_which_it_was_told_first() -> None:
+    session = later(
+        first(decisions=(Decision(what="use JWT", why="stateless"),)),
+        decisions=(Decision(what="Use JWT."), Decision(what="no cookies", why="CORS")),
+    )
+    assert session.decisions == (
+        Decision(what="use JWT", why="stateless", made_by="codex", timestamp=FIRST),
+        Decision(what="no cookies", why="CORS", made_by="cursor", timestamp=LATER),
+    )
+    again = later(session, decisions=(Decision(what="use JWT", why="stateless"),))
+    assert again.decisions == session.decisions
+    changed = later(session, decisions=(Decision(what="use JWT", why="one login for all"),))
+    assert changed.decisions[0] == Decision(
+        what="use JWT", why="one login for all", made_by="cursor", timestamp=LATER
+    )
+    assert len(changed.decisions) == 2
+
+
+@pytest.mark.row("003 T13", "003 T33")
+def test_an_approach_is_replaced_once_it_went_otherwise() -> None:
+    session = first(approaches=(Approach(description="fetch", result="partial", reason="slow"),))
+    assert later(session, approaches=session.approaches).approaches == session.approaches
+    told_again = (Approach(description="Fetch", result="partial"),)
+    assert later(session, approaches=told_again).approaches == session.approaches
+    failed = later(session, approaches=(Approach(description="fetch", result="failed"),))
+    assert failed.approaches == (Approach(description="fetch", result="failed", timestamp=LATER),)
+    assert failed.has_warnings and not session.has_warnings
+
+
+@pytest.mark.row("003 T14", "003 T33")
+def test_a_blocker_keeps_its_discovery_and_is_resolved_once() -> None:
+    blocked = first(blockers=(Blocker(description="no access"),))
+    assert blocked.blockers == (Blocker(description="no access", discovered_at=FIRST),)
+    assert blocked.has_warnings
+    solved = later(blocked, blockers=(Blocker(description="no  access.", resolved=True,
+                                              resolution="asked"),))  # fmt: skip
+    [it] = solved.blockers
+    assert (it.resolved, it.resolution) == (True, "asked")
+    assert (it.discovered_at, it.resolved_at) == (FIRST, LATER)
+    assert not solved.has_warnings
+    again = later(solved, blockers=(Blocker(description="no access", resolved=True),))
+    assert (again.blockers[0].resolution, again.blockers[0].resolved_at) == ("asked", LATER)
+    open_again = later(solved, blockers=(Blocker(description="no access"),))
+    assert open_again.has_warnings
+    assert (open_again.blockers[0].resolution, open_again.blockers[0].resolved_at) == ("", "")
+
+
+@pytest.mark.row("003 T15", "003 T33")
+def test_files_add_up_and_the_newer_words_on_them_stay() -> None:
+    session = first(changes=Changes(modified_files=("a", "b"), summary="one"))
+    more = later(session, changes=Changes(modified_files=("b", "c"), summary="two"))
+    assert more.changes == Changes(modified_files=("a", "b", "c"), summary="two")
+    assert later(more, changes=Changes(modified_files=("d",))).changes.summary == "two"
+    assert later(more).changes == more.changes
+
+
+def test_dates_that_an_import_gives_stay() -> None:
+    given = "2025-12-20T00:00:00+00:00"
+    session = first(
+        decisions=(Decision(what="w", made_by="someone", timestamp=given),),
+        approaches=(Approach(description="d", timestamp=given),),
+        blockers=(
+            Blocker(description="b", resolved=True, discovered_at=given, resolved_at=given),
+            Blocker(description="c", resolved_at=given),
+        ),
+    )
+    assert (session.decisions[0].made_by, session.decisions[0].timestamp) == ("someone", given)
+    assert session.approaches[0].timestamp == given
+    assert (session.blockers[0].discovered_at, session.blockers[0].resolved_at) == (given, given)
+    assert session.blockers[1].resolved_at == ""  # of an open one there is none
+
+
+@pytest.mark.row("003 T14.a")
+def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
+    before = first(
+        blockers=(
+            Blocker(description="no access", resolution="wait"),
+            Blocker(description="slow CI"),
+            Blocker(description="done", resolved=True, resolution="so"),
+        )
+    )
+    told = (
+        Blocker(description="No access", resolved=True, resolution="asked"),
+        Blocker(description="slow CI"),
+        Blocker(description="done", resolved=True, resolution="otherwise"),
+    )
+    after = with_resolved(before, told, LATER)
+    assert after.has_warnings  # slow CI is still open
+    assert [(it.resolved, it.resolution, it.resolved_at) for it in after.blockers] == [
+        (True, "asked", LATER),
+        (False, "", ""),
+        (True, "so", FIRST),
+    ]
+    all_told = (*told, Blocker(description="slow CI", resolved=True))
+    assert not with_resolved(before, all_told, LATER).has_warnings
+    assert after.updated_at == before.updated_at
+    untouched = with_resolved(before, (Blocker(description="other", resolved=True),), LATER)
+    assert untouched is before

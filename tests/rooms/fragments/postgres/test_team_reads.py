@@ -1,16 +1,27 @@
-"""Tests that what a call reads does not grow with the fragments that its agent has."""
+"""Tests what a call reads: few rows however many there are, and all of them after a cut."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from core.postgres.errors import ConnectionCutError
 from core.postgres.pool import Pool
 from core.settings import DEFAULT_AGENT
-from rooms.fragments.engine import Wanted
+from rooms.fragments.engine import Engine, Reading, Wanted, Writing
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.postgres.terms import EVERY
+from rooms.fragments.recall.context import restore_context
+from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.saving.remembering import remember
+from rooms.fragments.upkeep.statistics import statistics_of
+from tests.core.postgres.test_postgres_pool import end_others
+from tests.support.team_crowd import draft, stored, team_room
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
@@ -87,3 +98,67 @@ def test_how_many_fragments_lack_a_vector_is_told_by_those_alone(pool: Pool) -> 
     missing = Wanted(has_vector=False)
     assert rows_read(pool, lambda it: it.count(missing), agent="") < 100
     assert rows_read(pool, lambda it: it.find(missing, limit=32), agent="") < 100
+
+
+class Cut:
+    """An engine whose connections end in its next transaction, before its first question."""
+
+    def __init__(self, engine: Engine, dsn: str, *, times: int) -> None:
+        self._engine, self._dsn, self._left = engine, dsn, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with self._engine.reading() as reading:
+            self._cut()
+            yield reading
+
+    @contextmanager
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+        with self._engine.writing(wait_s=wait_s) as writing:
+            self._cut()
+            yield writing
+
+    def _cut(self) -> None:
+        if self._left:
+            self._left -= 1
+            end_others(self._dsn)
+
+
+@pytest.fixture
+def dsn(team_server: TeamServer) -> str:
+    return team_server.emptied_dsn()
+
+
+def cut(room: Room, dsn: str, *, times: int = 1) -> Room:
+    return replace(room, engine=cast(Engine, Cut(room.engine, dsn, times=times)))
+
+
+@pytest.mark.long  # it costs much
+def test_every_tool_that_reads_answers_all_the_same(dsn: str) -> None:
+    room = team_room(dsn).for_agent("alice")
+    one = remember(room, draft("one")).fragment
+    calls: list[Callable[[Room], Any]] = [
+        lambda it: [found.id for found in recall(it, Query(text="zebra tax")).fragments],
+        lambda it: restore_context(it, types=("fact",)),
+        lambda it: explore(it, one.id),
+        lambda it: statistics_of(it),
+    ]
+    for call in calls:
+        # Of recalling, an answer depends on what was counted before: the same question each time.
+        assert call(cut(room, dsn)) == call(room)
+    with pytest.raises(ConnectionCutError):
+        explore(cut(room, dsn, times=2), one.id)
+    room.engine.close()
+
+
+def test_a_change_that_is_cut_is_refused_and_not_made_again(dsn: str) -> None:
+    room = team_room(dsn).for_agent("alice")
+    with pytest.raises(ConnectionCutError, match="Make the same call again"):
+        remember(cut(room, dsn), draft("one"))
+    assert not stored(dsn)
+    remember(room, draft("one"))
+    assert list(stored(dsn).values()) == [1]
+    room.engine.close()

@@ -7,11 +7,14 @@ import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
-from core.postgres.errors import NoRightError, SchemaForeignError, SchemaNewerError
+from core.postgres.errors import NoRightError, RoleError, SchemaForeignError, SchemaNewerError
 from core.postgres.pool import Pool
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, hash_of
@@ -19,9 +22,11 @@ from rooms.fragments.postgres import schema, tables
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from tests.support.cli_process import Run
-from tests.support.real_engines import postgres
+from tests.support.real_engines import Postgres, postgres
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import team_database as team_database
+from tests.support.team_engines import team_pool as team_pool
 from tests.support.team_engines import team_server as team_server
 
 OPERATORS = ROOT / "docs" / "operators" / "README.md"
@@ -291,3 +296,131 @@ def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None
     with later.writing() as writing:
         assert not writing.mend_index()
     later.close()
+
+
+# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say.
+# fmt: off
+COLUMNS = {
+    "fragments":
+        "id content topic keywords type importance content_hash source agent_id access_count"
+        " accessed_at created_at ttl_tier estimated_tokens utility_score verified_at embedding"
+        " is_anchor",
+    "fragment_links": "id from_id to_id relation_type created_at",
+    "tool_feedback":
+        "id tool_name relevant sufficient suggestion context session_id trigger_type created_at",
+    "task_feedback":
+        "id session_id overall_success tool_highlights tool_pain_points created_at",
+    "fragment_versions":
+        "id fragment_id content topic keywords type importance amended_at amended_by",
+}
+# By name, what its definition says.
+INDEXES = {
+    "idx_fragments_hash": "(agent_id, content_hash)",
+    "idx_fragments_topic": "(agent_id, plain_topic)",
+    "idx_fragments_created": "created_at DESC",
+    "idx_fragments_worth": "importance DESC",
+    "idx_fragments_keywords": "USING gin (plain_keywords)",
+    "idx_fragments_tier": "(ttl_tier, created_at)",
+    "idx_fragments_source": "(source)",
+    "idx_fragments_verified": "(verified_at)",
+    "idx_fragments_anchor": "WHERE is_anchor",
+}
+
+
+def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
+    with pool.as_login(changes=False) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
+@pytest.mark.row("002 2.11", "002 2.12.r")
+@pytest.mark.parametrize("table", COLUMNS)
+def test_the_tables_of_a_server_have_the_declared_columns(team_pool: Pool, table: str) -> None:
+    found = rows(
+        team_pool,
+        "SELECT column_name::text, data_type::text, udt_name::text FROM information_schema.columns"
+        " WHERE table_schema = 'agent_memory' AND table_name = %s",
+        table,
+    )
+    assert {*COLUMNS[table].split()} <= {name for name, _, _ in found}
+    kinds = {name: kind for name, kind, _ in found}
+    assert {kind for name, kind in kinds.items() if name.endswith("_at")} == {
+        "timestamp with time zone"
+    }
+    udts = {name: it for name, _, it in found}
+    assert all(
+        it == "_text" for name, it in udts.items() if name in ("keywords", "tool_highlights")
+    )
+    assert table != "fragments" or udts["embedding"] == "vector"
+
+
+@pytest.mark.row("002 2.11", "002 2.13.h", "002 2.13.j", "002 2.13.k", "002 2.13.l", "002 2.14")
+def test_the_indexes_of_a_server_are_the_declared_ones(team_pool: Pool) -> None:
+    statement = "SELECT indexname::text, indexdef FROM pg_indexes WHERE schemaname = 'agent_memory'"
+    found = dict(rows(team_pool, statement))
+    for name, said in INDEXES.items():
+        assert said in found[name], found[name]
+    near = found["idx_fragments_embedding_1536"]
+    for said in ("USING hnsw", "vector_cosine_ops", "m='16'", "ef_construction='64'"):
+        assert said in near
+    assert "embedding IS NOT NULL" in near
+
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Postgres]:
+    with postgres() as server:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            for role in ("sentinel_room", "sentinel_upkeep"):
+                connection.execute(f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS")
+        yield server
+
+
+class Managed:
+    """A database, and a login that is no superuser."""
+
+    def __init__(self, server: Postgres) -> None:
+        self.user, self.database = f"login_{next(_NUMBERS)}", server.new_database()
+        self._dsn = server.dsn(self.database)
+        self.pool = Pool(a_server(server.dsn(self.database, user=self.user)))
+        self.run("CREATE ROLE {user} LOGIN")
+
+    def run(self, statements: str) -> None:
+        """Run statements as the superuser."""
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            connection.execute(
+                statements.replace("{user}", self.user).replace("{database}", self.database)
+            )
+
+
+@pytest.fixture
+def managed(running: Postgres) -> Iterator[Managed]:
+    made = Managed(running)
+    yield made
+    made.pool.close()
+
+
+def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
+    running: Postgres, managed: Managed
+) -> None:
+    administrator = Pool(a_server(running.dsn(managed.database)))
+    Schema(administrator).prepare()
+    administrator.close()
+    with pytest.raises(RoleError, match="GRANT sentinel_room") as caught:
+        Schema(managed.pool).look()
+    managed.run(str(caught.value).rpartition(": ")[2])
+    assert Schema(managed.pool).look().is_current
+
+
+def test_an_extension_that_the_roles_do_not_reach_is_a_right_that_is_missing(
+    managed: Managed,
+) -> None:
+    managed.run("CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions;"
+                "GRANT USAGE ON SCHEMA extensions TO {user}; ALTER DATABASE {database} OWNER TO"
+                " {user}; GRANT sentinel_room, sentinel_upkeep TO {user};")  # fmt: skip
+    made = Schema(managed.pool)
+    with pytest.raises(NoRightError, match="schema extensions"):
+        made.prepare()
+    managed.run(";".join(schema.script(made.look())))
+    assert made.is_ready() and made.has_vectors

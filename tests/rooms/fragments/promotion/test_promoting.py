@@ -29,17 +29,8 @@ from rooms.fragments.saving.remembering import remember
 from rooms.fragments.sqlite.schema import MIGRATIONS
 from rooms.fragments.upkeep.consolidating import consolidate
 from tests.support.fragments_room import Clock, a_room, saved, stored
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def room(tmp_path: Path, clock: Clock) -> Room:
-    return a_room(tmp_path, clock=clock)
-
+from tests.support.fragments_room import clock as clock
+from tests.support.fragments_room import room as room
 
 RECORD = "0123456789abcdef@123abc"
 

@@ -1,4 +1,4 @@
-"""A session starts with what holds everywhere, and with what it kept for itself."""
+"""Tests what a session starts with, and what is shown around one fragment."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +7,11 @@ import pytest
 
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Fragment
+from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
+from rooms.fragments.fragment import Activity, Fragment, Link
+from rooms.fragments.kinds import Relation
 from rooms.fragments.recall.context import Context, restore_context
+from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.recalling import plain_line
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_session
@@ -110,3 +112,43 @@ def test_a_session_that_runs_beside_this_one_has_not_ended(tmp_path: Path) -> No
 
 def test_an_empty_room_restores_nothing(tmp_path: Path) -> None:
     assert restore_context(a_room(tmp_path)) == Context([], [], [])
+
+
+@pytest.mark.row("002 2.52.b")
+def test_causes_come_first_then_cures_then_the_rest(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    error, cause, cure, beside, far, effect = add(room, *"abcdef")
+    [gone] = add(room, "g", deleted_at=START)
+    [foreign] = add(room, "h", agent="bob")
+    links: list[tuple[str, str, Relation]] = [
+        (error.id, beside.id, "related"),
+        (error.id, cure.id, "resolved_by"),
+        (effect.id, error.id, "caused_by"),
+        (error.id, cause.id, "caused_by"),
+        (cause.id, far.id, "caused_by"),
+        (error.id, gone.id, "caused_by"),
+        (error.id, foreign.id, "part_of"),
+    ]
+    with room.engine.writing() as writing:
+        writing.put_links([Link(from_id=at, to_id=to, relation=word) for at, to, word in links])
+    found = explore(room, error.id)
+    assert found.start.id == error.id
+    told = [(it.link.relation, it.fragment.id) for it in found.steps]
+    assert told == [
+        ("caused_by", cause.id),
+        ("caused_by", effect.id),
+        ("resolved_by", cure.id),
+        ("part_of", foreign.id),
+        ("related", beside.id),
+    ]
+    assert foreign.id not in [it.fragment.id for it in explore(room, error.id, agent="a").steps]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "", "f1", "f2"])
+def test_what_is_not_there_is_said(tmp_path: Path, name: str) -> None:
+    room = a_room(tmp_path)
+    add(room, "a")
+    add(room, "b", deleted_at=START)
+    add(room, "c", agent="bob")
+    with pytest.raises(NoSuchFragmentError):
+        explore(room, name, agent="alice")

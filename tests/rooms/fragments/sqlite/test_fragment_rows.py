@@ -1,4 +1,4 @@
-"""Tests that rows which another program has written or broken are read as something that works."""
+"""Tests that rows of another program or an earlier version are read as something that works."""
 
 import sqlite3
 from contextlib import closing
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback
 from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
 from rooms.fragments.stored.rows import COLUMNS, UNKNOWN_MOMENT
 
 DATE = "2026-05-01T10:00:00+00:00"
@@ -81,3 +82,34 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
     with engine.reading() as reading:
         assert len(reading.holding("zebra", 9).shares(0.25)) == 1
         assert not reading.holding("walrus", 9).shares(0.25)
+
+
+def test_feedback_and_sessions_of_one_become_those_of_an_agent(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+        given = (DATE, DATE)
+        connection.execute(
+            "INSERT INTO activities VALUES ('s', 'alice', ?, ?, 3, 1, '', '')", given
+        )
+        connection.execute(
+            "INSERT INTO tool_feedback (tool_name, relevant, sufficient, created_at)"
+            " VALUES ('recall', 1, 0, ?)",
+            (DATE,),
+        )
+    engine = SqliteEngine(path, timeout_s=5)
+    alice = Activity(session_id="s", agent="alice", started_at=DATE, last_at=DATE, calls=3,
+                     written=1)  # fmt: skip
+    bob = Activity(session_id="s", agent="bob", started_at=DATE, last_at=DATE)
+    with engine.reading() as reading:
+        assert reading.entries(Activity) == [alice]
+        assert reading.entries(ToolFeedback) == [
+            ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=DATE)
+        ]
+    with engine.writing() as writing:
+        writing.note([bob])
+        assert writing.entries(Activity, of="s") == [alice, bob]
+    engine.close()
