@@ -25,7 +25,6 @@ from core.postgres.repeating import repeats_when_cut
 from core.postgres.server import Server
 from rooms.fragments.engine import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.schema import Schema
 from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import postgres
 from tests.support.sentences import in_language
@@ -33,11 +32,6 @@ from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool
 from tests.support.team_engines import team_server as team_server
-
-COUNT_UP = (
-    "INSERT INTO state VALUES ('', 'n', '1') ON CONFLICT (agent_id, name)"
-    " DO UPDATE SET value = (state.value::int + 1)::text"
-)
 
 
 @pytest.fixture
@@ -59,30 +53,6 @@ def counted(pool: Pool) -> int:
 def kill(pool: Pool, process: int) -> None:
     with pool.as_login() as connection:
         connection.execute("SELECT pg_terminate_backend(%s, 5000)", (process,))
-
-
-@pytest.mark.long
-def test_a_server_that_is_restarted_is_found_again() -> None:
-    with postgres() as running:
-        pool = Pool(a_server(running.dsn(running.new_database()), DB_CONN_TIMEOUT_MS="2000"))
-        Schema(pool).prepare()
-        with ThreadPoolExecutor(5) as threads:  # several connections lie idle
-            list(threads.map(lambda _: _count_up(pool), range(20)))
-        running.stop("fast")
-        with pytest.raises(ServerUnreachableError) as told, pool.transaction():
-            pytest.fail("a transaction began")
-        assert "Nothing was saved" in str(told.value)
-        running.start()
-        _count_up(pool)
-        running.stop("immediate")
-        running.start()
-        _count_up(pool)
-        pool.close()
-
-
-def _count_up(pool: Pool) -> None:
-    with pool.transaction() as connection:
-        connection.execute(COUNT_UP)
 
 
 def test_a_connection_cut_within_a_transaction_stores_nothing(pool: Pool) -> None:

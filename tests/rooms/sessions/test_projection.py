@@ -61,16 +61,6 @@ def test_a_session_that_another_one_resolves_is_not_the_last_one_saved(
     assert current(store)["goal"] == "c"
 
 
-@pytest.mark.row("003 T75")
-def test_without_keep_json_sync_there_is_none(tmp_path: Path) -> None:
-    config = tmp_path / ".context" / "sessions" / "config.json"
-    config.parent.mkdir(parents=True)
-    config.write_text('{"storage": {"keepJsonSync": false}}')
-    store = open_sessions(tmp_path, Settings())
-    assert save(store, "a")
-    assert names(store) == [".gitignore", "config.json"]
-
-
 def test_without_a_session_nothing_is_written(store: SessionStore) -> None:
     save(store, "a")
     with store.writing() as connection:

@@ -122,20 +122,15 @@ def crowd(some: Crowd, monkeypatch: pytest.MonkeyPatch) -> Crowd:
 
 
 @pytest.fixture
-def big_crowd(team_server: TeamServer) -> Iterator[Crowd]:
-    made = filled(team_server, 100_000)
-    yield made
-    made.pool.close()
-
-
-@pytest.fixture
 def engine(team_server: TeamServer) -> Iterator[PostgresEngine]:
     made = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=10.0)
     yield made
     made.close()
 
 
-def check_small(crowd: Crowd) -> None:
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.14.a")
+def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(crowd: Crowd) -> None:
     for vector in crowd.asked("big") + crowd.asked("small"):
         found, plans = crowd.near("small", vector)
         assert [number for number, _ in found] == crowd.nearest("small", vector)
@@ -143,7 +138,9 @@ def check_small(crowd: Crowd) -> None:
         assert '"Node Type": "Seq Scan"' not in plans
 
 
-def check_big(crowd: Crowd) -> None:
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.14.a")
+def test_an_agent_with_many_fragments_finds_by_the_index(crowd: Crowd) -> None:
     hits = list[int]()
     for vector in crowd.asked("big") + crowd.asked("small"):
         found, plans = crowd.near("big", vector)
@@ -151,24 +148,6 @@ def check_big(crowd: Crowd) -> None:
         assert tables.index_name(DIMENSIONS) in plans
         hits.append(len({it for it, _ in found} & set(crowd.nearest("big", vector))))
     assert sum(hits) / (10 * len(hits)) >= RECALL
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.14.a")
-def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(crowd: Crowd) -> None:
-    check_small(crowd)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.14.a")
-def test_an_agent_with_many_fragments_finds_by_the_index(crowd: Crowd) -> None:
-    check_big(crowd)
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_vectors_are_searched(big_crowd: Crowd) -> None:
-    check_small(big_crowd)
-    check_big(big_crowd)
 
 
 @pytest.mark.row("002 2.14")

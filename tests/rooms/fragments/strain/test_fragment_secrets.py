@@ -138,20 +138,3 @@ def test_a_secret_is_not_parted_where_keywords_are(tmp_path: Path, separator: st
     assert {*done.fragment.keywords} > {"redis", "shop"} and len(done.fragment.keywords) == 3
     data = every_byte(tmp_path)
     assert first.encode() not in data and second.encode() not in data
-
-
-def test_a_value_that_one_field_tells_is_in_none(tmp_path: Path) -> None:
-    value = "Xk29vQp7LmR4tZ"
-    split = f"{value[:6]}\u200b{value[6:]}"
-    for at, telling in enumerate(("content", "topic", "keywords", "source")):
-        said = dict.fromkeys(("content", "topic", "source", "keywords"), f"tried {value}")
-        said[telling] = f"password={value}"
-        draft = Draft(
-            content=said["content"],
-            topic=said["topic"],
-            source=said["source"],
-            keywords=("k", split, said["keywords"]),
-        )
-        remember(a_room(tmp_path / str(at)), draft)
-    data = every_byte(tmp_path)
-    assert value.encode() not in data and b"vQp7LmR4" not in data and split.encode() not in data

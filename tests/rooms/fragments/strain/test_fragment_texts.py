@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import CONTENT_BYTES, Fragment
+from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
@@ -19,7 +19,7 @@ from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.remembering import remember
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.fragments_room import a_room, is_unused, stored
+from tests.support.fragments_room import a_room, stored
 from tests.support.hostile_texts import HOSTILE
 
 
@@ -78,35 +78,6 @@ def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, 
     amend(room, Amendment(id=saved.id, content=f"other {text}"))
     forget(room, id=saved.id, hard=True)
     assert_is_in_step(room)
-
-
-@pytest.mark.parametrize("letter", ["x", "가", "👍"])
-def test_a_content_of_the_limit_is_stored_and_one_byte_more_is_refused(
-    room: Room, letter: str
-) -> None:
-    size = len(letter.encode())
-    most = f"c {letter * ((CONTENT_BYTES - 4) // size)}c"
-    most += "c" * (CONTENT_BYTES - len(most.encode()))
-    assert_comes_back(room, Draft(content=most, topic="t", keywords=("k",)))
-    with pytest.raises(FragmentsError) as caught:
-        remember(room, Draft(content=f"{most}c"))
-    assert "Nothing was saved" in str(caught.value)
-
-
-@pytest.mark.long  # it costs much
-def test_a_text_of_a_megabyte_and_half_a_character_are_refused_in_every_field(room: Room) -> None:
-    huge = "a' OR \x00 가 " * 125_000
-    for text in (huge, "half \ud800"):
-        for draft in (
-            Draft(content=text),
-            Draft(content="c", topic=text),
-            Draft(content="c", keywords=(text,)),
-            Draft(content="c", source=text),
-        ):
-            with pytest.raises(FragmentsError) as caught:
-                remember(room, draft)
-            assert "Nothing was saved" in str(caught.value) and len(str(caught.value)) < 300
-    assert is_unused(room)
 
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)

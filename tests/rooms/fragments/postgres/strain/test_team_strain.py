@@ -14,14 +14,12 @@ import psycopg
 import pytest
 
 from core.disk.database import DatabaseError
-from core.postgres.errors import ServerBusyError, ServerSlowError
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.remembering import remember
 from tests.support.faults import Child
 from tests.support.real_engines import Postgres, postgres
-from tests.support.sentences import in_language
 from tests.support.team_crowd import (
     Outcome,
     Rememberer,
@@ -127,36 +125,6 @@ def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, r
     first = Outcome([draft("first").content], [], [], 0.0)
     assert wrong_with(team_database, [*outcomes, first]) == []
     assert sum(len(one.kept) for one in outcomes) > 10
-
-
-@pytest.mark.long
-def test_a_pool_of_two_serves_fifty_callers(team_database: str) -> None:
-    room = team_room(team_database, DB_MAX_CONNECTIONS="2", DB_CONN_TIMEOUT_MS="30000")
-    remember(room.for_agent("default"), draft("shared"))
-
-    def call(number: int) -> str:
-        own = room.for_agent(f"agent{number % 10}")
-        content = remember(own, draft(f"caller {number}")).fragment.content
-        assert [it for it in recall(own, Query(text=f"caller {number}")).fragments]
-        return content
-
-    with ThreadPoolExecutor(50) as threads:
-        contents = list(threads.map(call, range(50)))
-    assert stored(team_database) == dict.fromkeys([*contents, draft("shared").content], 1)
-    room.engine.close()
-
-
-def test_a_slow_statement_is_ended_with_a_sentence(team_database: str) -> None:
-    room = team_room(team_database, DB_QUERY_TIMEOUT="300")
-    alice = room.for_agent("alice")
-    remember(alice, draft("before"))
-    with psycopg.connect(team_database) as other:
-        other.execute("LOCK TABLE agent_memory.fragments IN ACCESS EXCLUSIVE MODE")
-        with pytest.raises((ServerSlowError, ServerBusyError)) as told:
-            recall(alice, Query(text="zebra"))
-        assert "{" not in str(told.value) and len(in_language("ko", str, told.value)) > 20
-    assert recall(alice, Query(text="zebra")).fragments
-    room.engine.close()
 
 
 def test_a_lock_of_another_session_is_told_and_ends(team_database: str) -> None:
