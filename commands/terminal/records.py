@@ -20,7 +20,7 @@ LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "as
 INDENT = "  "
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Readable(Record):
     """A record without its secrets; its token still names the version that the log has."""
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
-from core.lessons.json_form import MOST_COUNTED
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following, follows, united
 from core.lessons.outcomes import Fate, Removal
 from core.lessons.record import (
+    MOST_COUNTED,
     Draft,
     Record,
     ids_in,

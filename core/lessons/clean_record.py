@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.lessons.json_form import DECODER, too_deep
-from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
+from core.lessons.record import DECODER, LIMITS_BYTES, Record, normalise_topic, too_deep
 from core.sanitizer import MARKER, values_in
 from core.text_redaction import is_whole, redacted
 

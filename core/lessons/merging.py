@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.lessons.json_form import MOST_COUNTED
-from core.lessons.record import MOST_FORMER, Record, id_in, ids_in, seconds_of
+from core.lessons.record import MOST_COUNTED, MOST_FORMER, Record, id_in, ids_in, seconds_of
 
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
 MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end

@@ -1,4 +1,4 @@
-"""Defines one memory: its fields and limits, its id, and the line of JSON that holds it.
+"""One memory: its fields and limits, its id, and the line of JSON that holds it.
 
 Pure: no disk, no environment; the time comes in as text. `docs/format.md` describes the line for
 other programs.
@@ -6,36 +6,39 @@ other programs.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
+from math import isfinite
 from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.injection.marks import marks_of, unknown_marks
-from core.lessons.json_form import DECODER, too_deep, well_typed
 from core.text.normal_form import normal_form
 
 RecordType = Literal["log", "principle"]
 
 LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
 MOST_LINE_BYTES = 1_048_576  # no tool of ours writes a longer one; format.md names it
-_LEAST_LINE_BYTES = 64  # the required keys alone are more
-ID_DIGITS = 16
+MOST_COUNTED = 999_999_999
+MOST_NESTED = 100  # levels of one value
 MOST_FORMER = 16
+ID_DIGITS = 16
 FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
 CACHED_TOPICS = CACHED_DATES = 1_024
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-META_KEYS = frozenset(
-    "created updated seen compacted_at source_count source_ids former marks paths when".split()
-)
+# The keys of `meta` beside `created`, by the kind of value that each has.
+_META_KINDS = {
+    **dict.fromkeys(("updated", "compacted_at"), "text"),
+    **dict.fromkeys(("seen", "source_count"), "count"),
+    **dict.fromkeys(("source_ids", "former", "marks", "paths", "when"), "texts"),
+}
+META_KEYS = frozenset(("created", *_META_KINDS))
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
-
-
-_NO_OTHERS: Mapping[str, Any] = {}  # one for all records: there may be 100,000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_BLANKS = " \t\r\n"
+_LEAST_LINE_BYTES = 64  # the required keys alone are more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +69,9 @@ class Draft:
         return self.type, self.topic, self.key_text
 
 
-@dataclass(slots=True, kw_only=True)  # frozen, half the time of reading a log would be its fields
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One memory as it stands in the log; nothing changes one once it is made.
+    """One memory as it stands in the log.
 
     Dates are ISO 8601 in UTC. `seen` counts how often the same gap was logged; `source_count` how
     many originals a principle replaced (None: not known). `source_ids` lists their version ids, so
@@ -105,6 +108,11 @@ class Record:
         return self.missing_context if self.type == "log" else self.lesson
 
     @property
+    def gap(self) -> tuple[str, str, str]:
+        """What the record is about: type, topic and key text; the same in all its versions."""
+        return self.type, self.topic, self.key_text
+
+    @property
     def texts(self) -> tuple[str, str, str, str]:
         """The words that another model is going to read."""
         return self.topic, self.missing_context, self.lesson, self.ask_next_time
@@ -123,7 +131,7 @@ class Record:
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object of the line, keys in their fixed order."""
-        meta: dict[str, Any] = {"created": self.created}
+        meta: dict[str, Any] = {"created": self.created}  # spelled out: a loop takes 1 µs more
         if self.updated:
             meta["updated"] = self.updated
         if self.seen > 1:
@@ -151,7 +159,10 @@ class Record:
         }
         if self.ask_next_time:
             line["ask_next_time"] = self.ask_next_time
-        return {**line, "meta": {**meta, **self.meta_extra}, **self.extra}
+        meta.update(self.meta_extra)
+        line["meta"] = meta
+        line.update(self.extra)
+        return line
 
     def to_line(self) -> bytes:
         r"""Return the line of this record, with its `\n`; UTF-8, other scripts unescaped."""
@@ -159,11 +170,6 @@ class Record:
         if _SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
-
-    @property
-    def gap(self) -> tuple[str, str, str]:
-        """What the record is about: type, topic and key text; the same in all its versions."""
-        return self.type, self.topic, self.key_text
 
     def tokens(self) -> tuple[str, ...]:
         """Return the version ids of this version and of those that it follows."""
@@ -174,21 +180,47 @@ class Record:
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
-def parse_line(raw: bytes) -> Record | None:
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):  # 1e999 would be written back as Infinity, which is no JSON
+        raise ValueError(text)
+    return number
+
+
+DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def parse_line(line: bytes) -> Record | None:
     """Return the record of one line, or None where the line is no complete record.
 
     A line above MOST_LINE_BYTES is none: reading it would hold up whoever asks.
     """
-    if not _LEAST_LINE_BYTES <= len(raw) <= MOST_LINE_BYTES:
+    if not _LEAST_LINE_BYTES <= len(line) <= MOST_LINE_BYTES:
         return None
     try:
-        text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
+        text = line.decode("utf-8").strip(_JSON_BLANKS)
         value, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict) or too_deep(raw, value):
+    if end < len(text) or not isinstance(value, dict) or too_deep(line, value):
         return None
     return record_of(value)
+
+
+# A server reads the same lines at every call. A file longer than the cache would push its own lines
+# out before they are read again.
+cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
+
+
+def too_deep(line: bytes, value: object) -> bool:
+    """Return whether the object of a line is nested deeper than the whole program can follow."""
+    if line.count(b"[") + line.count(b"{") <= MOST_NESTED:
+        return False
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = [item for item in level if isinstance(item, dict | list)]
+        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 def record_of(value: dict[str, Any]) -> Record | None:
@@ -196,6 +228,11 @@ def record_of(value: dict[str, Any]) -> Record | None:
     meta = value.get("meta")
     if not isinstance(meta, dict) or not well_typed(value, meta):
         return None
+    known: dict[str, Any] = {
+        key: tuple(found) if isinstance(found, list) else found
+        for key, found in meta.items()
+        if key in _META_KINDS
+    }
     return Record(
         id=value["id"],
         type="log" if value["type"] == "log" else "principle",  # one text for all records
@@ -204,30 +241,45 @@ def record_of(value: dict[str, Any]) -> Record | None:
         lesson=value["lesson"],
         ask_next_time=value.get("ask_next_time") or "",
         created=_shared(meta["created"]),
-        updated=meta.get("updated", ""),
-        seen=meta.get("seen", 1),
-        compacted_at=meta.get("compacted_at", ""),
-        source_count=meta.get("source_count"),
-        source_ids=tuple(meta.get("source_ids", ())),
-        former=tuple(meta.get("former", ())),
-        marks=tuple(meta.get("marks", ())),
-        paths=tuple(meta.get("paths", ())),
-        when=tuple(meta.get("when", ())),
+        **known,
         meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
 
 
-# A server reads the same lines at every call. A file longer than the cache would push its own lines
-# out before they are read again.
-cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 _shared = lru_cache(maxsize=CACHED_DATES)(str)  # one text for the records of one moment
+_NO_OTHERS: Mapping[str, Any] = {}  # one for all records: there may be many
 
 
 def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
     if value.keys() <= known:
         return _NO_OTHERS
     return {key: kept for key, kept in value.items() if key not in known}
+
+
+def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
+    """Return whether every known key of a line's object, and of its `meta`, has its type."""
+    return (
+        isinstance(value.get("id"), str)
+        and bool(value["id"].strip())
+        and value.get("type") in ("log", "principle")
+        and isinstance(value.get("topic"), str)
+        and isinstance(value.get("missing_context"), str)
+        and isinstance(value.get("lesson"), str)
+        and isinstance(value.get("ask_next_time", ""), str | None)
+        and isinstance(meta.get("created"), str)
+        and (len(meta) == 1 or all(map(_fits, meta, meta.values())))
+    )
+
+
+def _fits(key: str, value: object) -> bool:
+    """Return whether the value of a key of `meta` is of the kind that it has to be."""
+    kind = _META_KINDS.get(key)
+    if kind == "texts":
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    if kind == "count":
+        return type(value) is int and 0 <= value <= MOST_COUNTED  # True is an int as well
+    return kind is None or isinstance(value, str)
 
 
 def has_surrogate(record: Record) -> bool:
@@ -335,28 +387,20 @@ def later(one: str, other: str) -> str:
     return max(one, other, key=seconds_of)
 
 
+@lru_cache(maxsize=CACHED_DATES)
 def seconds_of(moment: str) -> float:
     """Return seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
+    from datetime import UTC, datetime  # a hook at an action reads no date
+
     try:
-        return _clock()(moment)
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return float("-inf")
 
 
-@cache
-def _clock() -> Callable[[str], float]:
-    """Return what reads a moment: a hook at an action reads none and does not load `datetime`."""
-    from datetime import UTC, datetime
-
-    def seconds(moment: str) -> float:
-        parsed = datetime.fromisoformat(moment)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
-
-    return seconds
-
-
 def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
     """Split version ids as a model gives them: a list, or one text with commas, spaces or JSON."""
-    given = [tokens] if isinstance(tokens, str) else tokens
-    parts = [part for text in given for part in re.split(r"[\s,;\[\]\"'`]+", text)]
+    texts = [tokens] if isinstance(tokens, str) else tokens
+    parts = [part for text in texts for part in re.split(r"[\s,;\[\]\"'`]+", text)]
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import IdCollisionError, JoinedTooLongError, RecordChangedError, SameGapError
-from core.lessons.json_form import MOST_COUNTED
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
 from core.lessons.outcomes import Renewal
 from core.lessons.record import (
     LIMITS_BYTES,
+    MOST_COUNTED,
     Record,
     id_in,
     ids_in,

@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.lessons.answer import is_required
-from core.lessons.json_form import DECODER, too_deep, well_typed
 from core.lessons.lines import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
+    DECODER,
     LIMITS_BYTES,
     META_KEYS,
     MOST_LINE_BYTES,
@@ -21,6 +21,8 @@ from core.lessons.record import (
     parse_line,
     reidentified,
     seconds_of,
+    too_deep,
+    well_typed,
 )
 from core.messages import Facts
 from core.project import CONTEXT_DIRECTORY, LOG_NAME

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.disk.atomic import reason_of
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
-from core.lessons.json_form import DECODER
+from core.lessons.record import DECODER
 from core.text.printable import shown_path
 from rooms.fragments.exchange.document import MARK, VERSION
 from rooms.fragments.exchange.errors import ExchangeError
