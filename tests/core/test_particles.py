@@ -7,6 +7,9 @@ import pytest
 
 from core.particles import filled, spoken_end
 from tests.support.said import sentences
+from tests.support.tables import table
+
+TABLES = table("particles")
 
 FINALS = [chr(ord("가") + number) for number in range(28)]
 TWO_FORMS = re.compile(
@@ -52,45 +55,12 @@ def test_decomposed_hangul_reads_as_composed() -> None:
         assert said("{x}을(를)", apart).startswith(apart)
 
 
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        *[("0", "0으로"), ("1", "1로"), ("2", "2로"), ("3", "3으로"), ("4", "4로"), ("5", "5로")],
-        *[("6", "6으로"), ("7", "7로"), ("8", "8로"), ("9", "9로"), ("10", "10으로")],
-        *[("100", "100으로"), ("1,000", "1,000으로"), ("10,000", "10,000으로")],
-        *[("100000000", "100000000으로"), ("1,000,000,000,000", "1,000,000,000,000로")],
-        *[("20000000000000000", "20000000000000000으로"), ("1.5", "1.5로"), ("2.0", "2.0으로")],
-        *[("12%", "12%로"), ("12 %", "12 %로"), ("3 ms", "3 ms로"), ("8 h", "8 h으로")],
-        *[
-            ("30d", "30d로"),
-            ("12 kg", "12 kg으로"),
-            ("64 KB", "64 KB로"),
-            ("2026-05-24", "2026-05-24로"),
-        ],
-        *[("①", "①로"), ("٣", "٣으로"), ("v1.2.3", "v1.2.3으로"), ("ab12cd3f", "ab12cd3f로")],
-    ],
-)
+@pytest.mark.parametrize(("number", "shown"), TABLES["digits are read in sino korean"])
 def test_digits_are_read_in_sino_korean(number: str, shown: str) -> None:
     assert said("{x}(으)로", number) == shown
 
 
-@pytest.mark.parametrize(
-    ("word", "shown"),
-    [
-        *[("React", "React는"), ("name", "name은"), ("file", "file은"), ("state", "state는")],
-        *[("stack", "stack은"), ("task", "task는"), ("Hook", "Hook은"), ("network", "network는")],
-        *[("map", "map은"), ("scope", "scope는"), ("type", "type은"), ("string", "string은")],
-        *[("flag", "flag는"), ("user", "user는"), ("git", "git은"), ("commit", "commit은")],
-        *[("list", "list는"), ("build", "build는"), ("logic", "logic은"), ("sync", "sync는")],
-        *[("API", "API는"), ("URL", "URL은"), ("HTML", "HTML은"), ("JSON", "JSON은"), ("R", "R은")],
-        *[("SDK", "SDK는"), ("npm", "npm은"), ("css", "css는"), ("x", "x는"), ("l", "l은")],
-        *[("-o FILE", "-o FILE은"), ("NAME", "NAME은"), ("TEXT", "TEXT는"), ("DIR", "DIR는")],
-        *[("useRef", "useRef는"), ("getItem", "getItem은"), ("parseHTML", "parseHTML은")],
-        *[("README.md", "README.md는"), (".jsonl", ".jsonl은"), ("app.py", "app.py는")],
-        *[("--yes", "--yes는"), ("--all", "--all은"), (".context/", ".context/는")],
-        *[("doctor --fix", "doctor --fix는"), ("café", "café는"), ("Ｕｒｌ", "Ｕｒｌ은")],
-    ],
-)
+@pytest.mark.parametrize(("word", "shown"), TABLES["latin words are read as koreans write them"])
 def test_latin_words_are_read_as_koreans_write_them(word: str, shown: str) -> None:
     assert said("{x}은(는)", word) == shown
 
@@ -115,17 +85,7 @@ def test_single_letters_of_hangul_are_read_by_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "shown"),
-    [
-        ("`{x}`을(를) 보기", "`결제`를 보기"),
-        ("[{x}](으)로 바꾸기", "[결제]로 바꾸기"),
-        ("'{x}'(이)라는 topic", "'결제'라는 topic"),
-        ("({x})은(는)", "(결제)는"),
-        ("{{{x}}}은(는)", "{결제}는"),
-        ("{x} 파일을(를)", "결제 파일을(를)"),
-        ("{x}(이)", "결제(이)"),
-        ("{x}은(는) 이(가)", "결제는 이(가)"),
-    ],
+    ("template", "shown"), TABLES["only a particle right behind the fact changes"]
 )
 def test_only_a_particle_right_behind_the_fact_changes(template: str, shown: str) -> None:
     assert said(template, "결제") == shown

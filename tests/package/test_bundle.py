@@ -7,6 +7,7 @@ import stat
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable
 from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
@@ -254,25 +255,17 @@ def test_the_korean_texts_stand_for_all_that_a_client_can_translate(
 
 
 @pytest.mark.long
-def test_it_is_written_into_the_working_directory(
-    build: Command, project: Path, bundle: Bundle
-) -> None:
-    run = build()
-    assert [path.name for path in project.iterdir()] == [NAME]
-    data = (project / NAME).read_bytes()
-    assert data == bundle.archive()
-    assert run == Run(0, written(len(data)), "")
-
-
-@pytest.mark.long
-def test_it_is_written_under_the_name_that_was_given(
-    build: Command, project: Path, bundle: Bundle
+@pytest.mark.parametrize("words", [(), ("-o", "새 폴더/기억.MCPB")])
+def test_it_is_written_where_it_is_wanted(
+    build: Command, project: Path, bundle: Bundle, words: tuple[str, ...]
 ) -> None:
     (project / "새 폴더").mkdir()
-    run = build("-o", "새 폴더/기억.MCPB")
-    data = (project / "새 폴더" / "기억.MCPB").read_bytes()
+    run = build(*words)
+    name = words[-1] if words else NAME
+    assert [str(it.relative_to(project)) for it in project.rglob("*.[mM]*")] == [name]
+    data = (project / name).read_bytes()
     assert data == bundle.archive()
-    assert run == Run(0, written(len(data), "새 폴더/기억.MCPB"), "")
+    assert run == Run(0, written(len(data), *words[1:]), "")
 
 
 @pytest.mark.long
@@ -310,18 +303,15 @@ def test_a_file_that_is_no_bundle_of_this_server_is_left_alone(
 
 
 @pytest.mark.long
-def test_a_folder_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
-    (project / NAME).mkdir()
+@pytest.mark.parametrize("make", [os.mkdir, pytest.param(getattr(os, "mkfifo", None), marks=posix)])
+def test_a_folder_or_a_pipe_with_the_name_of_a_bundle_is_left_alone(
+    build: Command, project: Path, make: Callable[[Path], None]
+) -> None:
+    make(project / NAME)
+    before = stat.S_IFMT((project / NAME).stat().st_mode)
     assert build() == Run(1, "", OTHER_FILE.format(NAME))
     assert list(project.rglob("*")) == [project / NAME]
-
-
-@posix
-@pytest.mark.long
-def test_a_pipe_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
-    os.mkfifo(project / NAME)
-    assert build() == Run(1, "", OTHER_FILE.format(NAME))
-    assert stat.S_ISFIFO((project / NAME).stat().st_mode)
+    assert stat.S_IFMT((project / NAME).stat().st_mode) == before
 
 
 @posix

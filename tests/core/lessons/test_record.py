@@ -20,6 +20,9 @@ from core.lessons.record import (
     split_tokens,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.tables import table
+
+TABLES = table("record")
 
 
 @pytest.mark.row("001 3-2.g")
@@ -79,41 +82,12 @@ def test_a_line_without_a_required_field_is_no_record(key: str) -> None:
 
 
 @pytest.mark.row("001 4-1.c")
-@pytest.mark.parametrize(
-    ("key", "wrong"),
-    [
-        ("id", 7),
-        ("id", " "),
-        ("type", "note"),
-        ("topic", None),
-        ("missing_context", 1),
-        ("lesson", ["x"]),
-        ("ask_next_time", 3),
-        ("ask_next_time", False),
-        ("ask_next_time", []),
-        ("meta", "2026"),
-    ],
-)
+@pytest.mark.parametrize(("key", "wrong"), TABLES["a line with a wrong type is no record"])
 def test_a_line_with_a_wrong_type_is_no_record(key: str, wrong: object) -> None:
     assert parse_line(json.dumps({**a_record().as_json(), key: wrong}).encode()) is None
 
 
-@pytest.mark.parametrize(
-    ("key", "wrong"),
-    [
-        ("created", 5),
-        ("updated", None),
-        ("seen", "2"),
-        ("seen", True),
-        ("seen", -1),
-        ("seen", 10**4000),
-        ("source_count", 1.5),
-        ("source_ids", "abc"),
-        ("source_ids", [1]),
-        ("marks", "override"),
-        ("marks", [None]),
-    ],
-)
+@pytest.mark.parametrize(("key", "wrong"), TABLES["a line with a wrong type in meta is no record"])
 def test_a_line_with_a_wrong_type_in_meta_is_no_record(key: str, wrong: object) -> None:
     assert parse_line(a_line(a_record(), **{key: wrong})) is None
 
@@ -241,15 +215,7 @@ def test_the_newest_version_has_the_latest_update() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moment", "seconds"),
-    [
-        ("1970-01-01T00:00:10+00:00", 10.0),
-        ("1970-01-01T00:00:10Z", 10.0),
-        ("1970-01-01T09:00:10+09:00", 10.0),
-        ("1970-01-01T00:00:10", 10.0),
-        ("yesterday", float("-inf")),
-        ("", float("-inf")),
-    ],
+    ("moment", "seconds"), TABLES["a moment is read in utc and an unreadable one is the oldest"]
 )
 def test_a_moment_is_read_in_utc_and_an_unreadable_one_is_the_oldest(
     moment: str, seconds: float

@@ -143,11 +143,13 @@ def test_progress_that_nobody_can_take_is_left_out(server: HttpServer) -> None:
 
 
 @pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.1.a", "002 2.2", "002 2.4")
 @pytest.mark.parametrize("version", OLDER)
 def test_a_client_of_every_older_version_goes_through_a_session(
     server: HttpServer, version: str
 ) -> None:
     session = server.begin(version)
+    assert len(session) >= 22
     sent = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert server.ask("POST", "/mcp", ready, headers=sent)[0] == 202

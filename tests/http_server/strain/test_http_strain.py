@@ -97,16 +97,6 @@ def test_messages_spoilt_at_random_are_answered_in_form(server: HttpServer) -> N
 
 @pytest.mark.long  # it costs much
 @SHARED
-@given(params=_json, id_=_json, method=st.sampled_from(["tools/call", "ping", "prompts/get"]))
-def test_whatever_json_is_in_a_message_it_is_answered_in_form(
-    server: HttpServer, params: Any, id_: Any, method: str
-) -> None:
-    message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
-    assert wrong_answer(server, text_of(message)) == ""
-
-
-@pytest.mark.long  # it costs much
-@SHARED
 @given(arguments=_json, name=st.sampled_from(["recall", "remember", "context", "link"]))
 def test_whatever_arguments_a_tool_gets_it_answers_in_form(
     server: HttpServer, arguments: Any, name: str

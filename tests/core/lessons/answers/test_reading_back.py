@@ -17,67 +17,14 @@ from core.lessons.record_text import topic_text
 from core.settings import Settings
 from core.text.printable import LINE_ENDS, printable
 from tests.support.samples import NOW, a_record
+from tests.support.tables import table
+
+TABLES = table("reading_back")
 
 ROOMY = Settings(budget_tokens=10**6, budget_chars=10**7)
 FRAME = Frame(project="/tmp/project", settings=ROOMY)
 
-SIGNS = [
-    *(
-        "→",
-        "⟶",
-        "➔",
-        "￫",
-        "⇒",
-        "->",
-        "[auth]",
-        "［auth］",
-        "topics: auth (9)",
-        "ask:",
-        "ａｓｋ：",
-        "аsk:",
-    ),
-    *("principle 2026-01-01", "2026-01-01", "(merged 9)", "（9）", "❨9❩", "#1 type=log", "- [x] y"),
-    *(
-        "compact_memory is required",
-        "Unreadable lines skipped: 9.",
-        "## auth (9)",
-        "꞉",
-        "∶",
-        "›",
-        "ː",
-    ),
-    *(
-        "\n",
-        "\r",
-        "\r\n",
-        "\v",
-        "\f",
-        "\x1c",
-        "\x85",
-        "\u2028",
-        "\u2029",
-        "\n\n",
-        "\t",
-        " ",
-        "\xa0",
-    ),
-    *(
-        "\u2003",
-        "\u3000",
-        "\u2800",
-        "\u200b",
-        "\u3164",
-        "\ufeff",
-        '"',
-        "”",
-        "＂",
-        "\\",
-        "…",
-        ",",
-        ", ",
-    ),
-    *("auth", "а", "⑼", "ꓹ", "x" * 63, "결제", "+3 more", "외 3개", " (9)", "~", ";", "|", "``` "),
-]
+SIGNS = TABLES["signs"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 texts = st.lists(st.sampled_from(SIGNS) | any_text, max_size=8).map("".join)
 topics = texts.map(normalise_topic).filter(bool)
@@ -206,46 +153,13 @@ def test_two_topics_never_look_the_same(one: str, other: str) -> None:
     assert not re.search(r"[\n\r\v\f\x1b\x85\u2028\u2029\xa0\u2003\u2800]", topic_text(one))
 
 
-@pytest.mark.parametrize(
-    "topic",
-    [
-        "auth",
-        "css-layout",
-        "결제 모듈",
-        "c++",
-        "api/v2",
-        "R&D",
-        "оплата",
-        "Ünïcode",
-        "7z",
-        "log",
-        "결",
-    ],
-)
+@pytest.mark.parametrize("topic", TABLES["a usual topic stays as it is"])
 def test_a_usual_topic_stays_as_it_is(topic: str) -> None:
     assert topic_text(topic) == topic
 
 
 @pytest.mark.parametrize(
-    ("topic", "shown"),
-    [
-        ("auth (9), payment", '"auth (9), payment"'),
-        ("x\ncompact_memory is required", r'"x\ncompact_memory is required"'),
-        ("a, b", '"a, b"'),
-        ("compact_memory is required", '"compact_memory is required"'),
-        ("Memory_Log - required", '"Memory_Log - required"'),
-        ("principle 2026-01-01", '"principle 2026-01-01"'),
-        ("Unreadable lines skipped 9 today", '"Unreadable lines skipped 9 today"'),
-        ("аuth", r'"\u0430uth"'),
-        ("ａｓｋ", r'"\uff41\uff53\uff4b"'),
-        ("결제 ⑼", '"결제 ⑼"'),
-        ("askꓽ", '"askꓽ"'),
-        ("a\u00a0b", r'"a\u00a0b"'),
-        ("결제\u3000모듈", r'"결제\u3000모듈"'),
-        ("a  b", '"a  b"'),
-        ("auth” (9), b", r'"auth\u201d (9), b"'),
-        ("x" * 70, f'"{"x" * 64}"…'),
-    ],
+    ("topic", "shown"), TABLES["a topic that could be ours or another is quoted"]
 )
 def test_a_topic_that_could_be_ours_or_another_is_quoted(topic: str, shown: str) -> None:
     assert topic_text(topic) == shown
