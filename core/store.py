@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import LogEncodingError, SourceIdsOfLogError
 from core.lessons.changes import NOTHING, add, bring_back, delete, hidden_by, select, upsert
+from core.lessons.encodings import begins_like_utf_16
 from core.lessons.incoming import (
     given_draft,
     redacted_draft,
@@ -17,7 +18,6 @@ from core.lessons.incoming import (
     redacted_record,
     redacted_renewals,
 )
-from core.lessons.lines import begins_like_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import REPLACED_NAME, Change, LogFile, place_of
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved

@@ -21,8 +21,8 @@ from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
-from core.lessons.lines import BOM, UTF_16_MARKS, split_lines
-from core.lessons.log import MemoryLog
+from core.lessons.encodings import BOM, UTF_16_MARKS
+from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
 
 MOST_BYTES = 64_000_000  # fits the largest memory that is measured

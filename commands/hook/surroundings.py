@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
-from core.lessons.lines import split_lines
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, split_lines
 from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
 from core.lessons.record import Record, cached_parse_line

@@ -14,8 +14,7 @@ from core.injection.marks import marks_of
 from core.lessons.answer import Frame
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.counts import whole_answer
-from core.lessons.lines import CONFLICT_BEGIN
-from core.lessons.log import MemoryLog
+from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import values_in
 from core.settings import Settings

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
-from core.lessons.log import MemoryLog
-from core.lessons.merging import following, follows, united
+from core.lessons.log import MemoryLog, following, follows, united
 from core.lessons.outcomes import Fate, Removal
 from core.lessons.record import (
     MOST_COUNTED,
@@ -156,7 +155,7 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
     for record in records:
         versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
         alike = [it for it in versions if it.gap == record.gap]
-        replaced = log.replaced.get(record.id, frozenset())
+        replaced = log.replaced.get(record.id, set())
         same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
         if same or any(record.fingerprint() in it.former for it in alike):
             fates.append("known")

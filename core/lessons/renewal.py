@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import IdCollisionError, JoinedTooLongError, RecordChangedError, SameGapError
-from core.lessons.log import MemoryLog
-from core.lessons.merging import following
+from core.lessons.log import MemoryLog, following
 from core.lessons.outcomes import Renewal
 from core.lessons.record import (
     LIMITS_BYTES,

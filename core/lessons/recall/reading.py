@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from core.data import word_list
 from core.lessons.anchors.paths import could_match
-from core.lessons.lines import split_lines
-from core.lessons.log import MemoryLog
-from core.lessons.merging import MOST_HIDDEN
+from core.lessons.log import MOST_HIDDEN, MemoryLog, split_lines
 from core.lessons.record import DECODER, Record, ids_in, parse_line
 from core.text.english import function_words, stem_of
 from core.text.normal_form import normal_form

@@ -8,9 +8,8 @@ bringing the version with the secret back.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.lessons.lines import BOM
-from core.lessons.log import MemoryLog
-from core.lessons.merging import following
+from core.lessons.encodings import BOM
+from core.lessons.log import MemoryLog, following
 from core.lessons.record import LIMITS_BYTES, Record, marked
 from core.lessons.renewal import joined, renewed
 from core.lessons.upkeep.secrets import Looked, look

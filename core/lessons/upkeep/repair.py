@@ -5,7 +5,7 @@ Pure: bytes in, bytes out. Of a record only the id, the encoding and the blanks 
 
 from dataclasses import dataclass
 
-from core.lessons.lines import begins_like_utf_16
+from core.lessons.encodings import begins_like_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, reidentified
 from core.lessons.upkeep.health import as_written, id_fits, mended

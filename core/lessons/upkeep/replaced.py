@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.lessons.clean_record import clean_record
-from core.lessons.lines import split_lines
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import Record, id_in, parse_line
 from core.sanitizer import MARKER, find
 

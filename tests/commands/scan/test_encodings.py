@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.lessons.lines import begins_like_utf_16, readings
+from core.lessons.encodings import begins_like_utf_16, readings
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep.health import examine
 from core.lessons.upkeep.repair import repair

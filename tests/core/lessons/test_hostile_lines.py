@@ -9,8 +9,7 @@ import pytest
 from commands.report.comparison import compare
 from core.lessons.answer import flaw_notes
 from core.lessons.changes import upsert
-from core.lessons.log import MemoryLog
-from core.lessons.merging import MOST_HIDDEN
+from core.lessons.log import MOST_HIDDEN, MemoryLog
 from core.lessons.record import Record
 from core.lessons.upkeep.health import examine
 from tests.support.cli_process import TOKEN

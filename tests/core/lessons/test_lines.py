@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from core.errors import RecordTooLargeError
 from core.lessons.changes import upsert
-from core.lessons.lines import split_lines
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import MOST_LINE_BYTES, Draft, new_record, parse_line
 from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import examine

@@ -7,9 +7,7 @@ import pytest
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lessons.changes import bring_back, delete, select, upsert
-from core.lessons.lines import split_lines
-from core.lessons.log import MemoryLog
-from core.lessons.merging import following
+from core.lessons.log import MemoryLog, following, split_lines
 from core.lessons.record import Record, cached_parse_line
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.injection.marks import revealed
-from core.lessons.lines import BOM
+from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.lessons.record_text import (

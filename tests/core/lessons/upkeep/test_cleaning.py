@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.changes import upsert
-from core.lessons.lines import BOM
+from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from core.lessons.changes import upsert
-from core.lessons.log import MemoryLog
-from core.lessons.merging import following
+from core.lessons.log import MemoryLog, following
 from core.lessons.record import Record, parse_line
 from core.lessons.upkeep.health import Finding, examine, flaw_of
 from core.lessons.upkeep.repair import repair
