@@ -127,13 +127,6 @@ def test_a_hook_that_keeps_silent_ends_the_story(
     assert out.getvalue().endswith(f"{pair('demo.story_hook')[0]}\n")
 
 
-def test_a_directory_with_something_in_it_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("mine", encoding="utf-8")
-    with pytest.raises(DemoFailedError, match=r"is not an empty directory\. Nothing was written\."):
-        demo(tmp_path, out=io.StringIO())
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
 def test_what_stops_the_demo_is_said_on_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

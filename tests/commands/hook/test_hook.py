@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,6 +35,9 @@ from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import git
 from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
+
+ROWS = table("commands/hook")
 
 NOTHING_ELSE: Mapping[str, str] = {}
 
@@ -526,33 +528,13 @@ def test_a_file_of_20_mb_is_no_obstacle(desk: Desk) -> None:
     assert desk.hook("claude-code", "before-action", payload).text == LESSON
 
 
-@pytest.mark.long
-def test_a_command_full_of_encoded_data_does_not_hold_up_the_work(desk: Desk) -> None:
-    command = f"echo {'aB1' * 100_000} | base64 -d; sh deploy-canary.sh --dry-run"
-    shell = {"tool_name": "Bash", "tool_input": {"command": command}}
-    given = claude("PreToolUse", desk.root, **shell)
-    begun_s = time.monotonic()
-    assert desk.hook("claude-code", "before-action", given).said is None
-    assert time.monotonic() - begun_s < 30
-
-
 def test_half_characters_are_no_obstacle(desk: Desk) -> None:
     given = claude_edit(desk.root, "src/refund.py", "\ud800", session_id="\udfff")
     assert desk.hook("claude-code", "before-action", given).text == LESSON
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["hook"],
-        ["hook", "before-action"],
-        ["hook", "before-action", "--client", "nobody"],
-        ["hook", "sleep", "--client", "cursor"],
-        ["hook", "before-action", "--client", "cursor", "--colour"],
-        ["hook", "before-action", "--client"],
-    ],
-)
+@pytest.mark.parametrize("words", ROWS["wrong_arguments_end_with_0_too"])
 def test_wrong_arguments_end_with_0_too(desk: Desk, words: list[str]) -> None:
     ran = run_hook(*words[1:], given=b"{}", **desk.beside)
     assert ran == Ran(0, "", USAGE)

@@ -9,6 +9,9 @@ import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
 from core.project import state_directory
+from tests.support.tables import table
+
+ROWS = table("commands/journal")
 
 DAY_S = 86_400
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")
@@ -53,15 +56,6 @@ def test_of_two_that_note_the_same_only_the_first_finds_it_missing(directory: st
     assert other.note("stop", reminded=True).has("reminded")
 
 
-def test_each_agent_has_been_shown_its_own_records(directory: str) -> None:
-    noted(directory).note("session-start", shown=["start@1"])
-    noted(directory).note("before-action", shown=["a@1", "b@1"])
-    noted(directory).note("before-action", agent="x", shown=["c@1"])
-    noted(directory).note("session-start", agent="y", source="compact")
-    session = noted(directory)
-    assert [session.shown(agent) for agent in ("", "x", "y")] == [{"a@1", "b@1"}, {"c@1"}, set()]
-
-
 def test_what_an_older_version_noted_besides_is_passed_over(directory: str) -> None:
     """It withheld some records, and noted triggers and files."""
     noted = {"withheld": ["x@1"], "holdout": True, "triggered": ["y@1"], "files": ["00"]}
@@ -83,13 +77,6 @@ def test_a_model_that_lost_its_context_was_shown_nothing(
     assert noted(directory).shown("") == kept
 
 
-def test_the_state_of_the_log_is_the_first_that_was_noted(directory: str) -> None:
-    assert noted(directory).log_at_start is None
-    noted(directory).note("session-start", log="10-aa")
-    noted(directory).note("before-action", log="20-bb")
-    assert noted(directory).log_at_start == "10-aa"
-
-
 def test_lines_that_are_no_events_are_passed_over(directory: str) -> None:
     noted(directory).note("stop", reminded=True)
     with open(noted(directory).path, "ab") as file:
@@ -109,12 +96,6 @@ def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str
     session = noted(directory, "")
     assert (session.shown(""), session.has("reminded")) == ({"b@1"}, False)
     assert [len(it.events) for it in sessions_in(directory)] == [1, 3]
-
-
-def test_a_session_with_an_id_is_one_however_often_it_begins(directory: str) -> None:
-    for _ in range(2):
-        noted(directory).note("session-start")
-    assert [len(it.events) for it in sessions_in(directory)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -164,18 +145,7 @@ def test_where_there_is_no_directory_there_are_no_sessions(directory: str) -> No
 
 @posix
 @pytest.mark.parametrize(
-    ("platform", "environment", "base"),
-    [
-        ("linux", {}, "/home/dev/.local/state/sentinel-memory"),
-        ("linux", {"XDG_STATE_HOME": "/var/state"}, "/var/state/sentinel-memory"),
-        ("linux", {"XDG_STATE_HOME": "state"}, "/home/dev/.local/state/sentinel-memory"),
-        ("darwin", {}, "/home/dev/Library/Application Support/sentinel-memory"),
-        ("win32", {}, "/home/dev/AppData/Local/sentinel-memory"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/sentinel-memory"),
-        ("linux", {"SENTINEL_MEMORY_STATE": " /own "}, "/own"),
-        ("linux", {"SENTINEL_MEMORY_STATE": "~/own"}, "/home/dev/own"),
-        ("linux", {"SENTINEL_MEMORY_STATE": "own"}, "/home/dev/.local/state/sentinel-memory"),
-    ],
+    ("platform", "environment", "base"), ROWS["each_system_has_its_place_for_the_state"]
 )
 def test_each_system_has_its_place_for_the_state(
     monkeypatch: pytest.MonkeyPatch,

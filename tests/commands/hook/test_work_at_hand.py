@@ -13,9 +13,7 @@ from commands.hook import work_at_hand as reader
 from commands.hook.work_at_hand import work_at_hand
 from core.lessons.recall.for_task import MOST_FILES, Work
 from tests.support.cli_process import without_settings
-from tests.support.git_clones import commit, copied, git, new_project, run_git, save
-from tests.support.hostile_repository import Traps, make_project, poison
-from tests.support.hostile_settings import GROUPS
+from tests.support.git_clones import commit, git, new_project, save
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
@@ -163,27 +161,3 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr(reader, "WAIT_S", 0.2)
     assert work_at_hand(project) == Work()
     assert not waited.exists()
-
-
-@pytest.mark.long  # it costs much
-@posix
-@pytest.mark.parametrize("group", GROUPS)
-def test_no_setting_of_the_repository_starts_a_program(
-    group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where a changed file has a filter, which a plain `git status` starts."""
-    made = make_project(tmp_path / "made")
-    project, traps = copied(made, tmp_path / "shop"), Traps(tmp_path / "traps")
-    monkeypatch.setenv("PATH", os.pathsep.join((str(traps.here / "programs"), os.environ["PATH"])))
-    (project / ".git" / "info" / "attributes").write_text("* filter=log\n")
-    write(project, "code", "changed\n")
-    poison(project, traps, [], made)
-    before = work_at_hand(project)
-    assert before.branch == "main"
-    assert "code" in before.changed
-    poison(project, traps, GROUPS[group], made)
-    assert work_at_hand(project) == before
-    assert traps.taken() == set()
-    if any(it.key.startswith("filter.log.") for it in GROUPS[group]):
-        run_git(project, "status")
-        assert traps.taken()

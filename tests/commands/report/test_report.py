@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands.report.parts import MOST_CHARS
+from core.lessons.upkeep.replaced import Replaced
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
 from tests.support.costly import one_in
@@ -19,6 +20,7 @@ from tests.support.git_clones import (
     new_project,
     path_of,
     run_git,
+    saved,
     store_of,
     tokens_of,
     without_side_file,
@@ -77,22 +79,6 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
         f" |\n| Bytes | {before} | {after} | +{after - before} |\n\nRecords: 2, threshold: 50."
         " Compaction is not due.\n"
     )
-
-
-def test_it_speaks_korean(project: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    written(project, PLAIN)
-    write(project, PLAIN, SECRET)
-    told = report()
-    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, 교훈 1건 추가."
-    assert "### 병합하면 안 되는 것\n" in told.out
-    assert "기록 2건, 기준 50건. 아직 통합하지 않아도 됩니다." in told.out
-
-
-def test_nothing_changed_is_a_report_too(project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    told = report()
-    assert (told.code, told.out) == (0, "**Memory:** nothing changed (records: 1).\n")
 
 
 def test_a_project_without_a_log_on_either_side_says_so(project: Path, report: Report) -> None:
@@ -249,14 +235,6 @@ def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> 
     assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
 
 
-@pytest.mark.long  # it costs much
-def test_the_encoding_that_git_is_set_to_does_not_matter(project: Path, report: Report) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, a_record("new"))
-    git(project, "config", "i18n.logOutputEncoding", "UTF-16")
-    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
-
-
 def test_two_histories_without_a_common_commit_get_a_sentence(
     project: Path, report: Report
 ) -> None:
@@ -303,20 +281,6 @@ def test_outside_git_and_without_git_a_sentence_says_so(
 
 
 @pytest.mark.long  # it costs much
-def test_a_linked_log_is_followed_to_its_file(
-    project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written(project, PLAIN)
-    (project / "app" / ".context").mkdir(parents=True)
-    try:
-        (project / "app" / LOG).symlink_to(path_of(project))
-    except OSError:
-        pytest.skip("this account may not make links")
-    write(project, PLAIN, a_record("new"))
-    assert report("--project", str(project / "app")).first == "**Memory:** 1 lesson added."
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("named", [".context", LOG])
 def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     named: str, project: Path, report: Report
@@ -351,25 +315,6 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     git(project, "checkout", "--quiet", base)
     told = report(f"{base}..{last}")
     assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
-
-
-@pytest.mark.long  # it costs much
-def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report) -> None:
-    path_of(project).parent.mkdir()
-    try:
-        path_of(project).symlink_to(Path("..", "README"))
-    except OSError:
-        pytest.skip("this account may not make links")
-    commit(project)
-    base = head(project)
-    path_of(project).unlink()
-    written(project, PLAIN)
-    told = report(f"{base}..HEAD")
-    assert told.out.splitlines()[:3] == [
-        "**Memory:** 1 lesson added.",
-        "",
-        "Before, there was no memory log here.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -860,22 +805,6 @@ def test_records_that_became_one_are_told_as_one_change(project: Path, report: R
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("newest", ["a", "b"])
-def test_of_records_that_became_one_the_newest_is_compared(
-    newest: str, project: Path, report: Report
-) -> None:
-    for topic in ("a", "b"):
-        store = store_of(project, LATER if topic == newest else NOW)
-        store.upsert_log(a_draft("gap", topic=topic, lesson=f"of {topic}"))
-    commit(project)
-    store = saving(project)
-    store.renew({it.token: replace(it, topic="c") for it in store.read_all()}, join=True)
-    told = report()
-    assert told.first == "**Memory:** 1 record changed."
-    assert f"    - before: of {newest}\n" in told.out
-
-
-@pytest.mark.long  # it costs much
 def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> None:
     base = written(project, PLAIN, a_record("gone"))
     store_of(project).delete_by_ids([a_record("gone").token])
@@ -1070,24 +999,141 @@ def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> 
     assert again.code == 1
 
 
-@pytest.mark.long  # it costs much
-def test_it_changes_nothing(project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    write(project, PLAIN, SECRET)
-
-    def everything() -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-
-    before = everything()
-    report()
-    report("--staged")
-    report("HEAD~1..HEAD")
-    assert everything() == before
-
-
 def test_a_log_that_cannot_be_read_is_said(project: Path, report: Report) -> None:
     path_of(project).parent.mkdir()
     path_of(project).mkdir()
     told = report()
     assert (told.code, told.out) == (2, "")
     assert os.path.join(".context", "memory_log.jsonl") in told.errors
+
+
+ONE = a_record("one", lesson="lesson one")
+UNKNOWN = "  - In none of the versions read: 1."
+
+
+def original(gap: str, indent: str = "  ") -> list[str]:
+    token = a_record(gap, lesson=f"lesson {gap}").token
+    return [f"{indent}- lesson {gap}\\", f"{indent}  `{token}` (payment)"]
+
+
+def merged(project: Path, *gaps: str) -> str:
+    """The commit of one gap, after which others came and a principle replaced them all."""
+    base = written(project, ONE)
+    for gap in gaps:
+        store_of(project).upsert_log(a_draft(gap, lesson=f"lesson {gap}"))
+    compact("all of it")(project)
+    return base
+
+
+def folded(out: str) -> list[str]:
+    """What stands in the folded part of the report."""
+    lines = [line for line in out.splitlines() if line]
+    return lines[lines.index("  <details>") + 1 : lines.index("  </details>")]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("how", ["file", "staged", "range"])
+def test_originals_that_git_never_had_are_shown_as_kept_here(
+    how: str, project: Path, report: Report
+) -> None:
+    base = merged(project, "two", "three")
+    git(project, "add", "--all")
+    if how == "range":
+        commit(project)
+    words = {"file": (), "staged": ("--staged",), "range": (f"{base}..HEAD",)}[how]
+    told = report(*words)
+    assert (told.code, told.first) == (0, "**Memory:** 3 records compacted.")
+    assert folded(told.out) == [
+        "  <summary>Replaced: 3</summary>",
+        *original("one"),
+        "  - In none of the versions read, but kept beside the log on this machine: 2.",
+        *original("two", "    "),
+        *original("three", "    "),
+    ]
+
+
+@pytest.mark.long
+def test_it_is_said_in_korean(
+    project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged(project, "two")
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    kept = "  - 살펴본 어느 버전에도 없지만 이 컴퓨터의 로그 옆에 보관된 것 1건."
+    assert kept in report().out.splitlines()
+
+
+@pytest.mark.long
+def test_the_data_tell_what_git_has_from_what_is_only_kept(project: Path, report: Report) -> None:
+    merged(project, "two")
+    two = a_record("two", lesson="lesson two")
+
+    def compacted() -> dict[str, object]:
+        [found] = report("--json").told["compacted"]
+        return {key: found[key] for key in ("originals", "kept", "unknown")}
+
+    first = {"token": ONE.token, "record": ONE.as_json()}
+    second = {"token": two.token, "record": two.as_json()}
+    assert compacted() == {"originals": [first], "kept": [second], "unknown": 0}
+    without_side_file(project)
+    assert compacted() == {"originals": [first], "kept": [], "unknown": 1}
+
+
+@pytest.mark.long
+def test_a_version_that_git_shows_is_not_taken_from_beside_the_log(
+    project: Path, report: Report
+) -> None:
+    base = merged(project)
+    forged = replace(ONE, lesson="forged [REDACTED]")
+    line = Replaced(record=forged, token=ONE.token, at=NOW).to_line()
+    store_of(project).replaced_path.write_bytes(line)
+    for words in ((), (base,)):
+        assert folded(report(*words).out) == ["  <summary>Replaced: 1</summary>", *original("one")]
+
+
+@pytest.mark.long
+def test_a_file_that_git_tracks_counts_for_nothing(project: Path, report: Report) -> None:
+    """Whoever made the branch would say what was replaced."""
+    base = merged(project, "two")
+    git(project, "add", "--force", ".context/memory_log.replaced.jsonl")
+    commit(project)
+    told = report(f"{base}..HEAD")
+    assert folded(told.out) == ["  <summary>Replaced: 2</summary>", *original("one"), UNKNOWN]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("kind", ["folder", "link", "broken"])
+def test_what_is_no_such_file_holds_no_report_up(kind: str, project: Path, report: Report) -> None:
+    merged(project, "two")
+    side = store_of(project).replaced_path
+    data = side.read_bytes()
+    side.unlink()
+    if kind == "folder":
+        side.mkdir()
+    elif kind == "link":
+        (project / "elsewhere.jsonl").write_bytes(data)
+        os.symlink("../elsewhere.jsonl", side)
+    else:
+        side.write_bytes(b"\xff\x00 torn\n" + data[: len(data) // 2])
+    told = report()
+    assert (told.code, folded(told.out)[-1]) == (0, UNKNOWN)
+
+
+def test_no_secret_is_shown_of_what_is_kept(project: Path, report: Report) -> None:
+    written(project, ONE)
+    secret = replace(a_record("two"), lesson=f"the key is {TOKEN}")
+    with store_of(project).path.open("ab") as file:
+        file.write(secret.to_line())
+    compact("all of it")(project)
+    told = report()
+    assert "    - the key is `[REDACTED]`\\" in told.out.splitlines()
+    [now] = saved(project)
+    assert secret.token in now.source_ids
+    assert f"      `{secret.token}` (payment)" in told.out.splitlines()
+
+
+@pytest.mark.long
+def test_of_many_originals_the_first_fifty_are_shown(project: Path, report: Report) -> None:
+    merged(project, *(f"gap {at}" for at in range(53)))
+    told = report()
+    assert told.out.count("    - lesson gap ") == 50
+    assert "    - And 3 more." in told.out.splitlines()

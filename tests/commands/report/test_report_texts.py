@@ -20,6 +20,9 @@ from core.lessons.record import Record
 from core.text.markdown import listed
 from core.text.printable import printable
 from tests.support.samples import LATER, a_record
+from tests.support.tables import table
+
+ROWS = table("commands/report_texts")
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # What stands in a text outside of code: letters, numbers, and marks that begin nothing.
@@ -28,50 +31,7 @@ HARMLESS = re.compile(r"""(?:[^\x00-\x7f]|[A-Za-z0-9 \t.,;:!?'"()%/&+=-])*""")
 TRIGGERS = re.compile(
     r"@\w|[#!&%]\d|[A-Za-z]+-\d|\b[0-9a-fA-F]{7,40}\b|:\w+:|https?:|www\.|\w/\w|&\w+;|^/\w", re.A
 )
-PIECES = [
-    *(
-        "@kim",
-        "@org/team",
-        "＠kim",
-        "#12",
-        "GH-1",
-        "owner/repo#1",
-        "owner/repo@deadbee",
-        "!3",
-        "&4",
-    ),
-    *("%5", '%"a b"', "~label", "$6", "deadbeef", "0123456789abcdef", "JIRA-1", "^alert#1"),
-    *(
-        "http://x.y",
-        "www.x.y",
-        "a@x.y",
-        "[a](b)",
-        "![a](b)",
-        "[a]: b",
-        "[^1]",
-        "<b>",
-        "<!--",
-        "-->",
-    ),
-    *(
-        "</details>",
-        "&lt;",
-        "&#64;kim",
-        "&commat;kim",
-        "|",
-        "| - |",
-        "`",
-        "``",
-        "```",
-        "~~~",
-        "`a`",
-    ),
-    *("`a b`", "$`x`$", "$x$", "$$", ":smile:", "*a*", "**", "_a_", "__", "~~a~~", "\\", "\\@kim"),
-    *("- a", "* a", "+ a", "1. a", "2) a", "# a", "> a", "===", "---", "***", "- - -", "[!NOTE]"),
-    *("/close", "::error::x", "##[error]x", "\n", "\n\n", "    a", "\t", "\u2028", "\u200b"),
-    *("한글은", "결제@kim에게", "'", '"', "(", ")", ".", ",", "?", " ", "  \n", "\r", "e.g."),
-    *("don't", "1,024"),
-]
+PIECES = ROWS["pieces"]
 
 hostile = st.lists(
     st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), min_size=1, max_size=12
@@ -91,33 +51,7 @@ def words(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("ask @kim, not @org/team.", "ask `@kim`, not `@org/team`."),
-        ("환불은 @kim에게 묻는다", "환불은 `@kim`에게 묻는다"),
-        ("topic k8s-배포, 배포-k8s의 x_팀.", "topic `k8s-배포`, `배포-k8s`의 `x_팀`."),
-        ("see #12, GH-1 and owner/repo#1", "see `#12`, `GH-1` and `owner/repo#1`"),
-        ("fixed in deadbee and 0123456", "fixed in `deadbee` and `0123456`"),
-        (
-            "fixed by deadbee-x, x'deadbee, 1.0123456",
-            "fixed by `deadbee-x`, `x'deadbee`, `1.0123456`",
-        ),
-        ("`make test` first, `make`는 나중", "`make test` first, `make`는 나중"),
-        ("don't re-enable it, e.g. for 1,024 (15%)", "don't re-enable it, e.g. for 1,024 (15%)"),
-        ("f(x) is in src/a_b.py.", "`f(x)` is in `src/a_b.py`."),
-        ("a & b = c - d / e", "a & b = c - d / e"),
-        ("<b>bold</b> & &#64;kim", "`<b>bold</b>` & `&#64;kim`"),
-        ("[a](http://x.y) ![i](j)", "`[a](http://x.y)` `![i](j)`"),
-        ("a ` b", "a `` ` `` b"),
-        ("$`x`$", "``$`x`$``"),
-        ("one\u200btwo", "`one<U+200B>two`"),
-        ("1. first", "1\\. first"),
-        ("- not a list", "\\- not a list"),
-        ("= not a heading", "\\= not a heading"),
-        ("# not a heading", "`#` not a heading"),
-        ("/close", "`/close`"),
-        ("한국어 문장은 그대로 둔다(괄호도).", "한국어 문장은 그대로 둔다(괄호도)."),
-    ],
+    ("text", "shown"), ROWS["a_word_that_could_act_becomes_code_and_no_other_does"]
 )
 def test_a_word_that_could_act_becomes_code_and_no_other_does(text: str, shown: str) -> None:
     assert inert_lines(text) == [shown]

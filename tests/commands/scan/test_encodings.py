@@ -20,6 +20,9 @@ from tests.support.cli_process import DiscreetRun as Run
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_record
+from tests.support.tables import table
+
+ROWS = table("commands/encodings")
 
 LOG = ".context/memory_log.jsonl"
 FIRST, BAD = a_record("첫 번째 격차"), a_record("배포 키는 " + TOKEN)
@@ -137,18 +140,7 @@ def test_a_mark_before_utf_8_takes_no_record_from_readers(kind: str) -> None:
     assert MemoryLog.parse(mended).records == [FIRST, BAD]
 
 
-@pytest.mark.parametrize(
-    ("kind", "finding"),
-    [
-        ("UTF-16 LE", "utf_16"),
-        ("UTF-16 BE", "utf_16"),
-        ("UTF-16 LE with a mark", "utf_16"),
-        ("UTF-16 BE with a mark", "utf_16"),
-        ("UTF-16 cut off", "utf_16_torn"),
-        ("UTF-16 before UTF-8", "utf_16_torn"),
-        ("FF FE, a NUL and UTF-8", "utf_16_torn"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "finding"), ROWS["what_begins_like_utf_16_is_named_and_let_be"])
 def test_what_begins_like_utf_16_is_named_and_let_be(kind: str, finding: str) -> None:
     data = FILES[kind]
     found = examine(MemoryLog.parse(data), now=NOW)

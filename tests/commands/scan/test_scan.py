@@ -73,11 +73,6 @@ def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 # The memory log.
 
 
-def test_a_log_without_secrets_passes(scan: Command, project: Path) -> None:
-    write(project, SAFE, b"a note\n")
-    assert scan() == Run(0, "Secrets: 0, warnings: 0, files: 1.\n", "")
-
-
 def test_a_finding_names_line_kind_field_and_record(scan: Command, project: Path) -> None:
     deep = replace(a_record("deep"), extra={"note": f"x\n{TOKEN}"}, meta_extra={"by": TOKEN})
     write(project, SAFE, BAD, deep, b"note " + TOKEN.encode() + b"\n")
@@ -103,19 +98,6 @@ def test_what_was_replaced_is_looked_at_and_redacted_too(scan: Command, project:
     assert scan("--redact", "--yes").code == 0
     assert TOKEN.encode() not in Path(side).read_bytes()
     assert scan() == Run(0, "Secrets: 0, warnings: 0, files: 2.\n", "")
-
-
-def test_it_speaks_korean(scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    write(project, BAD, ORDERED)
-    assert scan().lines == [
-        f"{LOG}:1: 비밀 값: github-token, 기록 {BAD.token} [payment]의 missing_context",
-        f"{LOG}:2: 경고: 모델에 내리는 지시처럼 읽힘: override, 기록 {ORDERED.token} [payment]의"
-        " lesson",
-        "비밀 값 1개, 경고 1건, 파일 1개.",
-        "python cli.py scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 발급한"
-        " 곳에서 새 값으로 바꾸세요.",
-    ]
 
 
 def test_what_reads_like_instructions_to_a_model_is_a_warning_and_no_failure(
@@ -175,19 +157,6 @@ def test_a_topic_or_an_id_that_holds_the_secret_is_not_printed(
     assert [(it["token"], it["topic"]) for it in scan("--json").told["findings"]] == [
         (topic.token, ""),
         ("", "payment"),
-    ]
-
-
-def test_hostile_topics_and_paths_cannot_steer_a_terminal(scan: Command, project: Path) -> None:
-    hostile = replace(BAD, topic="\x1b[2Jx\u202e\nSecrets: 0")
-    write(project, hostile)
-    found = scan()
-    named = f'record {hostile.token} ["\\u001b[2Jx\\u202e\\nSecrets: 0"]'
-    assert found.lines == [
-        f"{LOG}:1: github-token in missing_context of {named}",
-        f"{LOG}:1: warning: reads like instructions to a model: hidden-text, in topic of {named}",
-        "Secrets: 1, warnings: 1, files: 1.",
-        REDACT,
     ]
 
 
@@ -389,18 +358,6 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
         " Python that runs the server.\n",
     )
     assert path_of(project).read_bytes() == BAD.to_line()
-
-
-@pytest.mark.long  # it costs much
-def test_an_older_python_gets_a_sentence(project: Path) -> None:
-    script = str(ROOT / "cli.py")
-    old = (
-        f"import runpy, sys; sys.version_info = (3, 10, 0); sys.argv = [{script!r}, 'scan'];"
-        f" runpy.run_path({script!r}, run_name='__main__')"
-    )
-    done = Run.process(sys.executable, "-S", "-c", old)
-    said = f"cli.py needs Python 3.11 or newer, and this is {sys.version.split()[0]}\n"
-    assert done == (2, "", said)
 
 
 # History.

@@ -15,11 +15,21 @@ from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.terminal.columns import INDENT, cells, wrapped
 from core.lessons.counts import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
+from core.messages import Language
 from core.project import state_directory
-from tests.support.cli_process import TOKEN, GoodRun
+from tests.support.cli_process import GoodRun
 from tests.support.desk import Desk as AnyDesk
+from tests.support.fragment_samples import (
+    NEWEST,
+    keep_fragments,
+    make_sample_fragments,
+    sample_fragments,
+)
+from tests.support.git_clones import new_project
 from tests.support.samples import a_principle, a_record
 from tests.support.sentences import pair
+from tests.support.shown_pages import LANGUAGES
+from tests.support.tables import text_of
 
 DAY_S = 86_400
 NOW_S = 1_750_000_000
@@ -107,7 +117,6 @@ BUILD = replace(
     source_count=4,
 )
 RECORDS = [VAT, REFUND, SESSION, BUILD]
-NONE = {"count": 0, "of": 0, "share": None, "low": None, "high": None}
 
 
 @pytest.fixture
@@ -129,137 +138,22 @@ def lively(desk: Desk) -> Desk:
 
 
 @pytest.mark.long  # it costs much
-def test_the_whole_page_in_english(lively: Desk) -> None:
-    sizes = [f"{size_of(RECORDS[:count]):,}".rjust(5) for count in range(5)]
-    payment, build, auth = size_of([VAT, REFUND]), size_of([BUILD]), size_of([SESSION])
-    search = lively.stats("--json").told["search"]
-    expected = f"""\
-Project  {lively.root}
-
-Records: 4 (3 log, 1 principle), {size_of(RECORDS):,} bytes
-  log  principle  bytes  topic
-    2          0    {payment}  payment
-    1          0    {auth}  인증
-    0          1    {build}  build
-
-Growth
-  new  total  bytes  week of
-    2      2  {sizes[2]}  2025-03-03
-    0      2  {sizes[2]}  2025-03-10
-    1      3  {sizes[3]}  2025-03-17
-    1      4  {sizes[4]}  2025-03-24
-
-A search today
-  It shows all records in full and takes about {search["tokens"]} tokens; the budget is 20,000.
-  Claude Code warns when an answer has 10,000 tokens or more.
-
-Gaps that came back after a lesson existed: 2
-  times  last        id        record
-      3  {day(BACK_S)}  923004e2  [payment] VAT differs by country
-      2  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
-
-Questions to ask: 2
-  last        id        question
-  {day(BACK_S)}  923004e2  [payment] Which countries?
-  2025-03-21  {SESSION.id[:8]}  [인증] 만료 시간은 어디서 정합니까?
-
-Compaction
-  Records: 4, threshold: 50. Not required. Records that principles replaced: 4.
-  Last compaction: 2025-03-25.
-
-Hooks: sessions on this machine in the last 90 days
-  3 since {day(BEGAN_S)} (claude-code 2, cursor 1). About 1,630 tokens were shown.
-  times  records  tokens  shown
-      2        4   1,560  at the start of a session
-      1        1      70  at an action
-      0        0       0  at a prompt
-  Sessions that changed files: 2. Going by the dates of the records, one was
-  saved during 1 of them.
-  Reminders given: 1. A record was saved within an hour after 0 of them.
-
-Records shown, most often first: 2
-  start  action  id        record
-      1       1  923004e2  [payment] VAT differs by country
-      2       0  {BUILD.id[:8]}  [build] run make generate after a change of a .proto…
-  Times that a record now gone from the log was shown: 1.
-
-Shown at an action or a prompt, and the gap came back later: 1
-  first shown  last        id        record
-  {day(BEGAN_S)}   {day(BACK_S)}  923004e2  [payment] VAT differs by country
-
-Never shown by a hook: 2
-  last        id        record
-  2025-03-04  {REFUND.id[:8]}  [payment] refunds keep the currency of the order
-  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
-"""
-    assert lively.started("stats") == (0, expected, "")
-
-
-def test_the_whole_page_in_korean(lively: Desk) -> None:
-    sizes = [f"{size_of(RECORDS[:count]):,}".rjust(6) for count in range(5)]
-    payment, build, auth = size_of([VAT, REFUND]), size_of([BUILD]), size_of([SESSION])
-    search = lively.stats("--json", SENTINEL_MEMORY_LANG="ko").told["search"]
-    expected = f"""\
-프로젝트  {lively.root}
-
-기록 4건(log 3, principle 1), {size_of(RECORDS):,}바이트
-  log  principle  바이트  topic
-    2          0     {payment}  payment
-    1          0     {auth}  인증
-    0          1     {build}  build
-
-증가 추이
-  새 기록  누계  바이트  주 시작일
-        2     2  {sizes[2]}  2025-03-03
-        0     2  {sizes[2]}  2025-03-10
-        1     3  {sizes[3]}  2025-03-17
-        1     4  {sizes[4]}  2025-03-24
-
-지금 검색 한 번
-  모든 기록을 전체 표시하며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다. Claude
-  Code는 응답이 10,000토큰 이상이면 경고합니다.
-
-교훈이 있는데도 재발: 2건
-  횟수  마지막      id        기록
-     3  {day(BACK_S)}  923004e2  [payment] VAT differs by country
-     2  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
-
-물을 질문: 2건
-  마지막      id        질문
-  {day(BACK_S)}  923004e2  [payment] Which countries?
-  2025-03-21  {SESSION.id[:8]}  [인증] 만료 시간은 어디서 정합니까?
-
-통합(compact)
-  기록 4건, 기준 50건. 아직 필요 없습니다. principle이 기록 4건을 대체했습니다.
-  마지막 통합: 2025-03-25.
-
-훅: 이 컴퓨터의 최근 90일 세션
-  {day(BEGAN_S)}부터 3개(claude-code 2, cursor 1). 보여 준 글은 모두 약
-  1,630토큰입니다.
-  횟수  기록   토큰  보여 준 때
-     2     4  1,560  세션 시작
-     1     1     70  작업
-     0     0      0  프롬프트
-  파일을 바꾼 세션: 2개. 그중 1개는 그 무렵에 저장된 기록이 있습니다(기록의 날짜
-  기준).
-  기록하라는 알림: 1회. 그중 0회는 한 시간 안에 기록이 저장되었습니다.
-
-훅이 보여 준 기록(많은 순): 2건
-  시작  작업  id        기록
-     1     1  923004e2  [payment] VAT differs by country
-     2     0  {BUILD.id[:8]}  [build] run make generate after a change of a .proto fi…
-  지금은 로그에 없는 기록을 보여 준 횟수: 1회.
-
-작업이나 프롬프트 때 보여 주었는데도 재발한 기록: 1건
-  처음 보여 준 날  마지막      id        기록
-  {day(BEGAN_S)}       {day(BACK_S)}  923004e2  [payment] VAT differs by country
-
-훅이 한 번도 보여 주지 않은 기록: 2건
-  마지막      id        기록
-  2025-03-04  {REFUND.id[:8]}  [payment] refunds keep the currency of the order
-  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
-"""
-    assert lively.stats(SENTINEL_MEMORY_LANG="ko").lines == expected.splitlines()
+@pytest.mark.parametrize(("lang", "width"), [("en", 5), ("ko", 6)])
+def test_the_whole_page(lively: Desk, lang: str, width: int) -> None:
+    sizes = [f"{size_of(RECORDS[:count]):,}".rjust(width) for count in range(5)]
+    expected = text_of(
+        f"commands/stats.{lang}.txt",
+        root=lively.root,
+        search=lively.stats("--json", SENTINEL_MEMORY_LANG=lang).told["search"]["tokens"],
+        bytes=f"{size_of(RECORDS):,}",
+        payment=size_of([VAT, REFUND]),
+        auth=size_of([SESSION]),
+        build=size_of([BUILD]),
+        **dict(zip(("two", "three", "four"), sizes[2:], strict=True)),
+        **{"back": day(BACK_S), "began": day(BEGAN_S), "session": SESSION.id[:8]},
+        **{"rule": BUILD.id[:8], "refund": REFUND.id[:8]},
+    )
+    assert lively.started("stats", SENTINEL_MEMORY_LANG=lang) == (0, expected, "")
 
 
 def told_of(record: Record) -> dict[str, Any]:
@@ -286,63 +180,21 @@ def test_the_same_figures_as_json_without_the_texts_of_records(lively: Desk) -> 
         "warned_tokens": 10_000,
     }
     weeks = [("03", 2, 2), ("10", 0, 2), ("17", 1, 3), ("24", 1, 4)]
-    assert told == {
-        "project": str(lively.root),
-        "bytes": size_of(RECORDS),
-        "records": 4,
-        "unreadable_lines": 0,
-        "conflicts": 0,
-        "hidden_records": 0,
-        "unsettled_gaps": 0,
-        "topics": [
-            {"topic": "payment", "logs": 2, "principles": 0, "bytes": size_of([VAT, REFUND])},
-            {"topic": "인증", "logs": 1, "principles": 0, "bytes": size_of([SESSION])},
-            {"topic": "build", "logs": 0, "principles": 1, "bytes": size_of([BUILD])},
-        ],
-        "growth": {
-            "unit": "week",
-            "periods": [
-                {
-                    "begins": f"2025-03-{begins}",
-                    "new": new,
-                    "total": total,
-                    "bytes": size_of(RECORDS[:total]),
-                }
-                for begins, new, total in weeks
-            ],
-        },
-        "came_back": [told_of(VAT), told_of(SESSION)],
-        "questions": [told_of(VAT), told_of(SESSION)],
-        "compaction": {
-            "threshold": 50,
-            "need": "optional",
-            "principles": 1,
-            "replaced": 4,
-            "last": "2025-03-25T09:00:00+00:00",
-        },
-        "hooks": {
-            "days": 90,
-            "sessions": 3,
-            "since": iso(BEGAN_S),
-            "clients": {"claude-code": 2, "cursor": 1},
-            "moments": {
-                "session-start": {"texts": 2, "records": 4, "tokens": 1_560},
-                "before-action": {"texts": 1, "records": 1, "tokens": 70},
-                "prompt": {"texts": 0, "records": 0, "tokens": 0},
-            },
-            "shown": [
-                {**told_of(VAT), "at_start": 1, "at_action": 1},
-                {**told_of(BUILD), "at_start": 2, "at_action": 0},
-            ],
-            "shown_and_gone": 1,
-            "unheeded": [{**told_of(VAT), "shown": iso(BEGAN_S + 60)}],
-            "never_shown": [told_of(REFUND), told_of(SESSION)],
-            "changed_sessions": 2,
-            "changed_sessions_saved": 1,
-            "reminders": 1,
-            "reminders_saved": 0,
-        },
+    periods = [
+        {"begins": f"2025-03-{at}", "new": new, "total": all_, "bytes": size_of(RECORDS[:all_])}
+        for at, new, all_ in weeks
+    ]
+    facts = {
+        **{"vat": told_of(VAT), "session": told_of(SESSION), "refund": told_of(REFUND)},
+        "vat_shown": {**told_of(VAT), "at_start": 1, "at_action": 1},
+        "rule_shown": {**told_of(BUILD), "at_start": 2, "at_action": 0},
+        "vat_unheeded": {**told_of(VAT), "shown": iso(BEGAN_S + 60)},
+        **{"root": str(lively.root), "began": iso(BEGAN_S), "periods": periods},
+        **{"bytes": size_of(RECORDS), "payment": size_of([VAT, REFUND])},
+        **{"auth": size_of([SESSION]), "build": size_of([BUILD])},
     }
+    written = {name: json.dumps(fact) for name, fact in facts.items()}
+    assert told == json.loads(text_of("commands/stats.figures.json", **written))
     assert not any(text in run.out for text in ("VAT differs", "Which countries", "15분"))
 
 
@@ -384,27 +236,6 @@ def test_every_date_of_the_json_is_in_utc(desk: Desk, written: str, told: str | 
 # What is missing, damaged or asked for wrongly.
 
 
-EMPTY = {
-    "en": """\
-Project  {root}
-The memory of this project has no records yet. An agent saves one through the
-server for each gap in its instructions.
-""",
-    "ko": """\
-프로젝트  {root}
-이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을
-알게 될 때마다 서버를 통해 하나씩 저장합니다.
-""",
-}
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_an_empty_memory_is_a_sentence_and_nothing_is_created(desk: Desk, lang: str) -> None:
-    run = desk.stats(SENTINEL_MEMORY_LANG=lang)
-    assert run == Run(0, EMPTY[lang].format(root=desk.root), "")
-    assert sorted(desk.root.parent.rglob("*")) == [desk.home, desk.root]
-
-
 def test_lines_that_cannot_be_read_are_counted_and_the_doctor_is_named(desk: Desk) -> None:
     desk.write(b"a note\n", REFUND, b"<<<<<<< ours\n", VAT, b"=======\n", b">>>>>>> theirs\n")
     said = (
@@ -412,35 +243,6 @@ def test_lines_that_cannot_be_read_are_counted_and_the_doctor_is_named(desk: Des
         " python cli.py doctor to see them."
     )
     assert " ".join(desk.stats().lines[1:3]) == said
-
-
-def test_looking_changes_neither_the_project_nor_the_sessions(lively: Desk) -> None:
-    def everything() -> dict[Path, tuple[bytes, int]]:
-        files = [path for path in lively.root.parent.rglob("*") if path.is_file()]
-        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-    before = everything()
-    lively.stats()
-    assert everything() == before
-    assert len(before) == 4
-
-
-def test_a_log_that_cannot_be_read_fails_with_a_sentence(desk: Desk) -> None:
-    desk.log.mkdir(parents=True)
-    run = desk.stats()
-    assert (run.code, run.out) == (1, "")
-    assert str(desk.log) in run.errors
-
-
-def test_a_project_that_is_not_there_fails_with_a_sentence(desk: Desk) -> None:
-    run = desk.stats("--project", str(desk.root / "nowhere"))
-    assert (run.code, run.out) == (1, "")
-    assert str(desk.root / "nowhere") in run.errors
-
-
-def test_wrong_arguments_end_with_2(desk: Desk) -> None:
-    run = desk.stats("more")
-    assert (run.code, run.out) == (2, "")
 
 
 @pytest.mark.long  # it costs much
@@ -473,23 +275,6 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(desk: Desk, lang:
     assert len(lines) < 90
     more = pair("stats.more")[lang == "ko"]
     assert [lines.count(INDENT + more.format(more=left)) for left in (1, 2)] == [1, 3]
-
-
-def test_what_steers_a_terminal_does_not_reach_it(desk: Desk) -> None:
-    steering = "\x1b]0;title\x07 red\x1b[31m\u202e"
-    desk.write(replace(a_record("one " + steering), seen=2))
-    run = desk.stats()
-    assert not any(char in run.out for char in "\x1b\x07\u202e")
-    shown = "[payment] one \ufffd]0;title\ufffd red\ufffd[31m\ufffd"
-    assert run.section("Gaps that came back")[1].endswith(shown)
-
-
-def test_a_secret_in_a_field_that_is_kept_as_it_came_is_not_shown(desk: Desk) -> None:
-    record = a_record("plain", topic=TOKEN, ask_next_time=f"Is {TOKEN} still valid?")
-    desk.write(record, replace(record, id=TOKEN, missing_context="by hand"))
-    for run in (desk.stats(), desk.stats("--json")):
-        assert run.code == 0
-        assert not any(TOKEN[at : at + 6] in run.out for at in range(len(TOKEN) - 5))
 
 
 def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None:
@@ -791,3 +576,97 @@ def test_sessions_of_another_project_are_not_counted(lively: Desk, tmp_path: Pat
     other = Desk(tmp_path / "other" / "shop", lively.home)
     other.write(REFUND)
     assert other.stats("--json").told["hooks"]["sessions"] == 0
+
+
+WHEN = NEWEST.isoformat()
+
+
+@pytest.fixture
+def plain_desk(tmp_path: Path) -> AnyDesk:
+    return AnyDesk(new_project(tmp_path / "shop", "VAT differs by country"), tmp_path / "home")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    make_sample_fragments(tmp_path / "memory.db").close()
+    return str(tmp_path / "memory.db")
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.99")
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_figures_follow_those_of_the_project(
+    plain_desk: AnyDesk, place: str, lang: Language
+) -> None:
+    before = plain_desk.run("stats", SENTINEL_MEMORY_LANG=lang)
+    told = plain_desk.run("stats", SENTINEL_MEMORY_FRAGMENTS=place, SENTINEL_MEMORY_LANG=lang)
+    assert (told.code, told.errors) == (0, "")
+    head, lessons, fragments, rest = told.out.split("\n", 3)
+    assert [lessons, fragments] == {
+        "en": ["Lessons: 1; gaps that came back: 0", "Fragments: 19; recalled at least once: 10"],
+        "ko": ["교훈 1건, 재발 0건", "조각 19개, 한 번 이상 회상 10개"],
+    }[lang]
+    own = f"{head}\n{rest}".removeprefix(before.out)
+    assert (
+        own.splitlines()[1:4]
+        == {
+            "en": [
+                "Fragments over all your projects: 19",
+                "  By kind: fact 5, procedure 4, decision 3, error 3, preference 3, relation 1.",
+                "  By tier: hot 15, permanent 2, cold 1, warm 1.",
+            ],
+            "ko": [
+                "모든 프로젝트의 조각: 19개",
+                "  종류별: fact 5, procedure 4, decision 3, error 3, preference 3, relation 1.",
+                "  단계별: hot 15, permanent 2, cold 1, warm 1.",
+            ],
+        }[lang]
+    )
+    used = {
+        "en": "  Pinned: 2. Recalled at least once: 10 of 19; recalls in all: 245.",
+        "ko": "  고정: 2개. 한 번 이상 회상한 조각: 19개 중 10개. 회상 횟수: 245회.",
+    }
+    assert used[lang] in own
+
+
+def test_the_same_figures_as_json(plain_desk: AnyDesk, place: str) -> None:
+    before = json.loads(plain_desk.run("stats", "--json").out)
+    told = json.loads(plain_desk.run("stats", "--json", SENTINEL_MEMORY_FRAGMENTS=place).out)
+    found = told.pop("fragments")
+    assert told.keys() == before.keys()
+    assert (found["live"], found["superseded"], found["pinned"]) == (19, 1, 2)
+    assert (found["recalled"], found["recalls"], found["versions"]) == (10, 245, 2)
+    assert found["tiers"] == {"cold": 1, "hot": 15, "permanent": 2, "warm": 1}
+    assert sum(found["kinds"].values()) == sum(found["agents"].values()) == 19
+    assert sum(found["links"].values()) == 12
+    assert (found["bin"], found["purged"], found["last_upkeep"]) == ({}, 0, None)
+
+
+def test_what_is_in_the_bin_is_counted_by_why_it_is_there(
+    plain_desk: AnyDesk, tmp_path: Path
+) -> None:
+    fragments = [
+        replace(it, deleted_at=WHEN, deletion=why)
+        for it, why in zip(sample_fragments(3), ("expired", "expired", "forgotten"), strict=True)
+    ]
+    keep_fragments(tmp_path / "memory.db", fragments).close()
+    variables = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+    told = plain_desk.run("stats", **variables)
+    assert "  In the bin: expired 2, forgotten 1.\n" in told.out
+    assert "Pinned" not in told.out
+    found = json.loads(plain_desk.run("stats", "--json", **variables).out)["fragments"]
+    assert (found["live"], found["bin"]) == (0, {"expired": 2, "forgotten": 1})
+
+
+def test_an_agent_with_a_secret_or_orders_for_a_terminal_for_a_name_is_not_shown(
+    plain_desk: AnyDesk, tmp_path: Path
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    [fragment] = sample_fragments(1)
+    fragments = [replace(fragment, agent=token), replace(fragment, id="b", agent="\x1b[31mred")]
+    keep_fragments(tmp_path / "memory.db", fragments).close()
+    variables = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+    for options in ((), ("--json",)):
+        told = plain_desk.run("stats", *options, **variables)
+        assert told.code == 0
+        assert token not in told.out and "\x1b" not in told.out
