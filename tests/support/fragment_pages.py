@@ -56,13 +56,13 @@ def sample_found(count: int = 20, total: int | None = None) -> Found:
 
 def page_with_fragments(
     found: Found,
-    *records: Record,
+    *records: Record | bytes,
     lang: Language = "en",
     about: str = "about_own",
     parts: Sequence[Part] = (),
 ) -> str:
     """The page of these records and fragments. parts: what stands before the fragments."""
-    log = MemoryLog.parse(b"".join(record.to_line() for record in records))
+    log = MemoryLog.parse(b"".join(it if isinstance(it, bytes) else it.to_line() for it in records))
     frame = Frame(project="/shop", settings=Settings())
     page = page_of(log, frame, project="shop", now=LATER)
     part = in_language(lang, part_of, collection_of(found), about=about)

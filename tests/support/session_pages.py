@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from commands.view.html import page_html
 from commands.view.page import page_of
+from commands.view.part import Part
 from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
 from core.lessons.answer import Frame
@@ -27,20 +28,21 @@ def found_of(sessions: Sequence[SampleSession], total: int | None = None) -> Fou
     )
 
 
+def session_part(
+    sessions: Sequence[SampleSession], lang: Language = "en", total: int | None = None
+) -> Part:
+    """What a page says of these sessions. total: how many sessions the project has."""
+    return in_language(lang, part_of, collection_of(found_of(sessions, total)))
+
+
 def page_with(
     sessions: Sequence[SampleSession],
     *records: Record,
     lang: Language = "en",
     total: int | None = None,
 ) -> str:
-    """The page of these records and sessions. total: how many sessions the project has."""
+    """The page of these records and sessions."""
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings())
     page = page_of(log, frame, project="shop", now=LATER)
-    return in_language(
-        lang,
-        page_html,
-        page,
-        "",
-        [in_language(lang, part_of, collection_of(found_of(sessions, total)))],
-    )
+    return in_language(lang, page_html, page, "", [session_part(sessions, lang, total)])

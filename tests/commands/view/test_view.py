@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from commands.view.escaping import as_text
 from commands.view.html import page_html
-from commands.view.page import page_of
+from commands.view.page import Page, page_of
 from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
@@ -148,33 +148,6 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.mark.long  # it costs much
-def test_the_page_is_written_where_it_is_wanted(desk: Desk) -> None:
-    assert desk.view("-o", "out.html") == (0, "Written: out.html (records: 1).\n", "")
-    page = Document((desk.root / "out.html").read_text(encoding="utf-8"))
-    assert len(page.articles) == 1
-    assert desk.pages == []
-
-
-@pytest.mark.long  # it costs much
-def test_a_file_that_is_there_is_replaced_only_when_forced(desk: Desk) -> None:
-    target = desk.root / "out.html"
-    target.write_text("mine")
-    code, out, errors = desk.view("-o", "out.html")
-    assert (code, out) == (1, "")
-    assert errors.startswith("out.html already exists and was left unchanged.")
-    assert target.read_text() == "mine"
-    assert desk.view("-o", "out.html", "--force")[0] == 0
-    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-@pytest.mark.long  # it costs much
-def test_a_dash_prints_the_page_and_nothing_else(desk: Desk) -> None:
-    code, out, errors = desk.view("-o", "-")
-    assert (code, errors) == (0, "")
-    assert out.startswith("<!doctype html>") and out.endswith("</html>\n")
-
-
-@pytest.mark.long  # it costs much
 def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: Desk) -> None:
     for _ in range(2):
         code, out, errors = desk.view(**desk.browser())
@@ -226,12 +199,6 @@ def test_options_that_contradict_each_other_are_refused(
     assert desk.view(*options).refused == told
 
 
-def test_the_page_needs_no_git(desk: Desk) -> None:
-    code, out, errors = desk.view("-o", "-", PATH=str(desk.root))
-    assert (code, errors) == (0, "")
-    assert len(Document(out).articles) == 1
-
-
 @pytest.mark.long  # it costs much
 def test_an_empty_memory_gives_a_page_that_says_how_it_fills(desk: Desk) -> None:
     path_of(desk.root).write_bytes(b"")
@@ -241,15 +208,6 @@ def test_an_empty_memory_gives_a_page_that_says_how_it_fills(desk: Desk) -> None
     assert page.articles == []
     assert page.all("li") and "Type sentinel-memory setup --all in the project." in page.text
     assert "Drop a column in two releases" in page.text
-
-
-def test_secrets_are_left_out_and_counted(desk: Desk) -> None:
-    line = replace(a_record("secret"), lesson=f"the token is {TOKEN}").to_line()
-    path_of(desk.root).write_bytes(line)
-    code, out, errors = desk.view("-o", "-")
-    assert code == 0
-    assert TOKEN[4:] not in out
-    assert errors.startswith("Secrets redacted on the page: 1 (github-")
 
 
 def test_lines_that_are_no_records_are_told_on_the_page() -> None:
@@ -513,3 +471,79 @@ def test_whatever_a_record_says_the_page_has_the_same_elements(
     assert {tag for tag, _ in shown.elements} == {tag for tag, _ in expected.elements}
     if "`" not in lesson:
         assert unescape(as_text(lesson)) in shown.articles[0]
+
+
+def page(*records: Record, project: str = "shop", threshold: int = 50) -> Page:
+    log = MemoryLog.parse(b"".join(record.to_line() for record in records))
+    frame = Frame(project="/shop", settings=Settings(), own_threshold=threshold)
+    return page_of(log, frame, project=project, now=LAST)
+
+
+def test_topics_with_the_most_records_come_first_and_then_their_names_decide() -> None:
+    records = [
+        a_record("1", topic="one"),
+        a_record("2", topic="three"),
+        a_record("3", topic="three", now=LATER),
+        a_record("4", topic="three"),
+        new_record(a_principle("rule", topic="ruled"), now=NOW),
+    ]
+    shown = page(*records)
+    assert [topic.name for topic in shown.topics] == ["three", "one", "ruled"]
+
+
+def test_a_topic_is_named_in_the_address_as_a_browser_writes_it() -> None:
+    names = {"결제": "%EA%B2%B0%EC%A0%9C", "a b/c&d": "a%20b%2Fc%26d", "(it's)!*~": "(it's)!*~"}
+    topics = page(*(a_record(name, topic=name) for name in names)).topics
+    assert {topic.name: topic.anchor for topic in topics} == {
+        name: f"topic={written}" for name, written in names.items()
+    }
+
+
+def test_the_newest_records_are_those_that_were_saved_last() -> None:
+    records = [a_record(str(at), now=f"2026-03-0{at}T09:00:00+00:00") for at in range(1, 9)]
+    again = replace(records[0], updated=LAST, seen=2)
+    shown = page(again, *records[1:])
+    assert [entry.record for entry in shown.newest] == [again, *reversed(records[4:])]
+
+
+def test_in_a_topic_principles_come_first_and_then_what_was_saved_last() -> None:
+    old, new, updated = a_record("old"), a_record("new", now=LATER), a_record("updated")
+    updated = replace(updated, updated=LAST, seen=2)
+    rule = new_record(a_principle("rule"), now=NOW)
+    [topic] = page(old, new, updated, rule).topics
+    assert [entry.record for entry in topic.entries] == [rule, updated, new, old]
+
+
+def test_no_secret_is_left_in_records_and_names() -> None:
+    kept = replace(a_record("1"), topic=f"topic {TOKEN}", ask_next_time=TOKEN)
+    shown = page(kept, project=f"shop-{TOKEN}")
+    assert TOKEN[4:] not in repr((shown.topics, shown.questions))
+    assert TOKEN[4:] not in shown.project
+    [entry] = shown.entries
+    assert entry.record.topic == "topic [REDACTED]"
+    assert len(shown.redacted) == 2
+
+
+def test_the_token_is_that_of_the_record_in_the_log_even_where_a_secret_is_left_out() -> None:
+    record = a_record(lesson=f"use {TOKEN} here")
+    [entry] = page(record).entries
+    assert entry.token == record.token
+    assert entry.anchor == f"r-{record.id}"
+
+
+@pytest.mark.parametrize("id", ["query", "a b", '"><img>', f"x{TOKEN}", "한글"])
+def test_an_id_of_a_stranger_is_an_anchor_only_when_it_is_plain(id: str) -> None:
+    [entry] = page(replace(a_record(), id=id)).entries
+    is_plain = id == "query"
+    assert entry.anchor == ("r-query" if is_plain else "record-1")
+    assert bool(entry.token) == is_plain
+
+
+def test_two_records_of_one_id_have_two_anchors() -> None:
+    one, other = replace(a_record(), id="same"), replace(a_record("other"), id="same")
+    anchors = [entry.anchor for entry in page(one, other).entries]
+    assert sorted(anchors) == ["r-same", "record-2"]
+
+
+def test_an_empty_memory_has_no_topics() -> None:
+    assert page().topics == ()

@@ -1,11 +1,7 @@
 """Tests the sessions on the page of `cli.py view`: what is shown, of whom, and what stays text."""
 
-import os
 import re
-import sys
-from base64 import b64encode
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -26,7 +22,7 @@ from rooms.sessions.session import (
     Session,
 )
 from tests.commands.view.test_view import HOSTILE, Document, a_memory
-from tests.support.cli_process import TOKEN, Run
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import store_of
 from tests.support.samples import a_draft
 from tests.support.session_pages import found_of, page_with
@@ -37,7 +33,6 @@ from tests.support.session_samples import (
     sample_sessions,
 )
 from tests.support.shown_pages import LANGUAGES, html_of
-from tests.support.stdio_client import ROOT
 
 WHEN = "2026-11-20T10:00:00+00:00"
 
@@ -106,31 +101,6 @@ def test_a_project_without_sessions_has_the_page_of_its_lessons_and_nothing_else
         pages.append(page.read_bytes())
     assert pages[0] == pages[1]
     assert b"session" not in pages[0].lower()
-
-
-LOADED = """
-import sys, cli
-assert cli.main(["view", "--project", sys.argv[1], "-o", "-"]) == 0
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlite3"}),
-      file=sys.stderr)
-"""
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("has_sessions", "loaded"), [(False, "[]"), (True, "['rooms', 'sqlite3']")]
-)
-def test_the_room_is_loaded_only_where_the_project_has_sessions(
-    tmp_path: Path, has_sessions: bool, loaded: str
-) -> None:
-    project = tmp_path / "shop"
-    project.mkdir()
-    if has_sessions:
-        make_sample_store(project, 3)
-    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = (sys.executable, "-c", LOADED, str(project))
-    told = Run.process(*command, cwd=tmp_path, environment=environment)
-    assert (told.code, told.errors.splitlines()[-1]) == (0, loaded)
 
 
 def test_an_empty_database_adds_nothing(tmp_path: Path) -> None:
@@ -450,12 +420,3 @@ def test_a_secret_that_one_text_gives_away_goes_from_the_others() -> None:
         [Action(id="1", kind="command", content="login hunter2hunter2x9")],
     )
     assert "hunter2hunter2x9" not in page_with([(session, actions)])
-
-
-def test_styles_and_scripts_are_those_that_the_policy_allows() -> None:
-    page = page_with(sample_sessions(3))
-    for kind in ("style", "script"):
-        [text] = re.findall(f"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
-        digest = b64encode(sha256(text.encode()).digest()).decode()
-        assert f"{kind}-src 'sha256-{digest}'" in page
-        assert ("session" in text) == (kind == "style")

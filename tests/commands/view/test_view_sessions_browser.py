@@ -7,13 +7,16 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
-from tests.commands.view.test_browser_looks import HOSTILE, violations
-from tests.commands.view.test_view_sessions import a_full_session
-from tests.support.headless import DESKTOP, PHONE
+from tests.commands.view.test_fragment_page import a_fragment
+from tests.support.fragment_pages import found_of, page_with_fragments, sample_found
+from tests.support.fragment_samples import sample_fragments
 from tests.support.samples import a_record
 from tests.support.session_pages import page_with
 from tests.support.session_samples import sample_sessions
-from tests.support.shown_pages import LANGUAGES, NARROW, Shown, needs_axe, needs_browser
+from tests.support.shown_pages import LANGUAGES, Shown, needs_browser
+from tests.support.tables import table
+
+ROWS = table("commands/view_sessions_browser")
 
 pytestmark = needs_browser
 
@@ -193,16 +196,7 @@ def test_sessions_go_back_to_their_place_after_a_search(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "fits"),
-    [
-        ("type", "session", "it.matches('.session')"),
-        ("type", "lesson", "!it.matches('.session')"),
-        ("type", "warned", "it.querySelector('.flag')"),
-        ("type", "archived", "it.querySelector('.soft')"),
-        ("type", "completed", "it.dataset.kinds.includes('completed')"),
-        ("agent", "codex", "it.dataset.agent === 'codex'"),
-        ("since", "2026-11-10", "it.dataset.day >= '2026-11-10'"),
-    ],
+    ("name", "value", "fits"), ROWS["a_filter_leaves_what_it_names_and_its_address_opens_the_same"]
 )
 def test_a_filter_leaves_what_it_names_and_its_address_opens_the_same(
     browser: Shown, both: dict[Language, Path], name: str, value: str, fits: str
@@ -249,15 +243,6 @@ def test_the_filter_of_topics_leaves_the_sessions(
 # Without scripts, on paper, in narrow windows
 
 
-def test_without_scripts_every_session_can_be_read(
-    browser: Shown, both: dict[Language, Path]
-) -> None:
-    browser.open(both["en"], scripts=False)
-    assert len(browser.texts(".sessions .session > .lesson")) == SESSIONS
-    browser.js("document.querySelector('.session .opens summary').click()")
-    assert len(browser.texts(".session .opens dd.text")) > 1
-
-
 def test_sessions_are_printed_with_all_that_they_say(
     browser: Shown, both: dict[Language, Path]
 ) -> None:
@@ -275,80 +260,113 @@ def test_sessions_are_printed_with_all_that_they_say(
     assert 3 < len(re.findall(rb"/Type\s*/Page\b", browser.printed())) < 12
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_sessions_never_make_a_narrow_window_scroll_sideways(
-    browser: Shown, both: dict[Language, Path], folder: Path, lang: Language
-) -> None:
-    browser.open(both[lang])
-    browser.unfold()
-    for size in ((960, 600), (390, 844), NARROW):
-        browser.resize(size)
-        assert browser.overflow() <= 0, size
-    page = folder / "long-sessions.html"
-    page.write_text(page_with([a_full_session("w" * 400)], lang=lang), encoding="utf-8")
-    browser.open(page, size=NARROW)
-    browser.unfold()
-    assert browser.overflow() <= 0
-
-
-def test_a_finger_finds_every_target_of_a_session(
-    browser: Shown, both: dict[Language, Path]
-) -> None:
-    browser.cdp("Emulation.setTouchEmulationEnabled", enabled=True)
-    try:
-        browser.open(both["en"], size=PHONE)
-        browser.unfold()
-        small = browser.js(
-            """
-            for (const it of document.querySelectorAll("article"))
-              it.style.contentVisibility = "visible";
-            return [...document.querySelectorAll("#sessions :is(a, summary)")]
-              .filter((it) => it.checkVisibility())
-              .filter((it) => it.getBoundingClientRect().height < 43.9).map((it) => it.outerHTML);
-            """
-        )
-    finally:
-        browser.cdp("Emulation.setTouchEmulationEnabled", enabled=False)
-    assert small == []
-
-
 # Texts of strangers, and aids
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_nothing_of_a_session_becomes_more_than_text(
-    browser: Shown, folder: Path, scripts: bool
+FRAGMENTS, LESSONS = 20, 2
+
+
+@pytest.fixture(scope="module")
+def mine(folder: Path) -> dict[Language, Path]:
+    """Two lessons beside twenty fragments, in both languages."""
+    records = [
+        a_record("The docker build is slow", topic="docker", lesson="Copy the lock file first"),
+        a_record("결제 승인", topic="결제", lesson="결제 승인은 서버가 확인한다"),
+    ]
+    pages = {}
+    for lang in LANGUAGES:
+        pages[lang] = folder / f"mine.{lang}.html"
+        text = page_with_fragments(sample_found(FRAGMENTS, 2_500), *records, lang=lang)
+        pages[lang].write_text(text, encoding="utf-8")
+    return pages
+
+
+def found_fragments(browser: Shown) -> list[str]:
+    """What the fragments say that are found."""
+    return browser.texts("#found-records .fragment > .lesson")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_is_pinned_is_open_and_the_kinds_below_are_folded(
+    browser: Shown, mine: dict[Language, Path], lang: Language
 ) -> None:
-    page = folder / "hostile-sessions.html"
-    sessions = [a_full_session(HOSTILE, at, id=f"ctx_{at}") for at in (1, 2)]
-    page.write_text(page_with(sessions), encoding="utf-8")
-    browser.open(page, scripts=scripts)
-    browser.unfold()
-    assert browser.js("return document.querySelectorAll('script, img, svg, base').length") == 1
-    links = browser.js("return [...document.links].map((it) => it.getAttribute('href'))")
-    assert [it for it in links if not it.startswith("#")] == []
-    plain = HOSTILE.replace("`<b>`", "<b>")
-    assert browser.texts(".session > .lesson") == [plain, plain]
-    assert set(browser.texts(".session dd.text code")) == {HOSTILE, "<b>"}
-    if scripts:
-        browser.seek("alert")
-        assert browser.said() == "Found: 2 of 2"
+    browser.open(mine[lang])
+    [group] = browser.texts(".group[open] > summary h3")
+    assert group == ("Pinned" if lang == "en" else "고정된 조각")
+    assert len(browser.texts(".group > summary")) == 8
     assert browser.messages() == []
 
 
-@needs_axe
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_sessions_can_be_used_by_everybody(
-    browser: Shown, both: dict[Language, Path], lang: Language, size: tuple[int, int]
+def test_one_search_finds_lessons_and_fragments_in_one_list(
+    browser: Shown, mine: dict[Language, Path]
 ) -> None:
-    browser.open(both[lang], size=size)
-    browser.unfold()
-    for dark in (False, True):
-        browser.emulate(dark=dark)
-        assert violations(browser) == []
-    browser.seek("NVDA")
-    assert goals(browser)
-    for dark in (False, True):
-        browser.emulate(dark=dark)
-        assert violations(browser) == []
+    browser.open(mine["en"])
+    browser.seek("docker")
+    assert "Copy the lock file first" in browser.records()
+    assert len(found_fragments(browser)) == 3  # one of them by its keyword alone
+    assert browser.said() == f"Found: 4 of {FRAGMENTS + LESSONS}"
+    assert len(browser.texts("#found-records .what")) == 3
+
+
+def test_kinds_states_and_agents_can_be_chosen(browser: Shown, mine: dict[Language, Path]) -> None:
+    fragments = sample_fragments(FRAGMENTS)
+    counts = {
+        "fragment": FRAGMENTS,
+        "error": sum(it.kind == "error" for it in fragments),
+        "pinned": 2,
+        "superseded": 1,
+        "public": 2,
+        "lesson": LESSONS,
+    }
+    browser.open(mine["en"])
+    for kind, count in counts.items():
+        browser.choose("type", kind)
+        assert browser.said() == f"Found: {count} of {FRAGMENTS + LESSONS}", kind
+    browser.choose("type", "")
+    browser.choose("agent", "codex")
+    assert len(found_fragments(browser)) == sum(it.agent == "codex" for it in fragments)
+
+
+def test_the_figures_lead_to_the_fragments(browser: Shown, mine: dict[Language, Path]) -> None:
+    browser.open(mine["en"])
+    assert browser.texts(".figures li")[-2:] == ["Fragments 2,500", "Pinned 2"]
+    browser.js("document.querySelector('.figures [data-to=\"type=pinned\"]').click()")
+    browser.frames()
+    assert len(found_fragments(browser)) == 2
+    browser.js("document.querySelector('.fragment .keywords .of').click()")
+    browser.frames()
+    assert browser.state().endswith("&type=fragment") and found_fragments(browser)
+
+
+def test_a_link_leads_to_a_fragment_in_a_folded_group(
+    browser: Shown, mine: dict[Language, Path]
+) -> None:
+    for searched in (False, True):
+        browser.open(mine["en"])
+        if searched:
+            browser.seek("nothing at all")
+        browser.js("location.hash = 'f-frag0003'")
+        browser.frames()
+        assert browser.js("return document.activeElement.id") == "f-frag0003"
+        assert -1 < browser.below_the_search() < 48
+    browser.js("document.activeElement.querySelector('.ties a').click()")
+    browser.frames()
+    assert browser.js("return document.activeElement.id") == "f-frag0004"
+
+
+def test_a_link_opens_the_first_group_again(browser: Shown, mine: dict[Language, Path]) -> None:
+    browser.open(mine["en"])
+    browser.js("document.querySelector('.group').open = false")
+    browser.js("location.hash = 'f-frag0001'")
+    browser.frames()
+    assert browser.js("return document.activeElement.id") == "f-frag0001"
+    assert browser.texts("#f-frag0001 > .lesson")
+
+
+def test_where_many_are_pinned_they_are_folded(browser: Shown, folder: Path) -> None:
+    page = folder / "pinned-fragments.html"
+    many = [a_fragment(at, f"text {at}", is_anchor=True) for at in range(1, 40)]
+    page.write_text(page_with_fragments(found_of(many)), encoding="utf-8")
+    browser.open(page)
+    assert browser.texts(".group > summary h3") == ["Pinned"]
+    assert browser.texts(".group[open]") == []
