@@ -1,17 +1,22 @@
 """Tests what a person sees of fragments at the terminal, and what the commands do to them."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.terminal.columns import cells
+from commands.terminal.rooms_here import has_fragments
+from core.settings import Settings
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import ConfigError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
-from rooms.fragments.room import Room
-from tests.support.cli_process import Command, Run
+from rooms.fragments.room import Room, open_room
+from tests.support.cli_process import Command
+from tests.support.fragment_samples import keep_fragments
 from tests.support.said import sentences
 
 DAY = "2020-03-{:02}T10:00:00+00:00"
@@ -85,19 +90,6 @@ def test_an_empty_room_says_what_it_is_and_makes_nothing(place: Path, command: C
     assert export.errors.splitlines()[0] == EMPTY[0]
     assert command("fragments", "--json").told == {"found": 0, "fragments": []}
     assert not place.exists()
-
-
-@pytest.mark.long  # it costs much
-def test_the_list_has_a_line_for_each_the_newest_first(two: Room, command: Command) -> None:
-    for words in ("fragments", "fragments list", "fragments --topic Deploy --limit 9"):
-        assert command(*words.split()).lines == [
-            *LISTED,
-            "",
-            "Fragments: 2 of 2, the newest first.",
-        ]
-    assert command("fragments", "--limit", "1", "--topic", "deploy").lines[-1] == (
-        "… 1 more: `python cli.py fragments list --topic deploy --limit 2`"
-    )
 
 
 def test_a_narrow_terminal_gets_two_lines_for_each(
@@ -332,11 +324,29 @@ def test_what_a_terminal_would_obey_is_not_printed(room: Room, command: Command)
             assert bad not in done.out
 
 
+PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/other.db", "{}/none/x")
+
+
 @pytest.mark.long  # it costs much
-def test_a_person_at_a_terminal_confirms(two: Room, project: Path, place: Path) -> None:
-    words = ("fragments", "forget", "deploy01")
-    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(place / "memory.db"), "TERM": "dumb"}
-    done = Run.at_terminal(*words, answer="y\n", cwd=project, environment=environment)
-    assert done.code == 0
-    assert "Moved into the bin: 1." in done.out
-    assert stored(two)["deploy01"].deleted_at
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "name", ["", "memory.db", "other.db", ".local/share/sentinel-memory/memory.db"]
+)
+def test_the_same_file_is_looked_for_as_the_room_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, name: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    if name:
+        keep_fragments(tmp_path / name, []).close()
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": place.format(tmp_path)}
+    if sys.platform == "linux" or place.strip():
+        room = open_room(Settings(), environment)
+        assert has_fragments(environment) == room.engine.exists()
+
+
+def test_a_place_that_is_none_is_left_to_the_room_to_refuse() -> None:
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": "relative/memory.db"}
+    assert has_fragments(environment)
+    with pytest.raises(ConfigError):
+        open_room(Settings(), environment)

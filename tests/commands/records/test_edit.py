@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from commands.records.edit import edited, editor_in, sections_in, text_of_record
 from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.store import MemoryStore
-from tests.support.cli_process import TOKEN, Command, Run
+from tests.support.cli_process import TOKEN, Command
 from tests.support.git_clones import git, path_of, saved, write
 from tests.support.samples import NOW, a_draft, a_principle, a_record
 from tests.support.sentences import in_language
@@ -276,24 +276,6 @@ def test_an_editor_that_fails_or_is_not_there_changes_nothing(
     assert path_of(editor.project).read_bytes() == before
 
 
-def test_without_an_editor_there_is_a_sentence(
-    editor: Editor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EDITOR", " ")
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115 - closed with the test
-    code, lines, errors = editor.edit()
-    assert (code, lines) == (1, [])
-    assert errors.startswith("열 수 있는 편집기가 없습니다.")
-
-
-def test_a_record_that_is_not_there_opens_no_editor(editor: Editor) -> None:
-    code, lines, errors = editor.edit(name="ffffffff")
-    assert (code, lines) == (1, [])
-    assert errors.startswith("ffffffff: no record in the log has an id that begins like this.")
-    assert not (editor.project.parent / "seen").exists()
-
-
 @pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")
 @pytest.mark.parametrize(
     ("environment", "command"),
@@ -328,11 +310,3 @@ def test_every_text_comes_back_from_the_editor_as_it_is(
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):
         expected = re.sub(r"\A(?:\s*\n)+|(?:\n\s*)+\Z", "", text.replace("\r\n", "\n"))
         assert before[name].strip() == expected.strip()
-
-
-@pytest.mark.long  # it costs much
-def test_somebody_in_another_process_can_edit(editor: Editor) -> None:
-    (editor.project.parent / "changes").write_text(json.dumps([[VAT.lesson, "하나"]]))
-    done = Run.started("edit", VAT.id[:6])
-    assert (done.code, done.errors) == (0, "")
-    assert editor.saved[0].lesson == "하나"

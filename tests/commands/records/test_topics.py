@@ -12,7 +12,7 @@ import cli
 from core.errors import RecordChangedError, SameGapError
 from core.lessons.record import new_record, record_id
 from core.store import MemoryStore
-from tests.support.cli_process import TOKEN, Command, Run
+from tests.support.cli_process import TOKEN, Command
 from tests.support.git_clones import (
     commit,
     copied,
@@ -25,9 +25,7 @@ from tests.support.git_clones import (
     write,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
-from tests.support.sentences import pair
 
-NOBODY = pair("terminal.no_terminal")[0]
 VAT, DATE = a_record(), a_record("dates are UTC", ask_next_time="Which zone?")
 RULE = new_record(a_principle(), now=NOW)
 RULE = replace(RULE, source_count=2, source_ids=("0123456789abcdef@abcdef",))
@@ -216,14 +214,6 @@ def test_the_same_name_changes_nothing(rename: Rename, project: Path) -> None:
     assert path_of(project).read_bytes() == before
 
 
-def test_nothing_is_renamed_without_a_word_for_it(rename: Rename, project: Path) -> None:
-    before = path_of(project).read_bytes()
-    assert rename("payment", "billing")[::2] == (1, f"{NOBODY}\n")
-    code, lines, _ = rename("payment", "billing", "--dry-run")
-    assert (code, lines[-1]) == (0, "Nothing was changed (--dry-run).")
-    assert path_of(project).read_bytes() == before
-
-
 def test_the_records_are_redacted_and_a_secret_in_the_topic_is_pointed_out(
     rename: Rename, project: Path
 ) -> None:
@@ -244,20 +234,6 @@ def test_the_project_can_be_named_before_and_after_the_action(
     assert command("topics", "rename", "b", "c", "--yes", *named).code == 0
     assert [it.topic for it in saved(elsewhere)] == ["c"]
     assert [it.topic for it in saved(project)] == ["payment"] * 3
-
-
-@pytest.mark.long  # it costs much
-@posix
-def test_somebody_at_a_terminal_is_asked_in_korean(project: Path) -> None:
-    done = Run.at_terminal(
-        *("topics", "rename", "payment", "결제"),
-        answer="네\n",
-        environment={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
-    )
-    assert (done.code, [it.topic for it in saved(project)]) == (0, ["결제"] * 3)
-    assert "[payment]를 새 이름 [결제]로 바꿉니다. 기록 3건의 id도" in done.out
-    assert "\n바꿀까요? [y/N] " in done.out
-    assert "한 번의 쓰기로 바꾼 기록: 3건." in done.out
 
 
 # Merges

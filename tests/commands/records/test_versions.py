@@ -38,7 +38,6 @@ RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
 ORIGINALS = ("restore", "--originals")
 NEXT = "Review git diff .context/, then commit."
-DRY = "Nothing was changed (--dry-run)."
 
 
 class Run(GoodRun):
@@ -153,18 +152,6 @@ def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
     ]
 
 
-@pytest.mark.long  # it costs much
-def test_json_keeps_other_scripts_and_escapes_what_is_hidden(
-    tmp_path: Path, command: Command
-) -> None:
-    project = new_project(tmp_path / "가게")
-    saved = store_of(project).upsert_log(a_draft("부가세", lesson="세율\u202e확인\x9b\U000e0041"))
-    commit(project)
-    run = command(project, "show", saved.record.id, "--versions", "--json")
-    assert "세율\\u202e확인\\u009b\\udb40\\udc41" in run.out
-    assert run.told["versions"][0]["lesson"] == "세율\u202e확인\x9b\U000e0041"
-
-
 @pytest.mark.long
 def test_an_uncommitted_change_is_said(project: Path, command: Command) -> None:
     save("three", "once more", LATEST)(project)
@@ -192,10 +179,6 @@ def test_an_edit_by_hand_is_a_version(project: Path, command: Command) -> None:
     assert {it["lesson"] for it in found} == {"check the tax table\nand the law", THREE.lesson}
 
 
-def test_a_beginning_of_an_id_is_enough(project: Path, command: Command) -> None:
-    assert command(project, "show", "--versions", THREE.id[:4]).lines[0] == THREE.id
-
-
 @pytest.mark.long
 def test_a_beginning_finds_a_record_that_only_git_has(project: Path, command: Command) -> None:
     delete("three")(project)
@@ -205,18 +188,6 @@ def test_a_beginning_finds_a_record_that_only_git_has(project: Path, command: Co
 
 def test_a_token_names_its_record(project: Path, command: Command) -> None:
     assert command(project, "show", "--versions", TWO.token).lines[0] == TWO.id
-
-
-@pytest.mark.long
-def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Command) -> None:
-    project = new_project(tmp_path / "shop")
-    first, second = (replace(ONE, id=f"abcd{n}", topic=f"topic {n}") for n in "12")
-    path_of(project).parent.mkdir()
-    path_of(project).write_bytes(first.to_line() + second.to_line())
-    assert command(project, "show", "--versions", "abcd").refusal == (
-        "abcd: several ids begin like this: abcd1 [topic 1], abcd2 [topic 2]. Nothing was"
-        " changed. Give more of the id."
-    )
 
 
 NOBODY_HAS_IT = "no record in the log, beside it or in git has an id that begins like this."
@@ -238,28 +209,6 @@ def test_a_name_of_no_record_is_refused(
     for asked in (("show", "--versions"), ("restore",), ORIGINALS):
         refusal = command(project, *asked, name).refusal
         assert refusal.startswith(f"{name}: {said} Nothing was changed.")
-
-
-@pytest.mark.long  # it costs much
-def test_escape_sequences_and_hidden_characters_are_not_printed(
-    tmp_path: Path, command: Command
-) -> None:
-    project = new_project(tmp_path / "shop")
-    evil = "\x1b[2J\x1b]0;title\x07\u202eevil\u2066\x9b31m\u200b\U000e0041"
-    saved = store_of(project).upsert_log(
-        a_draft(evil, topic="x\u202ey", lesson="one\n1. added", ask_next_time=evil)
-    )
-    commit(project, f"subject {evil}")
-    run = command(project, "show", saved.record.id, "--versions")
-    shown = "�[2J�]0;title��evil��31m��"
-    assert run.lines[4:] == [
-        f'  {saved.record.token}  log ["x\\u202ey"]',
-        f"  missing: {shown}",
-        "  lesson: one",
-        "    1. added",
-        f"  ask: {shown}",
-    ]
-    assert not any(char in run.out for char in "\x1b\x07\x9b\u202e\u2066\u200b\U000e0041")
 
 
 @pytest.mark.long
@@ -425,17 +374,6 @@ def test_variables_of_a_git_hook_do_not_lead_elsewhere(
     assert "in git since" in told
 
 
-@pytest.mark.long  # it costs much
-def test_programs_that_a_repository_names_are_not_started(project: Path, command: Command) -> None:
-    trap = project.parent / "trap"
-    for name in ("diff.external", "core.pager", "core.fsmonitor", "diff.x.textconv", "gpg.program"):
-        git(project, "config", name, f"touch '{trap.as_posix()}'; cat")
-    git(project, "config", "log.showSignature", "true")
-    (project / ".gitattributes").write_text("*.jsonl diff=x\n", encoding="ascii")
-    assert len(versions(command, without_side_file(project), TWO.id)) == 2
-    assert not trap.exists()
-
-
 def test_outside_a_repository_only_the_present_version_is_known(
     tmp_path: Path, command: Command
 ) -> None:
@@ -523,14 +461,6 @@ def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command
     assert gaps(project) == ["rule", "three", "two"]
 
 
-@pytest.mark.long  # it costs much
-def test_a_deleted_record_comes_back(project: Path, command: Command) -> None:
-    delete("three")(project)
-    commit(project)
-    command(project, "restore", "--yes", THREE.id[:6])
-    assert gaps(project) == ["rule", "three"]
-
-
 def test_a_hidden_line_comes_back_without_git(tmp_path: Path, command: Command) -> None:
     rule = replace(new_record(a_principle("rule"), now=LATER), source_ids=(ONE.token,))
     path_of(tmp_path).parent.mkdir()
@@ -538,12 +468,6 @@ def test_a_hidden_line_comes_back_without_git(tmp_path: Path, command: Command) 
     assert gaps(tmp_path) == ["rule"]
     command(tmp_path, "restore", "--yes", ONE.id)
     assert gaps(tmp_path) == ["one", "rule"]
-
-
-def test_a_deletion_that_is_not_committed_is_undone(project: Path, command: Command) -> None:
-    delete("three")(project)
-    command(project, "restore", "--yes", THREE.id)
-    assert gaps(project) == ["rule", "three"]
 
 
 def test_a_token_brings_back_its_version(project: Path, command: Command) -> None:
@@ -580,16 +504,6 @@ def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(projec
     )
     assert (code, THREE.id in errors) == (1, True)
     assert now_of(project, THREE.id).lesson == "changed meanwhile"
-
-
-def test_a_record_that_is_there_is_not_restored_without_a_token(
-    project: Path, command: Command
-) -> None:
-    assert command(project, "restore", "-y", THREE.id).refusal == (
-        f"{THREE.id} is already in the log, as {THREE.token}. Nothing was changed. To put"
-        f" another version in its place, name that version: python cli.py restore {THREE.id}@fp."
-        f" python cli.py show {THREE.id} --versions lists them."
-    )
 
 
 def test_the_present_version_needs_no_restoring(project: Path, command: Command) -> None:
@@ -796,57 +710,6 @@ def test_only_a_principle_with_originals_gives_originals_back(
     before = path_of(project).read_bytes()
     assert command(project, *ORIGINALS, "--yes", name).refusal.startswith(said)
     assert path_of(project).read_bytes() == before
-
-
-@pytest.mark.long  # it costs much
-def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Command) -> None:
-    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-    lines = command(project, "restore", ONE.id, "--dry-run").lines
-    assert lines == [
-        f"Would bring back, from version {ONE.token} (it gets a new token when it is written):",
-        *block(ONE.id, "one"),
-        "The record that had replaced it stays in the log: principle"
-        f" {now_of(project, RULE).token}.",
-        "",
-        DRY,
-    ]
-    lines = command(project, *ORIGINALS, RULE, "--dry-run").lines
-    assert lines[0] == ("Originals to bring back: 2 (they get new tokens when they are written).")
-    assert (lines[1:4], lines[-1]) == (block(ONE.id, "one"), DRY)
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.long
-def test_as_a_process_the_originals_come_back_that_the_versions_show(project: Path) -> None:
-    (project / "sub").mkdir()
-    shown = ("show", ONE.id, "--versions", "--json")
-    [found] = Run.started(*shown, cwd=project / "sub").told["versions"]
-    done = Run.started(
-        "restore", "--originals", "--yes", found["places"]["replaced_by"], cwd=project / "sub"
-    )
-    assert (done.code, done.errors) == (0, "")
-    assert gaps(project) == ["one", "three", "two"]
-
-
-@pytest.mark.long
-def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Path) -> None:
-    environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
-    done = Run.started("restore", "--yes", "ffffff", cwd=project, environment=environment)
-    assert done.refusal == (
-        "ffffff: 로그에도, 로그 옆 보관 파일에도, git에도 id가 이렇게 시작하는 기록이 없습니다."
-        " 바뀐 것은 없습니다. memory_log.jsonl이나"
-        " git log -p .context/에서 id를 확인하세요."
-    )
-
-
-@pytest.mark.parametrize(
-    "setting", ["log.showRoot=false", "diff.orderFile=gone", "log.follow=true"]
-)
-@pytest.mark.long
-def test_settings_of_a_user_hide_no_version(project: Path, command: Command, setting: str) -> None:
-    before = command(project, "show", ONE.id, "--versions").lines
-    git(project, "config", *setting.split("="))
-    assert command(project, "show", ONE.id, "--versions").lines == before
 
 
 # What is kept beside the log

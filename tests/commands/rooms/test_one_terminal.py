@@ -1,7 +1,9 @@
 """Tests the commands for the log over all rooms: what they show, find, forget and count."""
 
+import json
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,14 @@ from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import Command, Run
 from tests.support.costly import one_in
-from tests.support.git_clones import path_of
+from tests.support.git_clones import path_of, write
 from tests.support.room_samples import RECORD, a_fragment, a_session
 from tests.support.session_samples import keep
 from tests.support.shown_pages import LANGUAGES
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
+
+ROWS = table("commands/one_terminal")
 
 SETTINGS = Settings()
 LOG_LIST = [
@@ -27,17 +32,7 @@ LOG_LIST = [
     "",
     "Records: 1 of 1, the newest first.",
 ]
-TABLES = {
-    "sessions": [
-        "  #  saved        status  goal",
-        "  2   2 Mar 2020  coding  Move redis to the new host 2",
-        "  1   1 Mar 2020  coding  Move redis to the new host 1",
-    ],
-    "fragments": [
-        "  id        saved        kind   imp.  fragment",
-        "  redis001   1 Mar 2020  error  0.80  NOAUTH from redis: no password given.",
-    ],
-}
+TABLES = ROWS["tables"]
 
 
 def uses_of(room: Room) -> list[int]:
@@ -62,12 +57,6 @@ def test_a_search_shows_below_the_log_what_each_other_room_knows(
         *TABLES["fragments"],
     ]
     assert uses_of(room) == [0]  # somebody may have looked for a lesson
-
-
-def test_a_room_without_a_hit_is_named_and_one_that_is_not_there_is_not(
-    log: bytes, sessions: SessionStore, command: Command
-) -> None:
-    assert command("search", "make").lines[-2:] == ["", "Sessions found: 0"]
 
 
 def test_five_of_a_room_are_shown_with_the_command_for_the_others(
@@ -164,18 +153,6 @@ def test_a_room_that_cannot_be_read_takes_nothing_from_the_others(
 # a list
 
 
-def test_a_list_counts_the_other_rooms_and_names_what_lists_them(
-    log: bytes, sessions: SessionStore, room: Room, command: Command
-) -> None:
-    assert command("list").lines == [
-        *LOG_LIST,
-        "Sessions: 2 (`python cli.py list --room sessions`)",
-        "Fragments: 1 (`python cli.py list --room fragments`)",
-    ]
-    assert command("list", "--room", "lessons").lines == LOG_LIST
-    assert [*command("list", "--json").told] == ["project", "total", "found", "records"]
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("has_directory", [False, True])
 def test_a_project_with_the_log_alone_has_nothing_of_the_others(
@@ -195,6 +172,7 @@ def test_a_project_with_the_log_alone_has_nothing_of_the_others(
 
 
 COUNTING = ["list", "search redis", f"show {RECORD.id}", "stats", f"forget {RECORD.id} -n"]
+COUNTING += ["stats --json", "scan", "view -o - --fragments all"]
 LOADED = """
 import sys, cli
 assert [cli.main(words.split()) for words in sys.argv[1:]] == [0] * len(sys.argv[1:])
@@ -244,18 +222,6 @@ def test_whatever_an_id_names_is_shown(
     told = command("show", "redis001", "#2", RECORD.id, "--json").told
     assert [*told] == ["project", "records", "sessions", "fragments"]
     assert (told["sessions"][0]["number"], told["fragments"][0]["id"]) == (2, "redis001")
-
-
-@pytest.mark.long  # it costs much
-def test_an_id_that_nothing_has_names_the_rooms_that_were_asked(
-    log: bytes, sessions: SessionStore, room: Room, command: Command
-) -> None:
-    for name in ("show", "forget"):
-        told = command(name, "nobody12")
-        assert (told.code, told.out) == (1, "")
-        assert told.errors.startswith(
-            "nobody12: there is nothing of this id in the log, the sessions, the fragments. "
-        )
 
 
 def test_an_id_of_several_rooms_has_to_be_told_which(
@@ -374,9 +340,69 @@ def test_no_line_is_wider_than_the_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    for words in ("list", "search redis", "stats --room sessions", "show '#1' redis001"):
-        for columns in ("40", "60", "80"):
+    for words in (
+        *("list", "search redis", "search zzz", "list --topic buil", "topics"),
+        *("stats --room sessions", "show '#1' redis001", "sessions chain 1"),
+    ):
+        for columns in ("40", "60", "80", "132") if words == "topics" else ("30", "60", "80"):
             monkeypatch.setenv("COLUMNS", columns)
             told = command(*words.replace("'", "").split())
             assert told.code == 0
             assert max(map(cells, told.lines)) <= int(columns), words
+
+
+FILES = {
+    "lessons.json": ("--format", "json"),
+    "sessions.json": ("--room", "sessions", "--format", "json"),
+    "fragments.jsonl": ("--room", "fragments"),
+}
+
+
+def held_in(path: Path) -> list[object]:
+    """What a file holds, without what it says of the project and of its own making."""
+    text = path.read_text("utf-8")
+    values = [json.loads(it) for it in (text.splitlines() if path.suffix == ".jsonl" else [text])]
+    for name in ("exported", "project"):
+        values[0].pop(name, None)
+    return values
+
+
+def exported(command: Command, folder: Path) -> dict[str, list[object]]:
+    folder.mkdir()
+    for name, words in FILES.items():
+        assert command("export", *words, "-o", str(folder / name)).code == 0
+    return {name: held_in(folder / name) for name in FILES}
+
+
+@pytest.mark.long  # it costs much
+def test_what_each_room_wrote_is_the_same_after_an_import(
+    log: bytes,
+    sessions: SessionStore,
+    room: Room,
+    project: Path,
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with room.engine.writing() as writing:
+        writing.add([a_fragment("another1", "Only I know this.")])
+    ours = exported(command, project / "ours")
+    other = tmp_path / "other"
+    write(other)
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "others" / "memory.db"))
+    monkeypatch.chdir(other)
+    for name in FILES:
+        taken = command("import", str(project / "ours" / name), "--yes", "--project", str(other))
+        assert (taken.code, taken.errors) == (0, ""), name
+    assert exported(command, other / "theirs") == ours
+
+
+def test_a_zip_is_refused_with_what_to_do(log: bytes, tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("lessons.json", "{}")
+    for more in ((), ("--format", "export"), ("--format", "fragments")):
+        told = command("import", str(path), "--yes", *more)
+        assert (told.code, told.out) == (1, "")
+        assert told.errors.startswith(f"{path} is a ZIP file. Nothing was saved. Unpack it")
+        assert "python cli.py import lessons.json" in told.errors

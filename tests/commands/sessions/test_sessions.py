@@ -3,18 +3,26 @@
 import json
 import re
 import shlex
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from commands.terminal.columns import cells, uncoloured
+from commands.terminal.columns import uncoloured
+from core.project import STATE_VARIABLE
 from core.settings import Settings
+from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
 from rooms.sessions.store import SessionStore, open_sessions
-from rooms.sessions.upkeep.archive import archive_before
+from rooms.sessions.upkeep.archive import archives_of
 from tests.support.cli_process import Command, Run
+from tests.support.room import OLD, a_room, act, every_byte, saved
 from tests.support.session_samples import keep, make_sample_store
+from tests.support.tables import table
+
+ROWS = table("commands/sessions")
 
 EMPTY = [
     "This project has no sessions yet.",
@@ -52,21 +60,6 @@ def kept(project: Path, *sessions: Session) -> SessionStore:
 
 
 # the list
-
-
-def test_the_list_has_a_line_for_each_session_the_newest_first(
-    project: Path, command: Command
-) -> None:
-    blocked = replace(a_session(2, "Two"), has_warnings=True)
-    kept(project, a_session(1, "One"), blocked)
-    for words in ("sessions", "sessions list", "sessions --limit 9"):
-        assert command(*words.split()).lines == [
-            "  #  saved        status  goal (! failed or blocked)",
-            "  2   2 Mar 2020  coding  ! Two",
-            "  1   1 Mar 2020  coding  One",
-            "",
-            "Sessions: 2 of 2, the newest first.",
-        ]
 
 
 @pytest.mark.long  # it costs much
@@ -126,46 +119,7 @@ def test_without_sessions_data_is_empty(project: Path, command: Command) -> None
 def test_data_has_every_key(project: Path, command: Command) -> None:
     kept(project, a_session(1, "One"))
     [told] = command("sessions", "--json").told["sessions"]
-    assert told == {
-        "number": 1,
-        "parentId": None,
-        "endedAt": None,
-        "id": "ctx_000000000001",
-        "goal": "One",
-        "summary": "",
-        "status": "coding",
-        "tags": [],
-        "agent": "",
-        "metadata": {
-            "decisions": [],
-            "approaches": [],
-            "blockers": [],
-            "codeChanges": {"modifiedFiles": [], "summary": ""},
-        },
-        "startedAt": "2020-03-01T10:00:00+00:00",
-        "createdAt": "2020-03-01T10:00:00+00:00",
-        "hasWarnings": False,
-        "updatedAt": "2020-03-01T10:00:00+00:00",
-        "archive": None,
-    }
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("lang", ["en", "ko"])
-@pytest.mark.parametrize("width", ["30", "44", "80", "132"])
-def test_no_line_is_wider_than_the_terminal(
-    store: SessionStore,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    lang: str,
-    width: str,
-) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    monkeypatch.setenv("COLUMNS", width)
-    for words in ("sessions", "sessions list cart", "sessions show 24 18", "sessions chain 18"):
-        lines = command(*words.split()).lines
-        assert [line for line in lines if cells(line) > int(width)] == []
-        assert lines
+    assert told == ROWS["data_has_every_key"]
 
 
 # one session
@@ -192,27 +146,8 @@ def test_a_whole_session_says_all_of_it(project: Path, command: Command) -> None
     kept(project, a_session(1, "One"))
     run = Action(id="a2", kind="command", content="make", result="failed", created_at=moment)
     keep(open_sessions(project, Settings()), [(session, [edit, run])])
-    assert command("sessions", "show", "2").lines == [
-        "#2  Move refunds to PostgreSQL 16",
-        "  coding; codex; started 2020-03-02 10:00; saved 2020-03-02 10:00; ended",
-        "    2020-03-02 11:00; ctx_000000000002",
-        "  tags: database, migration",
-        "  summary: Replication lags by 40 s under load; the window for the move is on",
-        "    Sunday.",
-        "  decision: Logical replication",
-        "    why: A dump takes two hours.",
-        "  failed: A dump",
-        "    why: Too slow",
-        "  blocked: Only 4 slots",
-        "  resolved: No figures",
-        "    solution: On the dashboard",
-        "  changes: Sets sequences",
-        "  files: ops/move.sql, ops/a.sh",
-        "  chain: #1, #2",
-        "  actions:",
-        "    2020-03-02 10:30 edit: ops/move.sql",
-        "    2020-03-02 10:30 command: make → failed",
-    ]
+    shown = command("sessions", "show", "2").lines
+    assert shown == ROWS["a_whole_session_says_all_of_it"]
 
 
 def test_data_of_a_session_has_its_actions_and_its_chain(
@@ -222,31 +157,6 @@ def test_data_of_a_session_has_its_actions_and_its_chain(
     assert [it["number"] for it in told] == [24, 23]
     assert [it["number"] for it in told[0]["chain"]] == [23, 24]
     assert told[0]["actions"] == [it.as_json() for it in store.actions(store.get("24"))]
-
-
-@pytest.mark.long  # it costs much
-def test_an_archived_session_is_shown_whole(store: SessionStore, command: Command) -> None:
-    before = command("sessions", "show", "3", "--json").told["sessions"][0]
-    archive_before(store, "2026-11-15", with_open=True)
-    after = command("sessions", "show", "3", "--json").told["sessions"][0]
-    assert after["archive"] == "archive-2026.db"
-    known = ("goal", "summary", "metadata", "actions", "tags")
-    assert [after[key] for key in known] == [before[key] for key in known]
-    assert "archived in archive-2026.db" in command("sessions", "show", "3").out.replace(
-        "\n   ", ""
-    )
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("action", ["show", "chain", "export"])
-def test_a_number_that_nobody_has_is_told(
-    store: SessionStore, command: Command, action: str
-) -> None:
-    said = (
-        "99: this project has no such session. Nothing was changed. python cli.py sessions lists"
-        " them with their numbers.\n"
-    )
-    assert command("sessions", action, "99") == Run(1, "", said)
 
 
 @pytest.mark.long  # it costs much
@@ -341,20 +251,7 @@ def test_without_sessions_there_is_nothing_to_export(project: Path, command: Com
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("sessions lst", "ACTION: lst is none of list, show, chain, export"),
-        ("sessions --status codin", "Did you mean coding?"),
-        ("sessions --since soon", "--since: it must be a date such as 2026-03-01, a moment"),
-        ("sessions --until 2026-02-30", "--until: it must be a date"),
-        ("sessions show", "SESSION is missing."),
-        ("sessions --status paused show 3", "--status can only be used with sessions list"),
-        ("sessions --json export", "--json can only be used with sessions list"),
-        ("sessions --tga", "Did you mean --tag?"),
-        ("sessions export --format pdf", "--format: pdf is none of markdown, json, html."),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), ROWS["a_wrong_argument_is_told"])
 def test_a_wrong_argument_is_told(command: Command, words: str, said: str) -> None:
     assert said in command(*words.split()).refused
 
@@ -387,3 +284,146 @@ def test_colours_mark_the_head_and_the_session_that_was_named(
     shown = command("sessions", "chain", "23").lines
     assert [uncoloured(line) for line in shown] == plain
     assert [line.startswith("\x1b[1m") for line in shown] == [True, False]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's state directory."""
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def old_store(project: Path) -> SessionStore:
+    """An old session that has ended, one that has not, and a new one that continues the first."""
+    old_store = a_room(project)
+    first = saved(old_store, "Feed the zebra", OLD, summary="It eats hay.")
+    act(old_store, first, "npm run zebra")
+    saved(old_store, "Feed the lion", OLD, status="paused")
+    saved(old_store, "Feed the bear", OLD, status="coding")
+    saved(old_store, "Feed the foal", parent=first.id)
+    return old_store
+
+
+# archive
+
+
+def test_an_archive_is_planned_first_and_made_with_yes(
+    old_store: SessionStore, command: Command
+) -> None:
+    planned = command("sessions", "archive", "--before", "2025-01-01", "--dry-run")
+    assert (planned.code, planned.lines[0]) == (0, "To archive: 2 (archive-2024.db: 2).")
+    assert [line.split()[0] for line in planned.lines[2:4]] == ["1", "2"]
+    assert planned.lines[4:] == [
+        "As old, but not ended, so they stay: 1. --open archives them, too.",
+        "Nothing was changed (--dry-run).",
+    ]
+    assert archives_of(old_store) == []
+    asked = command("sessions", "archive", "--before", "2025-01-01")
+    assert (asked.code, archives_of(old_store)) == (1, [])
+    done = command("sessions", "archive", "--before", "2025-01-01", "--open", "--yes")
+    assert done.lines[-1] == (
+        "Archived: 3. They are still found, and shown whole from the files in"
+        f" {old_store.path.parent}/; back these up with the database."
+    )
+    assert [old_store.get(name).archive for name in "1234"] == ["archive-2024.db"] * 3 + [""]
+    again = command("sessions", "archive", "--before", "2025-01-01", "--yes")
+    assert again == (0, "No session is that old; nothing was archived.\n", "")
+
+
+def test_an_archive_needs_a_date(old_store: SessionStore, command: Command) -> None:
+    assert command("sessions", "archive").code == 2
+    assert command("sessions", "archive", "--before", "soon").code == 2
+
+
+# share
+
+
+def test_sharing_says_what_leaves_and_how_to_stop(
+    old_store: SessionStore, command: Command
+) -> None:
+    assert command("sessions", "share") == (
+        0,
+        "Your other projects on this machine now find the sessions of this one: 4.\n"
+        "They get short goals, tags, dates, status, client and the name of the project; a session"
+        " is read whole from here. To stop: python cli.py sessions share --off\n",
+        "",
+    )
+    assert command("sessions", "share", "--off") == (
+        0,
+        "Your other projects no longer find the sessions of this one. Hints removed: 4.\n",
+        "",
+    )
+
+
+def test_a_repository_cannot_share_by_what_it_carries(
+    old_store: SessionStore, command: Command, state: Path
+) -> None:
+    for name in ("sessions-are-shared", "share"):
+        (old_store.path.parent / name).write_text(str(old_store.root), encoding="utf-8")
+    (old_store.path.parent / "config.json").write_text('{"share": true}', encoding="utf-8")
+    saved(a_room(old_store.root), "Feed the cat")
+    assert not state.exists()
+
+
+# forget
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("words", [("sessions", "forget", "1"), ("forget", "#1")])
+def test_what_goes_is_shown_and_gone_from_every_byte(
+    old_store: SessionStore, command: Command, state: Path, words: tuple[str, ...]
+) -> None:
+    command("sessions", "share")
+    planned = command(*words, "--dry-run")
+    assert planned.code == 0
+    assert planned.lines[0] == "To remove for good: 1. There is no way back."
+    assert "#1  Feed the zebra" in planned.lines
+    assert "  Continued by #4; only that link goes." in planned.lines
+    assert "npm run zebra" in planned.out
+    assert command(*words).code == 1
+    assert old_store.get("1").goal == "Feed the zebra"
+
+    done = command(*words, "--yes")
+    assert (done.code, done.lines[-1], done.errors) == (0, "Removed: 1.", "")
+    assert b"zebra" not in every_byte(old_store.root, state)
+    assert old_store.get("4").parent_id == ""
+    with pytest.raises(NoSuchSessionError):
+        old_store.get("1")
+
+
+def test_an_archived_session_is_shown_whole_and_forgotten_in_its_archive(
+    old_store: SessionStore, command: Command
+) -> None:
+    command("sessions", "archive", "--before", "2025-01-01", "--yes")
+    shown = command("sessions", "show", "1").out.replace("\n   ", "")
+    assert "archived in archive-2024.db" in shown
+    done = command("sessions", "forget", old_store.get("1").id, "--yes")
+    assert "npm run zebra" in done.out
+    assert done.lines[-1] == "Removed: 1."
+    assert b"zebra" not in every_byte(old_store.root)
+
+
+def test_a_session_that_is_not_there_stops_all(old_store: SessionStore, command: Command) -> None:
+    done = command("sessions", "forget", "1", "99", "--yes")
+    assert done.code == 1
+    assert "99: this project has no such session." in done.errors
+    assert old_store.get("1").goal == "Feed the zebra"
+
+
+@pytest.mark.long
+def test_bytes_that_another_process_holds_are_said(
+    old_store: SessionStore, command: Command
+) -> None:
+    with closing(sqlite3.connect(old_store.path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchone()
+        done = command("sessions", "forget", "1", "--yes")
+    assert done.code == 1
+    assert done.errors == (
+        f"{old_store.path}: the bytes of what was removed are still in this file, because another"
+        " process reads it or there is no room. End the clients that use this project, then run"
+        " python cli.py scan --redact.\n"
+    )
+    command("scan", "--redact")
+    assert b"zebra" not in every_byte(old_store.root)

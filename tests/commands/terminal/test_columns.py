@@ -1,12 +1,19 @@
 """Tests how wide lines on a terminal are, where they break, and that tables line up."""
 
 import unicodedata
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.terminal.columns import broken, cells, fitted, table, wrapped
+from commands.terminal.days import day_text
+from core.messages import Language
+from tests.support.sentences import in_language
+from tests.support.tables import table as rows_of
+
+ROWS = rows_of("commands/columns")
 
 
 @pytest.mark.parametrize(
@@ -52,18 +59,7 @@ def test_a_sentence_breaks_at_blanks_and_a_long_word_stays_whole() -> None:
     assert wrapped("", 80) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("Run `git add .context -p`, then", ["Run", "`git add .context -p`,", "then"]),
-        ("Run python cli.py doctor --fix, or", ["Run", "python cli.py doctor --fix,", "or"]),
-        (
-            "See python cli.py list --topic T로 보기",
-            ["See", "python cli.py list --topic T로", "보기"],
-        ),
-        ("As python cli.py doctor. Then go", ["As", "python cli.py doctor.", "Then go"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "lines"), ROWS["a_command_is_not_torn_where_it_fits"])
 def test_a_command_is_not_torn_where_it_fits(text: str, lines: list[str]) -> None:
     width = max(map(cells, lines))
     assert wrapped(text, width, "") == broken(text, width) == lines
@@ -76,3 +72,15 @@ def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> 
         "  1,000  a     last",
         "      7  가나  " + "x" * 64 + "…",
     ]
+
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("moment", "lang", "said"), ROWS["a_day_has_its_year_only_where_it_is_another"]
+)
+def test_a_day_has_its_year_only_where_it_is_another(
+    moment: str, lang: Language, said: str
+) -> None:
+    assert in_language(lang, day_text, moment, TODAY) == said

@@ -260,17 +260,6 @@ def test_tools_and_resources_refuse_as_the_commands_do(
     assert len(store_of(gone).read_all()) == 2
 
 
-@pytest.mark.long  # it costs much
-def test_the_sentence_of_a_tool_is_korean_where_its_reader_is(
-    gone: Path, start_server: StartServer
-) -> None:
-    server = start_server(cwd=gone, environment={"SENTINEL_MEMORY_LANG": "ko"})
-    said = server.refusal("search_memory", query="one")
-    assert "아무것도 읽거나 바꾸지 않았습니다" in said
-    carry_out(said, WAY_BACK_IN_KOREAN)
-    assert (gone / LOG).is_file()
-
-
 # Hooks
 
 

@@ -1,14 +1,30 @@
 """Tests what is known of a terminal, and what is written on it, on standard error, too."""
 
 import io
+import json
 import os
+import re
+import sys
+import unicodedata
+from itertools import product
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from commands.terminal.columns import cells, uncoloured
 from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.printing import painted_diff
+from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import Screen, screen_here
+from core.lessons.log import MemoryLog
+from tests.core.injection.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
+from tests.support.git_clones import commit, git
+from tests.support.rows import none_of
+from tests.support.stdio_client import ROOT
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 
@@ -93,3 +109,130 @@ def test_an_error_is_red_by_what_standard_error_is(variable: str, red: bool) -> 
     assert (done.code, done.out) == (1, "")
     assert done.errors.startswith("\x1b[31mzzz: no record" if red else "zzz: no record")
     assert len(done.errors.splitlines()) == 1
+
+
+UNSAFE = [*chars_of(IGNORABLE), *chars_of(OTHERS), "\u2028", "\u2029", "\ud800", "\ue000"]
+
+
+@pytest.mark.long  # it costs much
+def test_no_hidden_character_is_printed() -> None:
+    none_of(
+        hex(ord(char))
+        for char in UNSAFE
+        if char in plain(f"a{char}, b")
+        or char in "".join(plain_lines(f"a{char}, b"))
+        or char in plain_json([f"a{char}, b"])
+    )
+
+
+def test_an_emoji_keeps_its_form_and_the_data_are_those_that_were_given() -> None:
+    assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"
+    assert plain_json("❤\ufe0f") == '"❤\ufe0f"'
+    assert plain_json("\x7f") == '"\\u007f"'
+
+
+@pytest.mark.long  # it costs much
+@given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤")))
+def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
+    for line in (plain(text), *plain_lines(text)):
+        kinds = {unicodedata.category(char) for char in line}
+        assert not kinds & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert json.loads(plain_json(text)) == text
+
+
+class Terminal(io.StringIO):
+    """What somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+SENTENCES = "The log is broken by a merge. Run python cli.py doctor --fix, then try again."
+
+
+def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in (("COLUMNS", "30"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    complain(SENTENCES, block=["  pip install  it"])
+    warn("One line.")
+    assert shown.getvalue().splitlines() == [
+        "\x1b[31mThe log is broken by a merge.\x1b[0m",
+        "Run",
+        "python cli.py doctor --fix,",
+        "then try again.",
+        "  pip install  it",
+        "\x1b[33mOne line.\x1b[0m",
+    ]
+
+
+def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+    complain(f"{SENTENCES}\n::error::")
+    assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
+
+
+_unused = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+
+LOG = ".context/memory_log.jsonl"
+RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
+SCREENS = [
+    *("list", "topics", "report", "stats", "scan", "doctor", "search hook git"),
+    *("list --questions", f"show {RECORDS[0].id}", f"show {RECORDS[0].id} --versions"),
+    f"forget {RECORDS[0].id} --dry-run",
+]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in git with 40 records, of which 15 are not committed."""
+    root = tmp_path_factory.mktemp("screens") / "shop"
+    (root / ".context").mkdir(parents=True)
+    (root.parent / ".cursor").mkdir()  # a client that is not set up
+    git(root, "init", "--quiet")
+    for count in (25, 40):
+        lines = b"".join(record.to_line() for record in RECORDS[:count])
+        (root / LOG).write_bytes(lines)
+        if count == 25:
+            commit(root)
+    return root
+
+
+def seen(root: Path, words: str, lang: str) -> list[str]:
+    """What a command prints for a person, with errors, in lines without colours."""
+    kept = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
+    settings = {"SENTINEL_MEMORY_LANG": lang, "COLUMNS": "80", "TERM": "xterm"}
+    environment = {**kept, **settings, "HOME": str(root.parent)}
+    done = Run.at_terminal(*words.split(), cwd=root, environment=environment)
+    return uncoloured(done.out + done.errors).splitlines()
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(("words", "lang"), one_in(9, product(SCREENS, ["en", "ko"]), names=2))
+def test_no_line_is_wider_than_the_terminal(shop: Path, words: str, lang: str) -> None:
+    lines = seen(shop, words, lang)
+    assert len(lines) > 1 or words == "scan"
+    none_of(line for line in lines if cells(line) > 80 and str(shop) not in line)
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("lang", ["ko", "en"])
+def test_a_report_has_no_signs_of_markdown_on_a_terminal_but_in_a_pipe(
+    shop: Path, lang: str
+) -> None:
+    lines = seen(shop, "report", lang)
+    none_of(line for line in lines if re.search(r"^#+ |(?<!/)\*\*(?!/)|^\| |`[^`]+`", line))
+    piped = Run.started(
+        "report", cwd=shop, environment={**os.environ, "SENTINEL_MEMORY_LANG": lang}
+    )
+    assert re.search(r"^##+ ", piped.out, re.MULTILINE) and "**" in piped.out
+
+
+def test_a_line_breaks_before_a_part_and_never_within_a_command(shop: Path) -> None:
+    assert seen(shop, "doctor", "en")[:2] == [
+        "✓ log 40 records  ! git: see below",
+        "✗ no client starts the server: run python cli.py setup --all",
+    ]
