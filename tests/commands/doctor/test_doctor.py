@@ -28,6 +28,8 @@ from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.samples import a_draft, a_record
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
+from tests.support.tables import text_of as recorded
 
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
@@ -58,15 +60,6 @@ def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> N
     assert (done.code, done.found) == (0, [])
 
 
-@pytest.mark.long
-def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
-    (healthy.root / "code").write_text("more\n")
-    healthy.commit()
-    git(tmp_path, "clone", "--quiet", "--depth=1", healthy.root.as_uri(), "clone")
-    done = healthy.doctor(cwd=tmp_path / "clone")
-    assert (done.code, done.found) == (0, [])
-
-
 @pytest.mark.long  # it costs much
 def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     done = project.doctor()
@@ -74,13 +67,6 @@ def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
         0,
         ["note  There is no memory log yet; the first save creates it."],
     )
-
-
-@pytest.mark.long
-def test_what_the_first_save_will_write_is_not_missed_before_it(project: Desk) -> None:
-    project.log.parent.mkdir()
-    done = project.doctor("--json")
-    assert (done.code, done.kinds) == (0, [("no_log", "note")])
 
 
 @pytest.mark.long  # it costs much
@@ -144,155 +130,22 @@ def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
 # What stands in the file
 
 
-def half(record: Record) -> bytes:
-    return json.dumps(replace(record, lesson="\ud800").as_json()).encode() + b"\n"
-
-
 LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
 PRINCIPLE = replace(
     a_record("", lesson="all", type="principle", now=LATER), source_ids=(ONE.token,)
 )
+FLAWS = table("commands/doctor")["flaws"]  # the bytes of a log as Latin-1, and what is said of it
 IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
-    "utf_16": (
-        [ONE.to_line().decode().encode("utf-16")],
-        "error  The file is UTF-16, as some editors save it, so no record can be read and nothing"
-        " is saved into it. Save it as UTF-8 in an editor, or run this in the project:"
-        " `python3 -c \"import pathlib; p = pathlib.Path('.context', 'memory_log.jsonl');"
-        " p.write_bytes(p.read_bytes().decode('utf-16').encode())\"`",
-    ),
-    "unreadable, not UTF-8": (
-        [ONE, b"\xff\n"],
-        "error  line 2: not a record: not UTF-8. The line is skipped. Repair it by hand; --fix"
-        " moves it to a file beside the log.",
-    ),
-    "unreadable, not JSON": (
-        [ONE, b"a note\n"],
-        "error  line 2: not a record: not JSON. The line is skipped. Repair it by hand; --fix"
-        " moves it to a file beside the log.",
-    ),
+    **{case: ([text.encode("latin-1")], said) for case, (text, said) in FLAWS.items()},
     "unreadable, too deep": (
         [ONE, b"[" * 100_000 + b"\n"],
-        "error  line 2: not a record: JSON nested too deeply. The line is skipped. Repair it by"
-        " hand; --fix moves it to a file beside the log.",
-    ),
-    "unreadable, no object": (
-        [ONE, b"1\n"],
-        "error  line 2: not a record: JSON, but not an object. The line is skipped. Repair it by"
-        " hand; --fix moves it to a file beside the log.",
-    ),
-    "unreadable, a key is missing": (
-        [ONE, b'{"id": "a"}\n'],
-        "error  line 2: not a record: key type is missing. The line is skipped. Repair it by"
-        " hand; --fix moves it to a file beside the log.",
-    ),
-    "unreadable, a wrong type": (
-        [ONE, TWO.to_line().replace(b'"lesson": "', b'"lesson": 1, "x": "')],
-        "error  line 2: not a record: key lesson has a value of the wrong type. The line is"
-        " skipped. Repair it by hand; --fix moves it to a file beside the log.",
-    ),
-    "mendable": (
-        [ONE.to_line().rstrip(b"\n") + TWO.to_line()],
-        "error  line 1: skipped (not JSON), but it contains only whole records; --fix writes"
-        " them properly.",
-    ),
-    "conflict": (
-        [b"<<<<<<< HEAD\n", ONE, b"=======\n", TWO, b">>>>>>> theirs\n"],
-        "error  lines 1, 3, 5: git conflict markers. The records of both sides are read. Delete"
-        " exactly these lines, or run --fix; then git add the file.",
-    ),
-    "older_version": (
-        [ONE, replace(ONE, lesson="newer", updated=LATER)],
-        "note  line 1: an older version of a record in another line, left by a merge. It is not"
-        " shown, and the next save removes it; --fix moves it beside the log.",
-    ),
-    "hidden": (
-        [PRINCIPLE, ONE],
-        f"warning  line 2: hidden, because the line with id {PRINCIPLE.id} lists this version as"
-        " replaced; one of the two lines came from a merge or an edit by hand. If"
-        f" {PRINCIPLE.id} is wrong, delete its line; otherwise the next save, or --fix, moves"
-        f" this one beside the log, and python cli.py restore {ONE.id} brings it back.",
-    ),
-    "unsettled": (
-        [ONE, replace(ONE, lesson="newer")],
-        "warning  lines 1-2: another version of the same gap, from another branch. Both are"
-        " shown. Keep the right one with log_memory (same topic and missing_context), or delete"
-        " one with python cli.py forget.",
-    ),
-    "id_misfit": (
-        [replace(ONE, missing_context="edited")],
-        "warning  line 1: the id does not match the text, as after an edit by hand, so the gap"
-        " would be logged a second time. --fix gives it the matching id.",
-    ),
-    "odd_topic": (
-        [ONE.to_line().replace(b'"payment"', b'" payment"')],
-        "note  line 1: the topic has blanks around it or is not in Unicode NFC; --fix writes it"
-        " the way it is read.",
-    ),
-    "half_character": (
-        [half(ONE)],
-        "warning  line 1: a text contains half of a character, shown as U+FFFD. Correct it by"
-        " hand.",
-    ),
-    "odd_date": (
-        [replace(ONE, updated="yesterday")],
-        "warning  line 1: a date is not ISO 8601, so this version loses against every other one"
-        " after a merge. Correct it by hand.",
-    ),
-    "date_ahead": (
-        [replace(ONE, updated="2999-01-01T00:00:00+00:00")],
-        "warning  line 1: the date of the last change is more than a day in the future, so this"
-        " version wins after every merge. Check the clock of that computer, and correct the date"
-        " by hand.",
-    ),
-    "odd_source": (
-        [replace(PRINCIPLE, source_ids=("abc",))],
-        "warning  line 1: source_ids contains a value that is not a token (id@fp) and hides"
-        " nothing. Correct it by hand.",
-    ),
-    "key_twice": (
-        [ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "')],
-        "warning  line 1: the key lesson appears twice; the last value is read. --fix keeps that"
-        " one and moves the whole line beside the log.",
-    ),
-    "too_long": (
-        [LONG],
-        "warning  line 1: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
-        " cannot be saved again. Shorten it by hand.",
-    ),
-    "blank_text": (
-        [replace(ONE, lesson=" ")],
-        "warning  line 1: lesson is blank, and it cannot be saved so. Fill it in, or delete the"
-        " line.",
-    ),
-    "bom": (
-        [b"\xef\xbb\xbf", ONE],
-        "note  line 1: the file begins with a byte order mark; --fix removes it.",
-    ),
-    "line_ends": (
-        [ONE, TWO.to_line().replace(b"\n", b"\r\n")],
-        "note  line 2: Windows line ends; --fix replaces them with LF.",
-    ),
-    "blank": ([ONE, b" \n", TWO], "note  line 2: blank; --fix removes it."),
-    "unended": (
-        [ONE.to_line().rstrip(b"\n")],
-        "note  line 1: the last line has no line end; --fix adds it.",
+        FLAWS["unreadable, not JSON"][1].replace("not JSON", "JSON nested too deeply"),
     ),
 }
 
 
-# What has no influence on another line is asked for in one run by default.
-APART = [case for case in IN_THE_FILE if case.startswith("unreadable")]
-APART += ["blank", "line_ends", "too_long"]
-
-
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=[pytest.mark.long] if case in (*APART, "key_twice", "bom") else [])
-        for case in IN_THE_FILE
-    ],
-)
+@pytest.mark.parametrize("case", IN_THE_FILE)
 def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) -> None:
     parts, said = IN_THE_FILE[case]
     bare.write(*parts)
@@ -301,24 +154,6 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     width = len(said.split()[0])
     no_git = "No git repository: the memory is not shared and has no history."
     assert done.found == [said, f"{'note':<{width}}  {no_git}"]
-
-
-@pytest.mark.long  # it costs much
-def test_the_flaws_of_many_lines_are_told_each_with_its_severity(bare: Desk) -> None:
-    parts: list[bytes | Record] = [b"\xef\xbb\xbf"]
-    expected = {IN_THE_FILE["bom"][1]}
-    for number, case in enumerate(["key_twice", *APART], start=1):
-        lines, said = IN_THE_FILE[case]
-        place = re.search(r"line (\d)", said)
-        assert place
-        parts.append(lines[int(place[1]) - 1])
-        expected.add(said.replace(place[0], f"line {number}"))
-    bare.write(*parts)
-    done = bare.doctor()
-    assert done.code == 1
-    *found, no_git = (re.sub("  +", "  ", it) for it in done.found)
-    assert no_git == "note  No git repository: the memory is not shared and has no history."
-    assert (set(found), len(found)) == (expected, len(expected))
 
 
 @pytest.mark.long  # it costs much
@@ -474,36 +309,11 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
 
 
 @pytest.mark.long
-def test_a_file_in_place_of_the_directory_is_an_error(healthy: Desk) -> None:
-    shutil.rmtree(healthy.log.parent)
-    healthy.log.parent.touch()
-    done = Run(*healthy.run("doctor"))
-    assert (done.code, done.errors) == (1, "")
-    assert "The log cannot be read (Not a directory)" in done.out
-
-
-@pytest.mark.long
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
     healthy.log.parent.chmod(0o311)
     done = Run(*healthy.started("doctor"))
     healthy.log.parent.chmod(0o755)
     assert (done.code, done.errors) == (0, "")
-
-
-@pytest.mark.long  # it costs much
-def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
-    (healthy.root / "code").mkdir()
-    (healthy.root / "code" / "main").write_text("x\n")
-    healthy.commit()
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "--quiet", "--sparse", healthy.root.as_uri(), "clone")
-    git(clone, "sparse-checkout", "set", "code")
-    done = healthy.doctor(cwd=clone)
-    assert done.code == 1
-    assert done.found[0] == (
-        "warning  The sparse checkout leaves out the log, so nothing is read or saved."
-        f" Run in {clone}: git sparse-checkout add .context"
-    )
 
 
 @pytest.mark.long  # it costs much
@@ -724,27 +534,6 @@ def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(heal
     ]
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("whole", one_in(2, [False, True]))
-def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) -> None:
-    kept = healthy.log.read_bytes()
-    if whole:
-        shutil.rmtree(healthy.log.parent)
-    else:
-        healthy.log.unlink()
-    done = healthy.doctor()
-    assert (done.code, done.found) == (
-        1,
-        [
-            "warning  git has the log, but the file is missing here. git restore"
-            f" .context/memory_log.jsonl in {healthy.root} brings it back; until then nothing is"
-            " read or saved.",
-        ],
-    )
-    git(healthy.root, "restore", ".context/memory_log.jsonl")
-    assert healthy.log.read_bytes() == kept
-
-
 @pytest.fixture
 def torn(project: Desk) -> Desk:
     """A repository in the middle of a merge that conflicts in the log."""
@@ -759,25 +548,6 @@ def torn(project: Desk) -> Desk:
     project.commit()
     assert ended_in_conflict(project.root, "merge", "--quiet", "theirs")
     return project
-
-
-@pytest.mark.long  # it costs much
-def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
-    done = torn.doctor()
-    assert done.code == 1
-    assert done.found == [
-        "error    lines 2, 4, 6: git conflict markers. The records of both sides are read."
-        " Delete exactly these lines, or run --fix; then git add the file.",
-        "error    A git merge is not finished. Once no marker is left, run git add"
-        " .context/memory_log.jsonl, then commit.",
-        f"warning  line 1: hidden, because the line with id {PRINCIPLE.id} lists this version as"
-        " replaced; one of the two lines came from a merge or an edit by hand. If"
-        f" {PRINCIPLE.id} is wrong, delete its line; otherwise the next save, or --fix, moves"
-        f" this one beside the log, and python cli.py restore {ONE.id} brings it back.",
-        "warning  The attribute merge=union does not apply to the log, so two branches that both"
-        " add records will conflict. --fix writes it to .context/.gitattributes; then commit"
-        " that file.",
-    ]
 
 
 @pytest.mark.long  # it costs much
@@ -1092,27 +862,8 @@ def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
 def test_in_korean_everything_is_korean(torn: Desk) -> None:
     done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
     assert (done.code, done.errors) == (1, "")
-    assert done.out.splitlines() == [
-        "✗ 로그: 기록 2건  ✗ git: 아래 참고  ✗ 서버를 시작하는 클라이언트 없음: python cli.py"
-        " setup --all",
-        f"프로젝트  {torn.root} (출처: 현재 디렉터리)",
-        "",
-        "✗ 2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
-        " 지우거나 --fix를 쓴 뒤 git add를 실행하세요.",
-        "✗ 시작된 git 병합이 끝나지 않았습니다. 충돌 표시가 없어지면 git add"
-        " .context/memory_log.jsonl 후 커밋하세요.",
-        f"! 1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지"
-        " 않습니다. 둘 중 한 줄은 병합이나 수동 편집으로"
-        f" 들어왔습니다. {PRINCIPLE.id}이 잘못된 줄이면 그 줄을 지우세요. 그대로 두면 다음"
-        " 저장이나 --fix가 이 줄을 로그 옆으로 옮기며,"
-        f" python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
-        "! 로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
-        " 충돌합니다. --fix가"
-        " .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하세요.",
-        "",
-        "오류 2건, 경고 2건, 참고 0건",
-        "python cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
-    ]
+    facts = {"root": torn.root, "principle": PRINCIPLE.id, "one": ONE.id}
+    assert done.out == recorded("commands/doctor.ko.txt", **facts)
 
 
 # Looking changes nothing
@@ -1167,29 +918,8 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     done = bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
     assert (done.code, done.errors) == (1, "")
-    assert done.out.splitlines() == [
-        f"! log 4 records  - no git  {NO_CLIENT}",
-        f"Project  {bare.root} (from cwd)",
-        "",
-        "Repaired (9):",
-        "✓ removed the byte order mark",
-        "✓ replaced the Windows line ends in line 1",
-        "✓ moved what was no record out of lines 1, 4, 7, to a file beside the log",
-        "✓ removed the blank line 2",
-        "✓ wrote the whole records in line 3 properly",
-        "✓ gave the record in line 5 the id that matches its text",
-        "✓ added the line end that was missing in line 7",
-        f"Lines removed from the log are in {aside}. Review them, then delete that file.",
-        "",
-        "Left:",
-        "! line 4: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
-        " cannot be saved again. Shorten it by hand.",
-        f"- {aside} contains lines that --fix removed from the log. Review it, then"
-        " delete it; do not commit it.",
-        "- No git repository: the memory is not shared and has no history.",
-        "",
-        "errors: 0, warnings: 1, notes: 2",
-    ]
+    facts = {"root": bare.root, "no_client": NO_CLIENT, "aside": aside}
+    assert done.out == recorded("commands/doctor.repair.txt", **facts)
 
 
 @pytest.mark.long  # it costs much

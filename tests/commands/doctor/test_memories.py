@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,20 +161,6 @@ def test_a_memory_above_is_told_before_the_first_save_here(healthy: Desk) -> Non
         f"note  There is another memory in a directory above this project: {healthy.log}. A"
         " session that starts there uses that one; a save here starts a new one."
     )
-
-
-@pytest.mark.long
-def test_fifty_thousand_files_are_looked_through_in_a_second(healthy: Desk) -> None:
-    for number in range(5_000):
-        folder = healthy.root / f"m{number % 50}" / f"s{number}"
-        folder.mkdir(parents=True)
-        for name in "abcdefghij":
-            (folder / name).touch()
-    below(healthy, "m9/s9", "one")
-    began = time.perf_counter()
-    [found] = healthy.doctor("--json").kinds
-    assert found == ("memory_below", "note")
-    assert time.perf_counter() - began < 60
 
 
 @pytest.mark.long  # it costs much

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from core.disk.copies import newest_date
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.schema import MIGRATIONS
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before
@@ -63,25 +66,6 @@ def test_where_and_how_large_they_are_is_in_the_data(healthy: Desk, room: Sessio
 
 
 @pytest.mark.long  # it costs much
-def test_a_project_without_sessions_hears_nothing_of_them(healthy: Desk) -> None:
-    done = healthy.doctor()
-    assert "ession" not in done.out.replace(str(healthy.root), "")
-    assert "sessions" not in healthy.doctor("--json").told
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("003 T85")
-def test_a_project_without_sessions_loads_nothing_of_them(healthy: Desk) -> None:
-    program = (
-        "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
-        " print([name for name in sys.modules if name.split('.')[0] in ('rooms', 'sqlite3')])"
-    )
-    where = healthy.place(PYTHONPATH=str(ROOT))
-    done = Run.process(sys.executable, "-c", program, **where)
-    assert done.lines[-1] == "[]"
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_a_damaged_database_is_said_first_and_its_copy_put_back(
     healthy: Desk, room: SessionStore, has_copy: bool
@@ -130,27 +114,6 @@ def _planned(date: str) -> str:
 
 
 @pytest.mark.long  # it costs much
-def test_a_copy_that_git_does_not_ignore_is_said(healthy: Desk, room: SessionStore) -> None:
-    (room.path.parent / ".gitignore").write_text("history.db\n", encoding="utf-8")
-    assert ("sessions_not_ignored", "warning") in about_sessions(healthy)
-    healthy.doctor("--fix", "--yes")
-    keep_copies(room)
-    git(healthy.root, "add", ".context")
-    assert ".copy-" not in git(healthy.root, "ls-files")
-
-
-@pytest.mark.long  # it costs much
-def test_a_repair_that_is_only_planned_changes_nothing(healthy: Desk, room: SessionStore) -> None:
-    keep_copies(room)
-    room.database.close()
-    room.path.write_bytes(DAMAGED)
-    before = healthy.files("shop/.context")
-    done = healthy.doctor("--fix", "--dry-run")
-    assert "To repair (1)" in done.out
-    assert healthy.files("shop/.context") == before
-
-
-@pytest.mark.long  # it costs much
 def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionStore) -> None:
     (room.path.parent / ".gitignore").write_text("# nothing\n", encoding="utf-8")
     assert ("sessions_not_ignored", "warning") in about_sessions(healthy)
@@ -159,6 +122,9 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     ignored = (room.path.parent / ".gitignore").read_text(encoding="utf-8")
     assert ignored.startswith("# nothing\n\n# The database of this machine")
     assert about_sessions(healthy) == [("sessions_carried", "note")]
+    keep_copies(room)
+    git(healthy.root, "add", ".context")
+    assert ".copy-" not in git(healthy.root, "ls-files")
     git(healthy.root, "add", "--force", ".context/sessions/history.db")
     assert ("sessions_tracked", "warning") in about_sessions(healthy)
 
@@ -214,3 +180,106 @@ def test_a_project_that_shared_and_is_gone_is_said_and_removed(
     with closing(sqlite3.connect(tmp_path / "state" / "global.db")) as connection:
         assert connection.execute("SELECT count(*) FROM hints").fetchone() == (0,)
     assert os.listdir(tmp_path / "state")
+
+
+DATE = "2026-05-01T10:00:00+00:00"
+
+
+@pytest.fixture
+def engine(healthy: Desk) -> SqliteEngine:
+    """Three fragments where a person keeps them."""
+    folder = healthy.home / ".local" / "share" / "sentinel-memory"
+    engine = SqliteEngine(folder / "memory.db", timeout_s=5)
+    with engine.writing() as writing:
+        writing.add([Fragment(id=it, content=f"fact {it}", created_at=DATE) for it in "abc"])
+    engine.close()
+    return engine
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other platforms, other places")
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.99")
+def test_the_first_line_counts_the_fragments_and_the_data_say_where_they_are(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    assert "✓ fragments 3" in healthy.doctor().lines[0]
+    assert "✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
+    told = healthy.doctor("--json").told["fragments"]
+    assert (told["count"], told["in_bin"], told["findings"]) == (3, 0, [])
+    assert (told["path"], told["mode"]) == (str(engine.path), "600")
+    assert told["size"] == engine.path.stat().st_size
+    assert told["schema"] == len(MIGRATIONS)
+
+
+def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    config = engine.path.with_name("config.json")
+    config.write_text('{"linkedFragmentLimits": 5}', encoding="utf-8")
+    done = healthy.doctor(SENTINEL_MEMORY_JUDGE="onnx:/nowhere/model")
+    assert f"{config}: the key linkedFragmentLimits means nothing here" in done.out
+    assert "Models of the fragments: " in done.out and "SENTINEL_MEMORY_JUDGE" in done.out
+    config.write_text('{"linkedFragmentLimit": "many"}', encoding="utf-8")
+    assert f"{config}: linkedFragmentLimit must be" in healthy.doctor().out
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.89", "003 T85")
+def test_who_has_no_other_room_hears_and_loads_nothing_of_it(healthy: Desk) -> None:
+    said = healthy.doctor().out.replace(str(healthy.root), "")
+    assert "ragment" not in said and "ession" not in said
+    assert not {"fragments", "sessions"} & {*healthy.doctor("--json").told}
+    program = (
+        "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
+        " print([name for name in sys.modules if name.split('.')[0] in ('rooms', 'sqlite3')])"
+    )
+    place = healthy.place(PYTHONPATH=str(ROOT), SENTINEL_MEMORY_FRAGMENTS="/nowhere/memory.db")
+    assert Run.process(sys.executable, "-c", program, **place).lines[-1] == "[]"
+
+
+@pytest.mark.long  # it costs much
+def test_a_damaged_file_is_said_and_its_copy_put_back_and_stops_no_pipeline(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    engine.keep_copy()
+    date = newest_date(engine.path)
+    engine.close()
+    engine.path.write_bytes(DAMAGED)
+    for name in ("-wal", "-shm"):
+        Path(f"{engine.path}{name}").unlink(missing_ok=True)
+    found = healthy.doctor()
+    assert found.code == 0
+    assert "✗ the fragments cannot be read" in found.lines[0]
+    assert found.found[0].startswith(
+        f"error  {engine.path}: the database of this machine's fragments, over all projects, is"
+        " damaged (file is not a database)"
+    )
+    assert f"puts the daily copy of {date} in its place" in found.found[0]
+    planned = healthy.doctor("--fix", "--dry-run")
+    assert "To repair (1)" in planned.out and engine.path.read_bytes() == DAMAGED
+    fixed = healthy.doctor("--fix", "--yes")
+    [aside] = engine.path.parent.glob("memory.db.damaged-*")
+    assert aside.read_bytes() == DAMAGED
+    done = f"kept the damaged file as {aside}; put the daily copy of {date} in its place."
+    assert f"✓ {engine.path}: {done}" in fixed.out and "fragments 3" in fixed.lines[0]
+    assert "Next:" not in fixed.out
+    left = healthy.doctor("--json").told["fragments"]["findings"]
+    assert [it["kind"] for it in left] == ["fragments_aside"]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("004 4.17")
+def test_an_open_mode_is_repaired(healthy: Desk, engine: SqliteEngine) -> None:
+    engine.path.chmod(0o666)
+    done = healthy.doctor("--fix", "--yes", "--json")
+    assert [it["kind"] for it in done.told["fixed"]] == ["fragments_mode"]
+    assert engine.path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.long  # it costs much
+def test_a_place_that_is_no_path_is_said_in_both_languages(healthy: Desk) -> None:
+    for lang, said in (("en", "does not hold the absolute path"), ("ko", "절대 경로가 아닙니다")):
+        place = {"SENTINEL_MEMORY_FRAGMENTS": "here.db", "SENTINEL_MEMORY_LANG": lang}
+        assert said in healthy.doctor(**place).out
