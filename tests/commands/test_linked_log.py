@@ -13,35 +13,15 @@ from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
 from tests.support.samples import a_record
+from tests.support.tables import table
+
+ROWS = table("commands/linked_log")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 
 MINE = b"machine example.com login me password Xk29vQp7Lm\n"
 LOG = ".context/memory_log.jsonl"
-COMMANDS = [
-    "doctor",
-    "doctor --fix --yes",
-    "doctor --fix --yes --json",
-    "scan",
-    "scan --redact",
-    "scan --history",
-    "list",
-    "search password",
-    "show 0123456789abcdef",
-    "topics",
-    "topics rename a b --yes",
-    "forget 0123456789abcdef --yes",
-    "show 0123456789abcdef --versions",
-    "restore 0123456789abcdef",
-    "restore --originals 0123456789abcdef",
-    "stats",
-    "view -o -",
-    "report",
-    "report HEAD~1..HEAD",
-    "export",
-    "export --block AGENTS.md",
-    "import lessons.md --yes",
-]
+COMMANDS = ROWS["commands"]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,9 @@ import pytest
 
 from commands.clients.configured import Configured, configured_clients
 from tests.support.desk import Desk as AnyDesk
+from tests.support.tables import table
+
+ROWS = table("commands/configured")
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "clients.md"
 NAMED = "sentinel-memory"
@@ -81,19 +84,7 @@ def filled(desk: Desk, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("client", "file", "source"),
-    [
-        ("Cursor", "root/.cursor/mcp.json", "--project"),
-        ("Cursor", "home/.cursor/mcp.json", "--project"),
-        ("Claude Code", "root/.mcp.json", "CLAUDE_PROJECT_DIR"),
-        ("Claude Code", "home/.claude.json", "CLAUDE_PROJECT_DIR"),
-        ("Claude Desktop", "home/.config/Claude/claude_desktop_config.json", "--project"),
-        ("VS Code", "root/.vscode/mcp.json", "--project"),
-        ("Codex", "root/.codex/config.toml", "--project"),
-        ("Codex", "home/.codex/config.toml", "--project"),
-        ("Gemini CLI", "root/.gemini/settings.json", "cwd"),
-        ("Gemini CLI", "home/.gemini/settings.json", "cwd"),
-    ],
+    ("client", "file", "source"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
 def test_the_configuration_of_the_document_leads_to_the_project(
     client: str, file: str, source: str, desk: Desk
@@ -258,19 +249,7 @@ def test_a_relative_project_is_unknown_where_the_start_is(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "argument", "expected"),
-    [
-        ("root/.mcp.json", "${HERE}", "home"),
-        ("root/.mcp.json", "${HERE:-/elsewhere}", "home"),
-        ("root/.mcp.json", "${NOWHERE:-${HERE}", ""),
-        ("root/.mcp.json", "${NOWHERE:-%s}", "home"),
-        ("root/.cursor/mcp.json", "${env:HERE}", "home"),
-        ("root/.cursor/mcp.json", "${userHome}", "home"),
-        ("root/.cursor/mcp.json", "${workspaceFolder}${/}..${pathSeparator}home", "home"),
-        ("root/.cursor/mcp.json", "%s/../${workspaceFolderBasename}", "root"),
-        ("root/.gemini/settings.json", "$HERE", "home"),
-        ("root/.gemini/settings.json", "${HERE}/../root", "root"),
-    ],
+    ("file", "argument", "expected"), ROWS["each_client_expands_its_own_variables"]
 )
 def test_each_client_expands_its_own_variables(
     file: str, argument: str, expected: str, desk: Desk
@@ -362,21 +341,7 @@ def test_the_entries_for_one_project_of_claude_code_are_found(desk: Desk) -> Non
     ]
 
 
-@pytest.mark.parametrize(
-    ("platform", "file", "variable"),
-    [
-        ("linux", "moved/Claude/claude_desktop_config.json", "XDG_CONFIG_HOME"),
-        ("win32", "moved/Claude/claude_desktop_config.json", "APPDATA"),
-        ("win32", "home/AppData/Roaming/Claude/claude_desktop_config.json", ""),
-        (
-            "win32",
-            "moved/Packages/Claude_1a/LocalCache/Roaming/Claude/claude_desktop_config.json",
-            "LOCALAPPDATA",
-        ),
-        ("darwin", "home/Library/Application Support/Claude/claude_desktop_config.json", ""),
-        ("linux", "moved/.claude.json", "CLAUDE_CONFIG_DIR"),
-    ],
-)
+@pytest.mark.parametrize(("platform", "file", "variable"), ROWS["every_system_has_its_own_places"])
 def test_every_system_has_its_own_places(
     platform: str, file: str, variable: str, desk: Desk
 ) -> None:

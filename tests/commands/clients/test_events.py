@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from commands.clients.changed_lines import new_lines
 from commands.clients.events import (
     HOOKS,
     MOST_FILES,
@@ -14,6 +17,9 @@ from commands.clients.events import (
     read_moment,
 )
 from tests.support.rows import none_of
+from tests.support.tables import table
+
+ROWS = table("commands/events")
 
 PATCH = (
     "*** Begin Patch\r\n*** Add File: src/new.py\r\n+import os\r\n*** Update File: src/a.py\r\n"
@@ -33,48 +39,13 @@ def read(payload: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
 
 
 @pytest.mark.parametrize(
-    ("payload", "seen"),
-    [
-        (tool("Write", {"file_path": "/p/a.py", "content": "x"}), (("/p/a.py",), "", "x")),
-        (
-            tool("Edit", {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"}),
-            (("/p/a.py",), "", "y"),
-        ),
-        (
-            tool("NotebookEdit", {"notebook_path": "/p/a.ipynb", "new_source": "x"}),
-            (("/p/a.ipynb",), "", "x"),
-        ),
-        (tool("Bash", {"command": "make test", "timeout": 5}), ((), "make test", "")),
-        (tool("shell", {"command": ["bash", "-lc", "make", 5]}), ((), "bash -lc make", "")),
-        (tool("Shell", {"command": "ls", "cwd": "/p"}), ((), "ls", "")),
-        (tool("apply_patch", {"command": PATCH}), (PATCHED, "", "import os\nnew")),
-        (tool("apply_patch", {"input": PATCH}), (PATCHED, "", "import os\nnew")),
-        (tool("apply_patch", PATCH), (PATCHED, "", "import os\nnew")),
-        (
-            tool(
-                "multi_replace_string_in_file",
-                {"replacements": [{"filePath": "a", "newString": "x"}, {"filePath": "b"}, None]},
-            ),
-            (("a", "b"), "", "x"),
-        ),
-        (tool("search_replace", {"path": " a.py "}), (("a.py",), "", "")),
-        (
-            {"toolName": "edit", "toolArgs": '{"path": "a.py", "old_str": "x", "new_str": "y"}'},
-            (("a.py",), "", "y"),
-        ),
-        (tool("write_file", {"file_path": "가/나.py", "content": "값"}), (("가/나.py",), "", "값")),
-        (tool("str_replace_editor", {"command": "view", "path": "a.py"}), ((), "", "")),
-        (
-            tool("str_replace_editor", {"command": "str_replace", "path": "a.py", "new_str": "y"}),
-            (("a.py",), "", "y"),
-        ),
-        (tool("search_replace", {"file_path": "a.py", "new_string": "y"}), (("a.py",), "", "y")),
-    ],
+    ("payload", "files", "command", "text"),
+    ROWS["the_files_the_command_and_the_text_of_a_tool_are_read"],
 )
 def test_the_files_the_command_and_the_text_of_a_tool_are_read(
-    payload: dict[str, Any], seen: tuple[tuple[str, ...], str, str]
+    payload: dict[str, Any], files: list[str], command: str, text: str
 ) -> None:
-    assert read(payload) == seen
+    assert read(payload) == (tuple(files), command, text)
 
 
 def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action() -> None:
@@ -156,14 +127,7 @@ def test_the_folders_that_are_open_and_the_one_at_work(
 
 @pytest.mark.parametrize(
     ("payload", "over"),
-    [
-        ({}, False),
-        ({"stop_hook_active": False, "status": "completed", "loop_count": 0}, False),
-        ({"stop_hook_active": True}, True),
-        ({"loop_count": 1}, True),
-        ({"status": "aborted"}, True),
-        ({"status": "error"}, True),
-    ],
+    ROWS["nothing_follows_a_stop_that_follows_an_answer_or_that_the_user_wanted"],
 )
 def test_nothing_follows_a_stop_that_follows_an_answer_or_that_the_user_wanted(
     payload: dict[str, Any], over: bool
@@ -204,24 +168,25 @@ def test_an_answer_without_the_name_of_an_event_has_one_key(
 
 
 @pytest.mark.parametrize(
-    ("folder", "path", "name"),
-    [
-        ("/shop", "/shop/src/a.py", "src/a.py"),
-        ("/shop/", "/shop//src/./a.py", "src/a.py"),
-        ("/shop", "src/a.py", "src/a.py"),
-        ("/shop", "/shopping/a.py", ""),
-        ("/shop", "/shop/../etc/a", ""),
-        ("/shop", "../a.py", ""),
-        ("/shop", "/shop", ""),
-        ("/shop", "C:\\shop\\a.py", ""),
-        ("/", "/etc/a", "etc/a"),
-        ("C:\\Shop", "c:\\shop\\src\\a.py", "src/a.py"),
-        ("c:/shop", "C:\\Shop\\src\\a.py", "src/a.py"),
-        ("C:\\Shop", "D:\\shop\\a.py", ""),
-        ("\\\\nas\\shop", "\\\\NAS\\shop\\a.py", "a.py"),
-        ("C:\\Shop", "src\\a.py", "src/a.py"),
-        ("/결제 서비스", "/결제 서비스/소스/가.py", "소스/가.py"),
-    ],
+    ("folder", "path", "name"), ROWS["a_path_is_told_from_the_folder_or_lies_outside"]
 )
 def test_a_path_is_told_from_the_folder_or_lies_outside(folder: str, path: str, name: str) -> None:
     assert inside(folder, path) == name
+
+
+LINES = table("commands/changed_lines")
+
+
+@pytest.mark.parametrize(("text", "before", "new"), LINES["only_lines_that_were_not_there_are_new"])
+def test_only_lines_that_were_not_there_are_new(text: str, before: str, new: list[str]) -> None:
+    assert new_lines(text, before) == new
+
+
+@pytest.mark.long  # it costs much
+@given(st.text(), st.text())
+def test_nothing_is_new_in_what_was_there_and_all_words_are_where_nothing_was(
+    one: str, other: str
+) -> None:
+    assert new_lines(one, one) == []
+    assert "".join(new_lines(one, "")).split() == "".join(one.splitlines()).split()
+    assert set(new_lines(one, other)) <= set(one.splitlines())

@@ -11,19 +11,14 @@ from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
 from tests.support.samples import NOW, a_principle, a_record
+from tests.support.tables import table
+
+ROWS = table("commands/clone_links")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 
 MINE = b"export PATH=/mine\n- a lesson of mine\n"
-WRITERS = [
-    "export -o {} --force",
-    "export --format json -o {} --force",
-    "export --block {}",
-    "export --block {} --remove",
-    "view -o {} --force",
-    "report -o {} --force",
-    "import {} --yes --topic x",
-]
+WRITERS = ROWS["writers"]
 
 
 @pytest.fixture

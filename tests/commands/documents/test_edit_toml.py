@@ -13,6 +13,9 @@ from commands.documents.edit_toml import (
     with_table,
     without_table,
 )
+from tests.support.tables import table
+
+ROWS = table("commands/edit_toml")
 
 OURS = ("mcp_servers", "sentinel-memory")
 ENTRY = {
@@ -26,16 +29,7 @@ BLOCK = (
     'args = ["/서버/server.py", "--project"]\n'
     "startup_timeout_sec = 30\n"
 )
-PIECES = [
-    "# a comment with [mcp_servers.sentinel-memory] in it\n",
-    "\n",
-    "[mcp_servers.other]\ncommand = 'x' # why\n",
-    '["quoted key"]\na = """\n[mcp_servers.sentinel-memory]\n\\""" still"""\n',
-    "[[list]]\nb = [ # open\n  1, # ]\n  [2],\n]\n",
-    "  [tools]\n  web = true\n",
-    "[x.y]\nz = '''\n[no]\n'''\n",
-    "[inline]\nt = { a = { b = [1, 2] } }\n",
-]
+PIECES = ROWS["pieces"]
 TEXTS = st.builds(
     lambda head, pieces, tail, newline, bom: (
         bom + (head + "".join(pieces) + tail).replace("\n", newline)

@@ -1,9 +1,12 @@
 """Tests how the program puts its block into a file of the user and takes it out again."""
 
+import time
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from commands.documents.markdown_code import without_code
 from commands.documents.marked_block import (
     BrokenBlockError,
     block_in,
@@ -11,6 +14,7 @@ from commands.documents.marked_block import (
     with_block,
     without_block,
 )
+from tests.support.tables import table
 
 BEGIN, END = markers("rules")
 
@@ -80,3 +84,32 @@ def test_markers_that_do_not_pair_are_an_error(text: str) -> None:
             change(text, "rules")
     with pytest.raises(BrokenBlockError):
         with_block(text, "rules", "Do it.")
+
+
+ROWS = table("commands/markdown_code")
+
+
+@pytest.mark.parametrize(("text", "rest"), ROWS["code_and_comments_become_one_backtick"])
+def test_code_and_comments_become_one_backtick(text: str, rest: str) -> None:
+    assert without_code(text) == rest
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 1_600,
+        "` " * 50_000,
+        "".join("`" * length + " " for length in range(1, 500)),
+        "`a``b```c" * 10_000,
+        "```\n~~~\n" * 12_000,
+        "````\n" + "```\n" * 25_000,
+        "<!--" * 25_000,
+        "> " * 50_000,
+        "    \n" * 20_000,
+    ],
+)
+def test_no_text_holds_it_up(text: str) -> None:
+    began = time.process_time()
+    without_code(text)
+    assert time.process_time() - began < 20

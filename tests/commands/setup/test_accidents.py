@@ -1,5 +1,6 @@
 """Tests what setup does where a file of a client is a link, read-only or no file at all."""
 
+import json
 import os
 import stat
 from itertools import product
@@ -8,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from commands.clients.table import CLIENTS
 from commands.documents.text_file import ExportError
 from commands.setup.plan import Plan
 from tests.support.client_files import Target, targets, theirs
 from tests.support.costly import enough
+from tests.support.faults import tree
 from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
+from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 
@@ -101,26 +105,6 @@ def test_a_link_to_nothing_is_refused(target: Target, bench: Bench) -> None:
 
 
 @pytest.mark.long  # it costs much
-@EACH
-def test_the_mode_of_a_file_stays(target: Target, bench: Bench) -> None:
-    bench.put({target.name: theirs(target)})
-    path = bench.path(target.name)
-    path.chmod(0o640)
-    assert refused(bench, target) == []
-    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o640)
-
-
-@pytest.mark.long  # it costs much
-@EACH
-def test_a_read_only_file_is_refused(target: Target, bench: Bench) -> None:
-    bench.put({target.name: theirs(target)})
-    path = bench.path(target.name)
-    path.chmod(0o444)
-    assert refused(bench, target)[:1] in (["read_only"], [])
-    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o444)
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("kind", "target"),
     enough(
@@ -147,9 +131,129 @@ def test_what_is_no_file_is_refused(kind: str, target: Target, bench: Bench) -> 
 
 @pytest.mark.long  # it costs much
 @EACH
-def test_another_name_of_a_file_keeps_what_the_user_had(target: Target, bench: Bench) -> None:
+def test_a_file_keeps_its_mode_and_under_another_name_what_the_user_had(
+    target: Target, bench: Bench
+) -> None:
     bench.put({target.name: theirs(target)})
     path, other = bench.path(target.name), bench.top / "other name"
+    path.chmod(0o640)
     os.link(path, other)
     assert refused(bench, target) == []
-    assert (path.read_text(), other.read_text()) == (theirs(target), theirs(target))
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o640)
+    assert other.read_text() == theirs(target)
+
+
+ROWS = table("commands/setup_links")
+
+
+KEYS = [client.key for client in CLIENTS]
+LINKS = ROWS["links"]
+OURS = b"<!-- sentinel-memory rules: begin -->\nmine\n<!-- sentinel-memory rules: end -->\n"
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    made = Bench(tmp_path)
+    settings = (".claude/settings.json", ".cursor/mcp.json", ".gemini/settings.json")
+    made.put({f"home/{name}": "{}\n" for name in (*settings, ".claude.json")})
+    made.put({f"home/{name}": OURS for name in (".bashrc", ".profile", ".ssh/config")})
+    made.put({f"home/{name}": "" for name in (".codex/config.toml", ".config/Code/User/mcp.json")})
+    made.put({"home/.config/autostart/x.desktop": "mine\n", "root/.git/config": "[core]\n"})
+    for path in (Path(made.python), made.tool / "server.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(made.home))
+    return made
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(
+    ("name", "remove"),
+    enough(
+        product(LINKS, [False, True]),
+        lambda name, _: name,
+        lambda name, remove: (name.count("/"), remove),
+        names=2,
+    ),
+)
+def test_no_link_of_a_clone_is_followed_out_of_it(clone: Bench, name: str, remove: bool) -> None:
+    link, target = clone.root / name, clone.home / LINKS[name]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+    before = tree(clone.home)
+    others = [key for key in KEYS if key != "claude-desktop"]
+    planned = clone.do(*others, remove=remove)
+    after = {at: item for at, item in tree(clone.home).items() if not at.startswith(".copilot")}
+    assert after == before  # Copilot's approvals, which are the user's, aside
+    assert link.is_symlink()
+    found = [problem for problem in planned.problems if problem.key == "leads_out"]
+    assert {problem.facts["link"] for problem in found} <= {str(link)}
+    assert found or remove or name == ".cursor/rules"  # which these clients together do not need
+    for problem in planned.problems:
+        assert str(problem.facts["target"]).startswith(str(target))
+
+
+@pytest.mark.long  # it costs much
+def test_with_every_link_at_once_nothing_outside_changes(clone: Bench) -> None:
+    for name, target in LINKS.items():
+        link = clone.root / name
+        if not link.parent.is_symlink():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(clone.home / target)
+    before = tree(clone.home / ".ssh"), (clone.home / ".bashrc").read_bytes()
+    clone.do(*KEYS)
+    assert (tree(clone.home / ".ssh"), (clone.home / ".bashrc").read_bytes()) == before
+
+
+def test_a_link_to_the_file_of_another_client_is_told_from_that_file(clone: Bench) -> None:
+    """The user's own file of Claude Desktop is edited; by the link of the clone it is not."""
+    own = "home/.config/Claude/claude_desktop_config.json"
+    clone.put({own: "{}\n"})
+    (clone.root / ".vscode").mkdir()
+    (clone.root / ".vscode" / "mcp.json").symlink_to(clone.path(own))
+    planned = clone.do("claude-desktop", "vscode")
+    assert [problem.key for problem in planned.problems] == ["leads_out"]
+    assert b"mcpServers" in clone.path(own).read_bytes()
+    assert b'"servers"' not in clone.path(own).read_bytes()
+
+
+def test_a_git_directory_is_outside(clone: Bench) -> None:
+    (clone.root / "CLAUDE.md").symlink_to(".git/config")
+    planned = clone.do("claude-code")
+    assert [problem.key for problem in planned.problems] == ["leads_out"]
+    assert clone.files()["root/.git/config"] == b"[core]\n"
+
+
+@pytest.mark.parametrize("name", ["GEMINI.md", "CLAUDE.md"])
+def test_a_link_from_one_file_of_the_project_to_another_is_followed(
+    clone: Bench, name: str
+) -> None:
+    clone.put({"root/AGENTS.md": "# Ours\n"})
+    (clone.root / name).symlink_to("AGENTS.md")
+    planned = clone.do("gemini" if name == "GEMINI.md" else "claude-code")
+    assert planned.problems == ()
+    assert (clone.root / name).is_symlink()
+    assert b"search_memory" in clone.files()["root/AGENTS.md"]
+
+
+def test_a_file_of_the_user_may_be_a_link_to_anywhere(clone: Bench) -> None:
+    clone.put({"home/dotfiles/claude.json": "{}\n", "home/dotfiles/.git/config": ""})
+    folder = clone.home / ".config" / "Claude"
+    folder.mkdir()
+    own = folder / "claude_desktop_config.json"
+    own.symlink_to(clone.home / "dotfiles" / "claude.json")
+    planned = clone.do("claude-desktop")
+    assert planned.problems == ()
+    assert own.is_symlink()
+    assert b"sentinel-memory" in clone.files()["home/dotfiles/claude.json"]
+
+
+@pytest.mark.parametrize(
+    "name", [".git/hooks/pre-commit", "a/../../x", ".GIT/config", "x\\.git\\y"]
+)
+def test_a_setting_of_the_clone_names_no_file_of_git(clone: Bench, name: str) -> None:
+    clone.put({"root/.gemini/settings.json": json.dumps({"context": {"fileName": name}})})
+    clone.do("gemini")
+    assert b"search_memory" in clone.files()["root/GEMINI.md"]
+    assert set(clone.files()) & {f"root/{name}", "root/x"} == set()

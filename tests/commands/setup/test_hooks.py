@@ -12,20 +12,14 @@ from commands.setup.files import Installation
 from commands.setup.here import installed
 from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
 from tests.commands.documents.test_edit_json import texts
+from tests.support.tables import table
+
+ROWS = table("commands/hooks")
 
 HOOKS: dict[str, Hooks] = {it.key: it.hooks for it in CLIENTS if it.hooks}
 TOOL = installed(("/새 폴더/python",), "/t", windows=False)
 OLD = installed(("/bin/uv", "run"), "/o dir", windows=False)
-THEIRS = [
-    {"type": "command", "command": "./cli.py hooks session-start"},
-    {"command": "my-cli.py hook stop"},
-    {"command": "/t/cli.py hook stop-all"},
-    {"command": "python tools/cli.py hook stop"},
-    {"command": "python tools/cli.py hook stop --client emacs"},
-    {"command": "python tools/cli.py hook stop --client cursor-next"},
-    {"command": "echo", "args": ["cli.py", "hook", "stop"]},
-    {"command": 7},
-]
+THEIRS = ROWS["theirs"]
 GROUPS = st.fixed_dictionaries(
     {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
     optional={"matcher": st.just("Bash")},

@@ -26,8 +26,10 @@ from tests.support.cli_process import Run
 from tests.support.said import sentences
 from tests.support.sentences import in_language
 from tests.support.setup_bench import WITH_SESSIONS, Bench, cases
+from tests.support.tables import table
 
-SETUP = Path(__file__).resolve().parents[3] / "commands/setup"
+ROWS = table("commands/plan")
+
 KEYS = [client.key for client in CLIENTS]
 NAMES = {client.key: client.name for client in CLIENTS}
 BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory rules: end -->\n"
@@ -73,16 +75,6 @@ def test_the_doctor_finds_the_client_configured_for_the_project(
     )
     facts = [(it.client, it.project, it.problem) for it in found]
     assert facts == [(NAMES[client], bench.root, "")]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("client", "case"), cases())
-def test_a_diff_shows_nothing_of_other_servers(client: str, case: str, bench: Bench) -> None:
-    bench.put(bench.golden(client, case, "before"))
-    for change in bench.plan(client).changes:
-        shown = "\n".join(change_lines(change, bench.root))
-        for text in ("not-for-showing", "guard", "db-mcp", "example.com", "/a/b"):
-            assert text not in shown
 
 
 def test_a_diff_redacts_secrets_in_comments_and_rules(bench: Bench) -> None:
@@ -284,16 +276,7 @@ def test_gemini_finds_a_project_whose_path_it_would_take_for_a_variable(tmp_path
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "directory", "sign"),
-    [
-        ("gemini", "/opt/$tool", "$"),
-        ("gemini", "/opt/${tool}", "$"),
-        ("cursor", "/opt/${tool}", "${"),
-        ("cursor", "/opt/$tool", ""),
-        ("claude-code", "/opt/${tool}", "${"),
-        ("vscode", "/opt/${tool}", "${"),
-        ("codex", "/opt/${tool}", ""),
-        ("claude-desktop", "/opt/${tool}", ""),
-    ],
+    ROWS["a_client_that_would_expand_the_path_of_the_server_is_told"],
 )
 def test_a_client_that_would_expand_the_path_of_the_server_is_told(
     client: str, directory: str, sign: str, bench: Bench
@@ -559,22 +542,6 @@ def test_a_read_only_file_that_needs_no_change_is_no_problem(bench: Bench) -> No
     assert (planned.changes, planned.problems) == ((), ())
 
 
-def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
-    bench.put({"root/shared.json": "{}\n"})
-    target = bench.root / "shared.json"
-    target.chmod(0o600)
-    (bench.root / ".mcp.json").symlink_to(target)
-    bench.do("claude-code")
-    assert (bench.root / ".mcp.json").is_symlink()
-    assert json.loads(target.read_bytes()) == json.loads(
-        bench.golden("claude-code", "fresh", "after")["root/.mcp.json"]
-    )
-    assert target.stat().st_mode & 0o777 == 0o600
-    bench.do("claude-code", remove=True)
-    assert (bench.root / ".mcp.json").is_symlink()
-    assert target.read_bytes() == b"{}\n"
-
-
 def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     packaged = "home/AppData/Local/Packages/Claude_x/LocalCache/Roaming/Claude"
@@ -625,65 +592,7 @@ def test_paths_of_windows_have_forward_slashes() -> None:
 
 @pytest.mark.parametrize(
     ("client", "place", "handler"),
-    [
-        (
-            "cursor",
-            "plain",
-            {
-                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
-                "timeout": 10,
-            },
-        ),
-        (
-            "cursor",
-            "spaces",
-            {
-                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
-                " 'hook' 'stop'; exit 0",
-                "timeout": 10,
-            },
-        ),
-        (
-            "claude-code",
-            "plain",
-            {
-                "type": "command",
-                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
-                "shell": "powershell",
-                "timeout": 10,
-            },
-        ),
-        (
-            "claude-code",
-            "spaces",
-            {
-                "type": "command",
-                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
-                " 'hook' 'stop'; exit 0",
-                "shell": "powershell",
-                "timeout": 10,
-            },
-        ),
-        (
-            "vscode",
-            "plain",
-            {
-                "type": "command",
-                "powershell": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
-                "timeoutSec": 10,
-            },
-        ),
-        (
-            "codex",
-            "spaces",
-            {
-                "type": "command",
-                "command": 'call "C:/Program Files/it\'s/python.exe" "C:/my tools/cli.py"'
-                ' "hook" "stop" & exit /b 0',
-                "timeout": 10,
-            },
-        ),
-    ],
+    ROWS["hooks_are_written_for_the_shell_that_a_client_uses_on_windows"],
 )
 def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
     client: str, place: str, handler: dict[str, Any]

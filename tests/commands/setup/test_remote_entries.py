@@ -18,6 +18,9 @@ from tests.support.desk import Desk
 from tests.support.documents import text_of
 from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
+from tests.support.tables import table
+
+ROWS = table("commands/remote_entries")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
 
@@ -42,32 +45,7 @@ def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Benc
     bench.put({})
     bench.take(bench.plan(*(it.key for it in TAKING), url=URL))
 
-    def bearer(variable: str) -> dict[str, Any]:
-        return {"headers": {"Authorization": f"Bearer {variable}"}}
-
-    expected: dict[str, dict[str, Any]] = {
-        "root/.cursor/mcp.json": {"url": URL, **bearer("${env:SENTINEL_MEMORY_KEY}")},
-        "root/.mcp.json": {"type": "http", "url": URL, "alwaysLoad": True}
-        | bearer("${SENTINEL_MEMORY_KEY}"),
-        "root/.vscode/mcp.json": {
-            "type": "http",
-            "url": URL,
-            **bearer("${env:SENTINEL_MEMORY_KEY}"),
-        },
-        "root/.codex/config.toml": {
-            "url": URL,
-            "startup_timeout_sec": 30,
-            "default_tools_approval_mode": "approve",
-            "bearer_token_env_var": "SENTINEL_MEMORY_KEY",
-        },
-        "root/.gemini/settings.json": {
-            "httpUrl": URL,
-            "trust": True,
-            **bearer("${SENTINEL_MEMORY_KEY}"),
-        },
-        "root/.github/mcp.json": {"type": "http", "url": URL, "tools": ["*"]}
-        | bearer("${SENTINEL_MEMORY_KEY}"),
-    }
+    expected: dict[str, Any] = ROWS["each_client_gets_its_own_form"]
     assert {file: entry(bench, file) for file in expected} == expected
 
 

@@ -26,6 +26,7 @@ def holding(bench: Bench, text: str) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.81")
 @pytest.mark.parametrize("client", KEYS)
 def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
     client: str, bench: Bench
@@ -33,12 +34,15 @@ def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
     bench.put({})
     bench.do(client)
     before = bench.files()
-    bench.do(client, rooms=WITH_SESSIONS)
-    assert bench.files() != before
-    for rooms in (WITH_SESSIONS, None):
-        assert bench.plan(client, rooms=rooms).changes == ()
-    bench.do(client, rooms=LESSONS)
-    assert bench.files() == before
+    for rooms in (WITH_SESSIONS, ("lessons", "fragments")):
+        bench.do(client, rooms=rooms)
+        assert holding(bench, ",".join(rooms)) != []
+        if rooms != WITH_SESSIONS:
+            assert holding(bench, f"hook {RECORDING}") == []
+        for again in (rooms, None):
+            assert bench.plan(client, rooms=again).changes == ()
+        bench.do(client, rooms=LESSONS)
+        assert bench.files() == before
 
 
 @pytest.mark.long  # it costs much
@@ -166,14 +170,6 @@ def test_no_hook_reminds_of_a_tool_that_is_not_offered(bench: Bench) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
-    bench.put({})
-    bench.do(*KEYS, rooms=WITH_SESSIONS)
-    bench.do(*KEYS, remove=True)
-    assert bench.files() == {}
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize(
     ("room", "tool"),
@@ -197,23 +193,6 @@ def test_the_command_says_what_the_room_does_and_costs(
     about = " ".join(sentence(lang, "setup.approves_fragments").split())
     assert (about in said) == room.startswith("fragments")
     assert tool in said
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.81")
-@pytest.mark.parametrize("client", KEYS)
-def test_the_fragments_are_switched_on_and_off_again(client: str, bench: Bench) -> None:
-    bench.put({})
-    bench.do(client)
-    before = bench.files()
-    rooms = ("lessons", "fragments")
-    bench.do(client, rooms=rooms)
-    assert holding(bench, "lessons,fragments") != []
-    for again in (rooms, None):
-        assert bench.plan(client, rooms=again).changes == ()
-    assert holding(bench, f"hook {RECORDING}") == []
-    bench.do(client, rooms=LESSONS)
-    assert bench.files() == before
 
 
 def test_a_room_that_does_not_exist_is_refused_before_anything_is_read(desk: Desk) -> None:

@@ -10,6 +10,9 @@ from commands.setup.lines import change_lines
 from tests.support.client_files import Target, targets, theirs
 from tests.support.costly import one_in
 from tests.support.setup_bench import Bench
+from tests.support.tables import table
+
+ROWS = table("commands/secret_diffs")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
 
@@ -18,36 +21,9 @@ CONFIGURATIONS = [target for target in TARGETS if target.kind != "text"]
 SECRET = "Hunter2wasHere"
 PIN = "48151623"
 
-JSON_FORMS = {
-    "a text": f'"env": {{"KEY": "{SECRET}"}}',
-    "an escaped quote": f'"env": {{"KEY": "a\\" {SECRET} \\"b"}}',
-    "a backslash at the end": f'"env": {{"KEY": "\\\\", "B": "{SECRET}"}}',
-    "an escape": f'"env": {{"KEY": "\\u0041{SECRET}"}}',
-    "a colon within": f'"env": {{"KEY": "{SECRET}: x", "B": "x\\": {SECRET}"}}',
-    "an argument": f'"arguments": ["--token", "{SECRET}"]',
-    "an address": f'"url": "https://me:{SECRET}@example.com/?key={SECRET}"',
-    "a header": f'"headers": {{"Authorization": "Bearer {SECRET}"}}',
-    "a number": f'"env": {{"PIN": {PIN}, "B": [{PIN}, -{PIN}.5e1]}}',
-    "a line for each": f'"env": [\n"{SECRET}"\n,\n{PIN}\n]',
-    "an apostrophe": f'"env": {{"KEY": "it\'s {SECRET}", "B": "\'{SECRET}\'"}}',
-}
-COMMENTS = {
-    "a comment": f"// {SECRET}\n",
-    "a comment with quotes": f'// "x": "{SECRET}" it\'s {SECRET}\n',
-    "a block": f"/* {SECRET}\n{SECRET}\n * {PIN} */\n",
-}
-TOML_FORMS = {
-    "a text": f'KEY = "{SECRET}"',
-    "a literal": f"KEY = 'it\"s {SECRET}'",
-    "an escaped quote": f'KEY = "a\\" {SECRET}"',
-    "an apostrophe": f'KEY = "it\'s {SECRET}"',
-    "lines": f'KEY = """\n{SECRET}\nB = {SECRET}\n"{SECRET}" = 1\n[{SECRET}]\n"""',
-    "literal lines": f"KEY = '''\n{SECRET}\n# {SECRET}\n{PIN}\n'''",
-    "a number": f"KEY = {PIN}\nB = [{PIN}, 0x{PIN}]",
-    "a list of lines": f"KEY = [\n  \"{SECRET}\",\n  '{SECRET}', {PIN},\n  {PIN},\n]",
-    "an inline table": f'KEY = {{ a = "{SECRET}", b = {PIN}, "c d" = \'{SECRET}\' }}',
-    "a comment": f"# {SECRET}\nKEY = 1 # {SECRET} = '{SECRET}'",
-}
+JSON_FORMS: dict[str, str] = ROWS["json_forms"]
+COMMENTS: dict[str, str] = ROWS["comments"]
+TOML_FORMS: dict[str, str] = ROWS["toml_forms"]
 
 
 def forms(target: Target) -> list[tuple[str, str]]:

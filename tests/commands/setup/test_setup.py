@@ -14,7 +14,6 @@ import pytest
 from commands.clients.table import CLIENTS
 from commands.setup.here import installed, runner_of, tried_hook
 from core.lessons.rules import rules
-from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.desk import Desk
@@ -112,49 +111,6 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
         assert (done.code, done.errors) == (0, "")
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Desk) -> None:
-    words = ("setup", "claude-code", "--dry-run", "--no-hooks", "--no-rules", "--no-approvals")
-    (desk.root / ".context").mkdir()
-    (desk.root / ".context/memory_log.jsonl").touch()
-    code, out, errors = desk.run(*words, SENTINEL_MEMORY_LANG=lang)
-    command, server = (
-        json.dumps(it.replace("\\", "/") if os.name == "nt" else it, ensure_ascii=False)
-        for it in (sys.executable, str(ROOT / "server.py"))
-    )
-    said = ['+      "env": {', '+        "SENTINEL_MEMORY_LANG": "ko"', "+      }"]
-    said = said if lang == "ko" else []
-    assert (code, errors) == (0, "")
-    assert out.splitlines() == [
-        sentence(lang, "setup.project", path=str(desk.root)),
-        "",
-        f".mcp.json: {sentence(lang, 'setup.entry')} (Claude Code)",
-        "--- /dev/null",
-        "+++ .mcp.json",
-        f"@@ -0,0 +1,{10 + len(said)} @@",
-        "+{",
-        '+  "mcpServers": {',
-        '+    "sentinel-memory": {',
-        '+      "type": "stdio",',
-        f'+      "command": {command},',
-        f'+      "args": [{server}],',
-        f'+      "alwaysLoad": true{"," if said else ""}',
-        *said,
-        "+    }",
-        "+  }",
-        "+}",
-        "",
-        sentence(lang, "setup.dry"),
-    ]
-    assert not (desk.root / ".mcp.json").exists()
-
-
-def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
-    code, _, errors = desk.run("setup", "codex")
-    assert (code, errors) == (1, sentence("en", "setup.no_terminal") + "\n")
-    assert desk.files() == {}
-
-
 @pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
@@ -181,18 +137,6 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     os.close(ours)
     os.close(theirs)
     assert desk.files() == {}
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "name clients, or give --all: " + ", ".join(KEYS)),
-        (("codex", "--all"), "name clients, or give --all: " + ", ".join(KEYS)),
-        (("emacs",), f"CLIENT: emacs is none of {', '.join(KEYS)}."),
-    ],
-)
-def test_wrong_arguments_name_the_clients(words: tuple[str, ...], said: str, desk: Desk) -> None:
-    assert desk.run("setup", *words).refused == said
 
 
 @pytest.mark.long  # it costs much

@@ -4,16 +4,22 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import cli
 from commands.shell.help import EXAMPLES
 from commands.terminal.columns import cells
+from core.lessons.record import Record
 from core.messages import Language
 from core.program import CLI
 from tests.support.cli_process import Command, Run
 from tests.support.costly import one_in
+from tests.support.desk import Desk
+from tests.support.git_clones import write
+from tests.support.samples import a_record
+from tests.support.tables import table
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 HANGUL = re.compile("[가-힣]")
@@ -111,3 +117,72 @@ def test_the_version_is_that_of_the_server(command: Command, option: str) -> Non
     from server import VERSION
 
     assert command(option) == Run(0, f"sentinel-memory {VERSION}\n", "")
+
+
+VAT: Record = a_record()
+WRONG = [
+    *map(tuple, table("commands/arguments")["wrong"]),
+    (f"list --limit {'9' * 5_000}", "--limit: it must be a whole number of 1 or more"),
+]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(("line", "said"), WRONG)
+def test_a_wrong_argument_is_told_with_what_was_meant(
+    command: Command, line: str, said: str | None
+) -> None:
+    refused = command(*line.split()).refused
+    assert said in (refused, None)
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("line", one_in(3, [line for line, _ in WRONG]))
+def test_in_korean_no_word_of_argparse_is_left(
+    command: Command, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANG", "ko_KR.UTF-8")
+    refused, see = command(*line.split()).errors.splitlines()
+    assert any("가" <= char <= "힣" for char in refused)
+    assert see.startswith("아무것도 하지 않았습니다. 쓰는 법: python cli.py help")
+    for english in ("argument", "invalid", "expected", "required", "unrecognized", "allowed"):
+        assert english not in refused
+
+
+@pytest.mark.long  # it costs much
+def test_at_a_terminal_a_refusal_is_broken_between_words(desk: Desk) -> None:
+    done = Run.at_terminal("setup", "curser", **desk.place(COLUMNS="50"))
+    assert done.code == 2
+    assert done.errors.splitlines()[-1].startswith("Nothing was done.")
+
+
+@pytest.mark.parametrize(
+    "before", [("-p", "shop"), ("-pshop",), ("--project", "shop"), ("--project=shop",), ()]
+)
+def test_the_project_stands_before_or_behind_the_command(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...]
+) -> None:
+    write(project, VAT)
+    monkeypatch.chdir(project.parent)
+    found = command(*before, "list", *(() if before else ("-p", "shop")), "--json")
+    assert [it["id"] for it in found.told["records"]] == [VAT.id]
+
+
+def test_a_command_without_a_project_does_not_take_one(command: Command) -> None:
+    assert command("-p", ".", "demo").refused == "There is no option --project."
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("option", [("-p", "{}"), ("--project", "{}"), ("-p{}",)])
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_hook_takes_the_project_before_it_and_behind_it(
+    desk: Desk, option: tuple[str, ...], is_before: bool
+) -> None:
+    desk.write(VAT)
+    named = [word.format(desk.root) for word in option]
+    hook = ["hook", "session-start", "--client", "claude-code"]
+    words = [*named, *hook] if is_before else [*hook, *named]
+    done = Run.placed(
+        *words, cwd=desk.home, environment=desk.environment(), given=b'{"source": "startup"}'
+    )
+    assert done.code == 0
+    assert VAT.lesson in done.out
