@@ -21,6 +21,7 @@ from tests.support.hostile_settings import ENVIRONMENT, GROUPS, PROMISORS, Setti
 from tests.support.samples import LATER, a_principle, a_record
 
 pytestmark = [
+    pytest.mark.long,  # each costs much
     pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
     pytest.mark.skipif(os.name == "nt", reason="the programs are scripts of a shell"),
 ]
@@ -145,7 +146,6 @@ def test_the_table_is_long_enough_and_most_of_it_can_fail() -> None:
     assert len(FIRING) >= 60
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "key", [*SAMPLE, *long((it.key,) for _, it in FIRING if it.key not in SAMPLE)]
 )
@@ -158,7 +158,6 @@ def test_a_plain_git_starts_what_the_setting_names(
     assert traps.fires(setting, hostile.root, with_programs(hostile, traps))
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("group", ["programs", "rest"])
 def test_no_setting_of_the_repository_starts_a_program_or_changes_an_answer(
     group: str, made: Path, hostile: Desk, traps: Traps
@@ -166,7 +165,6 @@ def test_no_setting_of_the_repository_starts_a_program_or_changes_an_answer(
     all_is_said_and_nothing_started(FEW, group, made, hostile, traps)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_setting_does_so_with_any_command(
     group: str, made: Path, hostile: Desk, traps: Traps
@@ -190,7 +188,6 @@ def variables(traps: Traps, made: Path) -> dict[str, str]:
     return {it.key: traps.filled(it.value, it.key, made) for it in ENVIRONMENT}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("setting", [it for it in ENVIRONMENT if it.fires], ids=mark_of)
 def test_a_plain_git_starts_what_the_variable_names(
     setting: Setting, made: Path, hostile: Desk, traps: Traps
@@ -200,7 +197,6 @@ def test_a_plain_git_starts_what_the_variable_names(
     assert traps.fires(setting, hostile.root, environment)
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("names", [FEW, *long([(tuple(COMMANDS),)])])
 def test_no_variable_starts_a_program_or_changes_an_answer(
     names: tuple[str, ...], made: Path, hostile: Desk, traps: Traps
@@ -214,7 +210,6 @@ def test_no_variable_starts_a_program_or_changes_an_answer(
 # A directory of the tree that looks like a repository, and tells another history.
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("folder", "names"),
     [
@@ -244,7 +239,6 @@ def test_a_repository_in_the_tree_is_never_taken(
     assert traps.taken() == set()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("folder", [".context", "packages/web"])
 @pytest.mark.usefixtures("older_git")
 def test_an_older_git_does_not_take_it_either(folder: str, hostile: Desk, traps: Traps) -> None:
@@ -271,7 +265,6 @@ MISSING = {
 }
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("promisor", "missing", "names"),
     [
@@ -310,7 +303,6 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
     assert traps.taken() == set()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("promisor", PROMISORS)
 @pytest.mark.usefixtures("older_git")
 def test_an_older_git_does_not_fetch_it_either(

@@ -2,11 +2,9 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 import stat
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -16,12 +14,10 @@ from random import Random
 
 import pytest
 
-from commands.doctor import surroundings as checkup
-from commands.doctor.lines import SEVERITIES, text_of
+from commands.doctor.lines import SEVERITIES
 from core.disk.lock import held
 from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
-from core.project import Project
 from core.store import MemoryStore
 from tests.support.costly import enough, one_in
 from tests.support.doctor_desk import Desk, Run
@@ -37,13 +33,13 @@ CLI = shlex.join([sys.executable, str(ROOT / "cli.py")])
 NO_CLIENT = "✗ no client starts the server: run python cli.py setup --all"
 WELL = f"✓ log 1 record  ✓ git merge=union  {NO_CLIENT}"
 
+pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
 
 # A project that is well
 
 
-@pytest.mark.long  # it costs much
 def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
@@ -53,14 +49,12 @@ def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     assert sizes == [str(healthy.log), 1, 1, healthy.log.stat().st_size]
 
 
-@pytest.mark.long  # it costs much
 def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(healthy.root), "clone")
     done = healthy.doctor(cwd=tmp_path / "clone")
     assert (done.code, done.found) == (0, [])
 
 
-@pytest.mark.long  # it costs much
 def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     done = project.doctor()
     assert (done.code, done.found) == (
@@ -69,7 +63,6 @@ def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     )
 
 
-@pytest.mark.long  # it costs much
 def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
     MemoryStore(project.log).upsert_log(a_draft("one"))
     done = project.doctor()
@@ -90,7 +83,6 @@ def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
     assert project.doctor().found == []
 
 
-@pytest.mark.long  # it costs much
 def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) -> None:
     below = healthy.root / "src" / "pay"
     below.mkdir(parents=True)
@@ -99,14 +91,12 @@ def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) 
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
 
 
-@pytest.mark.long  # it costs much
 def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: Desk) -> None:
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[0] == f"{WELL} --project {shlex.quote(str(healthy.root))}"
     assert "this directory is no project" in healthy.doctor(cwd=healthy.home).lines[0]
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: Desk) -> None:
     (bare.home / ".gemini").rmdir()
@@ -114,7 +104,6 @@ def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: 
     assert head.endswith("no client starts the server: name yours in python cli.py setup CLIENT")
 
 
-@pytest.mark.long
 def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
     entry = {"command": sys.executable, "args": [str(ROOT / "server.py")]}
     (healthy.home / ".cursor").mkdir()
@@ -144,7 +133,6 @@ IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
 }
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("case", IN_THE_FILE)
 def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) -> None:
     parts, said = IN_THE_FILE[case]
@@ -156,7 +144,6 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     assert done.found == [said, f"{'note':<{width}}  {no_git}"]
 
 
-@pytest.mark.long  # it costs much
 def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be_set(
     bare: Desk,
 ) -> None:
@@ -174,7 +161,6 @@ def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be
     assert len(bare.doctor(SENTINEL_MEMORY_THRESHOLD="51").found) == 1
 
 
-@pytest.mark.long  # it costs much
 def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     parts: list[bytes | Record] = [ONE]
     parts += [b"a note\n"] * 300
@@ -197,7 +183,6 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     )
 
 
-@pytest.mark.long  # it costs much
 def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
     meta = f'"meta": {{"created": "{LONG_AGO}", "x": {{"k": 1, "k": 2}}}}'.encode()
     line = ONE.to_line().replace(f'"meta": {{"created": "{LONG_AGO}"}}'.encode(), meta)
@@ -208,7 +193,6 @@ def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
 # What is around it
 
 
-@pytest.mark.long  # it costs much
 def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> None:
     if os.name == "nt":
         pytest.skip("links need a privilege there")
@@ -223,7 +207,6 @@ def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> 
     assert done.found[0].startswith("error  line 1: not a record: not JSON.")
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
     bare.log.parent.mkdir()
@@ -233,7 +216,6 @@ def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
     assert done.found[0].startswith(f"error  {bare.log} is a broken symbolic link: {bare.home}")
 
 
-@pytest.mark.long  # it costs much
 def test_a_hard_link_is_a_warning(bare: Desk) -> None:
     bare.write(ONE)
     os.link(bare.log, bare.home / "second")
@@ -245,7 +227,6 @@ def test_a_hard_link_is_a_warning(bare: Desk) -> None:
     )
 
 
-@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("what", ["the log", ".context"])
 def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: str) -> None:
@@ -262,7 +243,6 @@ def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: st
     )
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     project.log.parent.mkdir()
@@ -273,7 +253,6 @@ def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", one_in(2, [".", ".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
@@ -291,7 +270,6 @@ def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str
     )
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
@@ -308,7 +286,6 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
     )
 
 
-@pytest.mark.long
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
     healthy.log.parent.chmod(0o311)
     done = Run(*healthy.started("doctor"))
@@ -316,7 +293,6 @@ def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, b
     assert (done.code, done.errors) == (0, "")
 
 
-@pytest.mark.long  # it costs much
 def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk) -> None:
     MemoryStore(project.log).upsert_log(a_draft("one"))
     git(project.root, "add", ".context/memory_log.jsonl")
@@ -331,7 +307,6 @@ def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk)
     )
 
 
-@pytest.mark.long  # it costs much
 def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
     inner = replace(healthy, root=healthy.root / "vendored")
     git(inner.root, "init", "--quiet")
@@ -340,7 +315,6 @@ def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -
     assert inner.doctor().found == []
 
 
-@pytest.mark.long  # it costs much
 def test_a_home_directory_is_no_project(bare: Desk) -> None:
     done = bare.doctor(cwd=bare.home)
     assert (done.code, done.found) == (
@@ -354,29 +328,6 @@ def test_a_home_directory_is_no_project(bare: Desk) -> None:
     )
 
 
-def test_no_repair_is_made_in_a_home_directory(bare: Desk) -> None:
-    done = bare.doctor("--fix", "--yes", cwd=bare.home)
-    assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        f"{bare.home} (from cwd) is a home directory, not a project. Nothing was written. Name a"
-        " project with --project DIR or SENTINEL_MEMORY_PROJECT.\n"
-    )
-
-
-@pytest.mark.parametrize("options", [(), ("--fix", "--yes"), ("--json",)])
-def test_a_project_that_does_not_exist_is_one_sentence(
-    bare: Desk, options: tuple[str, ...]
-) -> None:
-    gone = bare.root / "gone"
-    done = bare.doctor("--project", str(gone), *options)
-    assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        f"The project directory {gone} (from --project) does not exist. Nothing was read or"
-        " written. Name an existing one with --project DIR or SENTINEL_MEMORY_PROJECT.\n"
-    )
-
-
-@pytest.mark.long  # it costs much
 def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(bare: Desk) -> None:
     bare.write(ONE)
     stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
@@ -395,45 +346,9 @@ def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(b
     assert not stray.exists()
 
 
-def test_a_network_file_system_is_a_note(
-    healthy: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = str(healthy.root).replace(" ", "\\040")
-    mounts = tmp_path / "mounts"
-    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
-    monkeypatch.setattr(checkup, "MOUNTS", mounts)
-    monkeypatch.setenv("HOME", str(healthy.home))
-    project = Project(str(healthy.root), source="cwd")
-    [found] = checkup.around(project, MemoryStore(healthy.log), os.environ)
-    assert (found.severity, text_of(found)) == (
-        "note",
-        "The log is on a network file system (nfs4), where locks may not work between machines,"
-        " so its safety is not guaranteed. Save from one machine at a time.",
-    )
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "name", one_in(4, ["a\nb \x1b[31m가게", "우리 가게", "c\x1b[31md", "[x]*"])
-)
-def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
-    if os.name == "nt":
-        pytest.skip("such names are not allowed there")
-    desk = Desk(tmp_path / name, tmp_path / "home")
-    git(desk.root, "init", "--quiet")
-    MemoryStore(desk.log).upsert_log(a_draft("one"))
-    desk.commit()
-    done = desk.doctor()
-    shown = str(desk.root).replace("\n", " ").replace("\x1b", "\ufffd")
-    assert (done.code, done.found) == (0, [])
-    assert done.lines[1] == f"Project  {shown} (from cwd)"
-    assert desk.doctor("--json").told["project"] == str(desk.root)
-
-
 # git
 
 
-@pytest.mark.long  # it costs much
 def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
     (project.root / ".gitignore").write_text(".context/\n")
     project.write(ONE)
@@ -442,7 +357,6 @@ def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
     ]
 
 
-@pytest.mark.long  # it costs much
 def test_without_union_two_branches_would_conflict(project: Desk) -> None:
     project.write(ONE)
     project.companions(attributes="*.jsonl text\n")
@@ -458,7 +372,6 @@ def test_without_union_two_branches_would_conflict(project: Desk) -> None:
     )
 
 
-@pytest.mark.long  # it costs much
 def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
     project.write(ONE)
     project.companions(ignored="")
@@ -473,7 +386,6 @@ def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
     )
 
 
-@pytest.mark.long  # it costs much
 def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk) -> None:
     project.write(ONE)
     (project.root / ".gitattributes").write_text("*.jsonl merge=union\n")
@@ -482,7 +394,6 @@ def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk)
     assert project.doctor().found == []
 
 
-@pytest.mark.long  # it costs much
 def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     Path(f"{healthy.log}.lock").touch()
     git(healthy.root, "add", "--force", ".context/memory_log.jsonl.lock")
@@ -498,7 +409,6 @@ def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     assert healthy.doctor().found == []
 
 
-@pytest.mark.long  # it costs much
 def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> None:
     side = healthy.log.with_name(REPLACED_NAME)
     side.write_bytes(ONE.to_line())
@@ -514,7 +424,6 @@ def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> N
     assert told.startswith(f"error  {side} is not a regular file, so replaced records cannot")
 
 
-@pytest.mark.long  # it costs much
 def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
     healthy.companions(attributes=f"{GITATTRIBUTES}*.jsonl -merge\n", ignored=f"{GITIGNORE}!*\n")
     folder = healthy.log.parent
@@ -550,7 +459,6 @@ def torn(project: Desk) -> Desk:
     return project
 
 
-@pytest.mark.long  # it costs much
 def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
     done = torn.doctor("--fix", "--yes", "--json")
     assert done.code == 1
@@ -562,7 +470,6 @@ def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> No
     assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_without_git_in_the_path_it_says_what_it_did_not_check(
     healthy: Desk, tmp_path: Path
@@ -579,7 +486,6 @@ def test_without_git_in_the_path_it_says_what_it_did_not_check(
     ]
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
     program = tmp_path / "programs" / "git"  # as it would be for another user
@@ -598,7 +504,6 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path
     )
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["commit", "index"])
 def test_what_git_cannot_read_is_a_warning_and_no_false_note(healthy: Desk, kind: str) -> None:
     head = git(healthy.root, "rev-parse", "HEAD").strip()
@@ -630,7 +535,6 @@ def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
     return Run.process(*command, cwd=place, environment=desk.environment(**identity)).code == 0
 
 
-@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("folder", "options"),
@@ -651,7 +555,6 @@ def test_as_a_hook_it_lets_a_healthy_commit_pass(
     assert (report.splitlines()[0], len(report.splitlines())) == (WELL, 2)
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path) -> None:
     healthy.log.write_bytes(b"torn\n")
@@ -662,22 +565,6 @@ def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path
 
 
 @posix
-@pytest.mark.long
-def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
-    healthy: Desk, tmp_path: Path
-) -> None:
-    git(healthy.root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
-    linked = replace(healthy, root=tmp_path / "linked")
-    (linked.root / "code").write_text("1\n")
-    git(linked.root, "add", "code")
-    hook(healthy, tmp_path / "report")
-    assert commits(linked, "--message=code")
-    report = (tmp_path / "report").read_text().replace(CLI, "python cli.py").splitlines()
-    assert report == [WELL, f"Project  {linked.root} (from cwd)"]
-
-
-@pytest.mark.long  # it costs much
-@posix
 def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_path: Path) -> None:
     torn.doctor("--fix", "--yes")
     hook(torn, tmp_path / "report")
@@ -685,23 +572,6 @@ def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_pat
     assert commits(torn, "--all")
 
 
-@pytest.mark.long  # it costs much
-def test_the_variables_of_another_repository_do_not_confuse_it(
-    healthy: Desk, tmp_path: Path
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "--quiet")
-    done = healthy.doctor(
-        GIT_DIR=str(other / ".git"),
-        GIT_WORK_TREE=str(other),
-        GIT_INDEX_FILE=str(other / ".git" / "index"),
-        GIT_PREFIX="",
-    )
-    assert (done.code, done.found) == (0, [])
-
-
-@pytest.mark.long  # it costs much
 def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
     healthy: Desk, tmp_path: Path
 ) -> None:
@@ -723,7 +593,6 @@ def cursor(
     return json.dumps({"mcpServers": {"sentinel-memory": entry}})
 
 
-@pytest.mark.long  # it costs much
 def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) -> None:
     other = healthy.home / "other"
     other.mkdir()
@@ -779,7 +648,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("problem", "shared"),
@@ -814,7 +682,6 @@ def test_a_broken_client_is_told_but_is_no_reason_to_fail(
 # JSON and Korean
 
 
-@pytest.mark.long  # it costs much
 def test_json_says_the_same_as_the_text(torn: Desk) -> None:
     text, told = torn.doctor(), torn.doctor("--json")
     assert text.code == told.code == 1
@@ -836,7 +703,6 @@ def test_json_says_the_same_as_the_text(torn: Desk) -> None:
     }
 
 
-@pytest.mark.long  # it costs much
 def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
     told = healthy.doctor("--json").told
     assert told == {
@@ -858,7 +724,6 @@ def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
     assert [fixed["aside"]] == [str(path) for path in healthy.asides()]
 
 
-@pytest.mark.long  # it costs much
 def test_in_korean_everything_is_korean(torn: Desk) -> None:
     done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
     assert (done.code, done.errors) == (1, "")
@@ -869,7 +734,6 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
 # Looking changes nothing
 
 
-@pytest.mark.long  # it costs much
 def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
     before = torn.tree()
@@ -880,7 +744,6 @@ def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
 
 
-@pytest.mark.long  # it costs much
 def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
     bare.write(ONE)
     bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
@@ -890,7 +753,6 @@ def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
     assert bare.tree() == before
 
 
-@pytest.mark.long  # it costs much
 def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:
     assert bare.doctor().code == 0
     assert bare.doctor("--fix", "--yes").code == 0
@@ -912,7 +774,6 @@ ILL: list[bytes | Record] = [
 ]
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     bare.write(*ILL)
     done = bare.doctor("--fix", "--yes")
@@ -922,7 +783,6 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     before = bare.write(*ILL)
@@ -938,7 +798,6 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
     )
 
 
-@pytest.mark.long
 def test_a_second_repair_changes_nothing(bare: Desk) -> None:
     bare.write(*ILL)
     bare.doctor("--fix", "--yes")
@@ -948,7 +807,6 @@ def test_a_second_repair_changes_nothing(bare: Desk) -> None:
     assert (done.code, bare.tree(), len(bare.asides())) == (1, before, 1)
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     healthy.log.write_bytes(healthy.log.read_bytes() + b"torn\n")
     done = healthy.doctor("--fix", "--yes")
@@ -959,7 +817,6 @@ def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     assert healthy.doctor().found == []
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     before = healthy.tree()
     done = healthy.doctor("--fix", "--yes")
@@ -970,7 +827,6 @@ def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     assert healthy.tree() == before
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
     if os.name == "nt":
         pytest.skip("links need a privilege there")
@@ -984,7 +840,6 @@ def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
     assert (bare.log.is_symlink(), len(bare.asides())) == (True, 1)
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> None:
     before = bare.write(*ILL)
     lock = f"{bare.log}.lock"
@@ -999,7 +854,6 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("P9")
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
@@ -1018,7 +872,6 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(project: Desk) -> None:
     data = project.write(ONE)
     project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
@@ -1046,7 +899,6 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
     assert project.tree() == before
 
 
-@pytest.mark.long  # it costs much
 def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk) -> None:
     project.write(ONE)
     project.commit()
@@ -1055,7 +907,6 @@ def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk)
         assert (project.log.parent / name).read_text() == text
 
 
-@pytest.mark.long  # it costs much
 @posix
 def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
     project.log.mkdir(parents=True)
@@ -1074,7 +925,6 @@ def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
 HOSTILE = "\x1b[2J\n\x9b31m\u202eevil\u2028\x7f\ud800"
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("P13")
 def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> None:
     twice = f'"lesson": "", {json.dumps(HOSTILE)}: 1, {json.dumps(HOSTILE)}: 2, "lesson": '
@@ -1088,19 +938,6 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
     assert keys == ["lesson", HOSTILE]
 
 
-@pytest.mark.long  # it costs much
-@posix
-def test_nothing_of_a_client_reaches_the_terminal_as_a_command(healthy: Desk) -> None:
-    config = json.loads(cursor("/gone/python"))
-    config["mcpServers"] = {f"sentinel {HOSTILE}": config["mcpServers"]["sentinel-memory"]}
-    (healthy.home / ".cursor").mkdir()
-    (healthy.home / ".cursor" / "mcp.json").write_text(json.dumps(config))
-    done = healthy.doctor()
-    assert done.code == 0
-    assert {char for char in done.out if not char.isprintable()} == {"\n"}
-
-
-@pytest.mark.long
 def test_a_large_log_takes_seconds(bare: Desk) -> None:
     lesson = "x" * 500
     records = (a_record(f"gap {at}", lesson=lesson, now=LONG_AGO) for at in range(31_000))
@@ -1113,7 +950,6 @@ def test_a_large_log_takes_seconds(bare: Desk) -> None:
     assert time.monotonic() - began < 120
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("size", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, size: int) -> None:
     data = bare.write(Random(1).randbytes(size))
@@ -1123,16 +959,3 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, s
     [aside] = bare.asides()
     kept = aside.read_bytes()
     assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_the_command_that_the_doctor_names_saves_a_utf_16_log_as_utf_8(
-    bare: Desk, encoding: str
-) -> None:
-    bare.write(ONE)
-    data = bare.log.read_bytes()
-    bare.log.write_bytes(data.decode().encode(encoding))
-    [command] = re.findall(r"`(python3? -c .*)`", "\n".join(bare.doctor().found))
-    program = shlex.split(command)[2]
-    subprocess.run([sys.executable, "-c", program], cwd=bare.root, check=True)
-    assert bare.log.read_bytes() == data

@@ -8,6 +8,7 @@ from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
 
+pytestmark = pytest.mark.long  # each costs much
 PASSWORD = "correct-horse-battery"
 
 
@@ -21,7 +22,6 @@ def findings(desk: Desk, dsn: str) -> list[tuple[str, str, str]]:
     return [(it["kind"], it["severity"], it["facts"].get("names", "")) for it in told["findings"]]
 
 
-@pytest.mark.long  # it costs much
 def test_a_server_that_is_well_is_named_without_its_password(
     healthy: Desk, team_server: TeamServer
 ) -> None:
@@ -35,7 +35,6 @@ def test_a_server_that_is_well_is_named_without_its_password(
     assert empty == [("fragments_server_vectors", "note", "")]
 
 
-@pytest.mark.long  # it costs much
 def test_what_lets_agents_see_each_other_is_an_error(
     healthy: Desk, team_server: TeamServer
 ) -> None:
@@ -54,7 +53,6 @@ def test_what_lets_agents_see_each_other_is_an_error(
     assert findings(healthy, dsn) == []
 
 
-@pytest.mark.long  # it costs much
 def test_keys_that_nobody_uses_and_a_redis_that_is_gone_are_named(
     healthy: Desk, team_server: TeamServer
 ) -> None:
@@ -75,7 +73,6 @@ def test_keys_that_nobody_uses_and_a_redis_that_is_gone_are_named(
     assert PASSWORD not in done.out + done.errors
 
 
-@pytest.mark.long  # it costs much
 def test_a_server_that_does_not_answer_stops_no_pipeline(healthy: Desk) -> None:
     dsn = f"postgresql://ann:{PASSWORD}@127.0.0.1:1/team"
     for lang in ("en", "ko"):

@@ -338,42 +338,6 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
     assert command(shallow, *ORIGINALS, "--yes", RULE).refusal.endswith(cut)
 
 
-@pytest.mark.long
-def test_a_worktree_has_the_versions_of_its_repository(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
-    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"))
-    assert len(versions(command, tmp_path / "tree", TWO.id)) == 2
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-def test_a_link_is_followed_to_where_git_has_the_log(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
-    (tmp_path / "linked").mkdir()
-    (tmp_path / "linked" / ".context").symlink_to(project / ".context")
-    without_side_file(project)
-    assert len(versions(command, tmp_path / "linked", TWO.id)) == 2
-
-
-@pytest.mark.long
-def test_a_path_outside_ascii_is_no_obstacle(tmp_path: Path, command: Command) -> None:
-    project = new_project(tmp_path / "repo") / "결제 'é"
-    store_of(project).upsert_log(a_draft("one"))
-    commit(tmp_path / "repo")
-    [told] = places(command, project, ONE.id)
-    assert "in git since" in told
-
-
-def test_variables_of_a_git_hook_do_not_lead_elsewhere(
-    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_DIR", str(project.parent))
-    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
-    [told] = places(command, project, THREE.id)
-    assert "in git since" in told
-
-
 def test_outside_a_repository_only_the_present_version_is_known(
     tmp_path: Path, command: Command
 ) -> None:
@@ -437,14 +401,6 @@ def test_without_git_a_sentence_says_what_to_install(
             " unchanged. Install git, or put it on the PATH, then repeat the command."
         )
     assert path_of(project).read_bytes() == before
-
-
-def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command) -> None:
-    shutil.rmtree(project / ".git" / "objects")
-    (project / ".git" / "objects").mkdir()
-    refusal = command(project, "show", TWO.id, "--versions").refusal
-    assert refusal.startswith("The history cannot be read: git objects are missing or damaged")
-    assert refusal.endswith("Then repeat the command.")
 
 
 def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command: Command) -> None:

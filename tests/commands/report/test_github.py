@@ -12,7 +12,7 @@ import pytest
 from commands.report.github import MOST_SUMMARY_BYTES
 from core.messages import Language
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git, install_hook, new_project, path_of, run_git, write
+from tests.support.git_clones import git, install_hook, path_of, run_git, write
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
 from tests.support.samples import a_record
 from tests.support.sentences import sentence
@@ -237,16 +237,6 @@ def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path)
         assert "1 possible secret" in refused.stdout + refused.stderr
         assert TOKEN not in refused.stdout + refused.stderr
     assert git(project, "log", "--format=%s").split("\n")[0] == "good"
-
-
-def test_an_index_of_another_repository_is_passed_over(
-    project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = new_project(tmp_path / "other")
-    written(other, SECRET)
-    written(project, PLAIN)
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
-    assert report("--staged").first == "**Memory:** nothing changed (records: 1)."
 
 
 # The documents.

@@ -190,17 +190,6 @@ def test_ends_left_out_are_those_of_git(project: Path, report: Report) -> None:
     assert report("..HEAD~1").first == "**Memory:** nothing changed (records: 1)."
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("wanted", ["nowhere", "nowhere..HEAD", "HEAD..a..b", "", "HEAD:README"])
-def test_a_revision_that_git_does_not_know_is_said(
-    wanted: str, project: Path, report: Report
-) -> None:
-    told = report(wanted)
-    assert (told.code, told.out) == (2, "")
-    assert told.errors.startswith("git knows no commit by this name: ")
-    assert "Nothing was changed." in told.errors
-
-
 def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) -> None:
     for wanted in ("-x..HEAD", "--output=x", "HEAD..--all"):
         told = report("--", wanted)

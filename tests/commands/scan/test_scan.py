@@ -549,25 +549,6 @@ def test_records_that_become_one_and_leftovers_are_told(scan: Command, project: 
     assert lines[2].endswith(", one record now: github-token 2")
 
 
-def test_a_field_above_its_limit_is_told(scan: Command, project: Path) -> None:
-    address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
-    write(project, replace(SAFE, topic=address.ljust(64, "y")))
-    assert scan("--redact", "--yes").lines[2] == (
-        "    warning: topic now exceeds its limit (69 of 64 bytes). It can still be read;"
-        " shorten it by hand."
-    )
-
-
-@pytest.mark.long  # it costs much
-def test_without_a_secret_nothing_is_written(scan: Command, project: Path) -> None:
-    write(project, SAFE)
-    before = path_of(project).stat()
-    assert scan("--redact", "--yes") == Run(0, "No secrets found; nothing was written.\n", "")
-    after = path_of(project).stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert [path.name for path in path_of(project).parent.iterdir()] == ["memory_log.jsonl"]
-
-
 @pytest.mark.long  # it costs much
 @posix
 def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(

@@ -236,12 +236,6 @@ def test_a_relative_file_is_meant_from_where_the_command_is_given(
     assert done.out == "Written: a.md (sessions: 24).\n"
 
 
-def test_a_file_outside_the_project_is_refused(store: SessionStore, command: Command) -> None:
-    done = command("sessions", "export", "-o", "../a.md")
-    assert (done.code, done.out) == (1, "")
-    assert "a.md does not lie in the project. Nothing was written." in done.errors
-
-
 def test_without_sessions_there_is_nothing_to_export(project: Path, command: Command) -> None:
     assert command("sessions", "export", "-o", "a.md") == Run(1, "", "\n".join([*EMPTY, ""]))
     assert list(project.iterdir()) == []
