@@ -41,11 +41,11 @@ from real_changes import (
 from commands.clients.changed_lines import new_lines
 from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
+from core.lessons.action import Action
 from core.lessons.briefing import action_briefing
-from core.lessons.recall.for_action import MOST_RECORDS, choose
-from core.lessons.recall.rarity import Surroundings, surroundings_of
-from core.lessons.recall.reading import Action
+from core.lessons.recall import MOST_RECORDS, choose
 from core.lessons.record import Record
+from core.lessons.surroundings import Surroundings, surroundings_of
 from core.text.ranking import rank
 from core.text.tokens import estimate_tokens
 
@@ -206,7 +206,7 @@ def best_of_the_search(case: Labelled) -> Sequence[Record]:
 
 def anchored_only(case: Labelled) -> Sequence[Record]:
     """Records whose path anchors stand for a file of the action, and nothing else."""
-    from core.lessons.anchors.paths import matches
+    from core.lessons.anchors import matches
 
     found = [
         it

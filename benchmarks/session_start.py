@@ -33,8 +33,8 @@ from real_memories import ROOT, commit_of, git, memory, record
 
 from core.lessons.briefing import Briefing, prompt_briefing, session_briefing
 from core.lessons.log import MemoryLog
-from core.lessons.recall.for_task import Work, by_work, for_prompt
 from core.lessons.record import Record
+from core.lessons.task import Work, by_work, for_prompt
 from core.settings import Settings
 from core.text.tokens import estimate_tokens
 

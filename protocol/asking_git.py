@@ -25,6 +25,6 @@ def check_triggers(when: str | list[str] | None, project: str) -> None:
     project: the path of its directory.
     """
     if when:
-        from core.lessons.anchors.common import checked_triggers  # not every save has triggers
+        from core.lessons.reach import checked_triggers  # not every save has triggers
 
         checked_triggers(when, Path(project))

@@ -44,12 +44,11 @@ ROOMS = {
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
-    "core.lessons.recall": "core core.data core.lessons core.text",
     "core.git": "core core.text",
     "core.lessons.history": "core core.git core.lessons core.lessons.upkeep",
-    "core.lessons.anchors.common": "core core.git core.lessons core.text_redaction",
+    "core.lessons.reach": "core core.git core.lessons core.text_redaction",
     "core.lessons.log_file": "core core.disk",
-    "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection"
+    "core.lessons": "core core.data core.text_redaction core.sanitizer core.text core.injection"
     " core.together core.data",
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
@@ -68,7 +67,7 @@ ROOMS = {
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.secrets core.sanitizer core.injection core.text".split()
-PURE += "core.text_redaction core.lessons core.lessons.recall core.lessons.upkeep".split()
+PURE += "core.text_redaction core.lessons core.lessons.upkeep".split()
 PURE += "core.errors core.together".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},

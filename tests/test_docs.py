@@ -11,8 +11,13 @@ from fastmcp import Client
 
 import cli
 import server
-from core.lessons.anchors.paths import MOST_PATHS, PATH_BYTES
-from core.lessons.anchors.triggers import LEAST_TRIGGER_CHARS, MOST_TRIGGERS, TRIGGER_BYTES
+from core.lessons.anchors import (
+    LEAST_TRIGGER_CHARS,
+    MOST_PATHS,
+    MOST_TRIGGERS,
+    PATH_BYTES,
+    TRIGGER_BYTES,
+)
 from core.lessons.log_file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import (
     ID_DIGITS,

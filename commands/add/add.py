@@ -20,8 +20,8 @@ from commands.terminal.console import (
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.lessons.anchors.common import checked_triggers
 from core.lessons.outcomes import Saved
+from core.lessons.reach import checked_triggers
 from core.lessons.record import Draft, utc_now
 from core.messages import say
 from core.parser import add_project

@@ -7,8 +7,8 @@ from pathlib import Path
 from commands.doctor.mending import cli_line
 from core.git import tracked_files
 from core.lessons.log import MemoryLog
-from core.lessons.recall.showable import can_be_shown, shown_everywhere
 from core.lessons.record import Record
+from core.lessons.surroundings import can_be_shown, shown_everywhere
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.text_redaction import safe

@@ -258,7 +258,7 @@ def _near_the_work(scene: Scene, log: MemoryLog) -> list[Record]:
     from pathlib import Path
 
     from commands.hook.work_at_hand import work_at_hand  # starts git, for long memories only
-    from core.lessons.recall.for_task import by_work
+    from core.lessons.task import by_work
 
     cwd = scene.moment.cwd
     is_elsewhere = cwd and cwd != scene.root and not inside(scene.root, cwd)  # another work tree
@@ -287,8 +287,9 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
     from commands.hook.surroundings import load, save
-    from core.lessons.recall.for_action import choose  # these compile what no other event needs
-    from core.lessons.recall.reading import Action, log_at_hand
+    from core.lessons.action import Action
+    from core.lessons.long_log import log_at_hand
+    from core.lessons.recall import choose  # these compile what no other event needs
 
     moment = scene.moment
     text = _brought(scene)
@@ -341,8 +342,9 @@ def _brought(scene: Scene) -> str:
 
 def _at_prompt(scene: Scene) -> Briefing:
     """Show the records that a prompt is about and that its agent has not seen since the start."""
-    from core.lessons.recall.for_task import for_prompt
-    from core.lessons.recall.reading import Action, log_at_hand
+    from core.lessons.action import Action
+    from core.lessons.long_log import log_at_hand
+    from core.lessons.task import for_prompt
 
     text, agent = scene.moment.text, scene.moment.agent
     known = scene.session.shown(agent)

@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
+from core.lessons.action import Action
 from core.lessons.log import MemoryLog, split_lines
-from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
-from core.lessons.recall.reading import Action
 from core.lessons.record import Record, cached_parse_line
 from core.lessons.selection import is_usable
+from core.lessons.surroundings import Sample, Surroundings, surroundings_of
 from core.text.normal_form import normal_form
 
 FILE = "surroundings.json"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.git import HistoryError, WorkTree
-from core.lessons.recall.for_task import MOST_FILES, Work
+from core.lessons.task import MOST_FILES, Work
 from core.project import CONTEXT_DIRECTORY
 
 WAIT_S = 1

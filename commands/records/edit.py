@@ -19,10 +19,10 @@ from commands.terminal.printing import print_within
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
-from core.lessons.anchors.common import checked_triggers
-from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
+from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.history import one_named
 from core.lessons.outcomes import Renewed
+from core.lessons.reach import checked_triggers
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import say
 from core.parser import add_project

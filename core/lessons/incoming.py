@@ -12,8 +12,7 @@ from core.errors import (
     UnknownTypeError,
 )
 from core.injection.marks import may_hide
-from core.lessons.anchors.paths import normalise_paths
-from core.lessons.anchors.triggers import normalise_triggers
+from core.lessons.anchors import normalise_paths, normalise_triggers
 from core.lessons.outcomes import Offered
 from core.lessons.record import (
     LIMITS_BYTES,

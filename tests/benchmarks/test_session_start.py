@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from real_memories import commit_of, own_history, written_elsewhere
 from session_start import CHATTER, Case, interval, work_before
 
-from core.lessons.recall.for_task import for_prompt
+from core.lessons.task import for_prompt
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 NONE = frozenset[str]()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from core.injection.phrases import _compiled
 from core.injection.rules import orders
-from core.lessons.anchors.paths import _expression
+from core.lessons.anchors import _expression
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.secrets.named_rows import _rows
 from core.secrets.named_values import _INTRODUCING
@@ -53,8 +53,8 @@ _IN_TABLES = (
     "core.injection.phrases pattern",
     "core.injection.phrases rule.pattern",
     "core.injection.phrases rule.unless",
-    "core.lessons.anchors.paths '/'.join(first) + _BELOW",
-    "core.lessons.anchors.paths text + _BELOW",
+    "core.lessons.anchors '/'.join(first) + _BELOW",
+    "core.lessons.anchors text + _BELOW",
     "core.sanitizer spelled(rule.pattern)",
     "core.secrets.named_rows after",
     "core.secrets.named_rows f'(?:{before})\\\\Z'",
@@ -66,7 +66,7 @@ MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
     "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
-    "core.lessons.anchors.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
+    "core.lessons.anchors expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
@@ -108,9 +108,7 @@ def _in_tables() -> Iterator[Expression]:
             yield Expression("core.injection.phrases", _compiled(pattern).pattern)
     for glob in GLOBS:
         made = _expression(glob)
-        yield Expression(
-            f"core.lessons.anchors.paths {glob}", made.pattern, made.flags, anchored=True
-        )
+        yield Expression(f"core.lessons.anchors {glob}", made.pattern, made.flags, anchored=True)
     for where, patterns in MADE.items():
         for pattern in patterns:
             yield Expression(where, pattern)

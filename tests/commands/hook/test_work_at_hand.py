@@ -11,7 +11,7 @@ import pytest
 
 from commands.hook import work_at_hand as reader
 from commands.hook.work_at_hand import work_at_hand
-from core.lessons.recall.for_task import MOST_FILES, Work
+from core.lessons.task import MOST_FILES, Work
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, save
 

@@ -10,8 +10,8 @@ from commands.clients.table import CLIENTS
 from core import git as call
 from core.errors import TriggerTooCommonError
 from core.git import RULES, files_with
-from core.lessons.anchors.common import checked_triggers
-from core.lessons.anchors.paths import matches
+from core.lessons.anchors import matches
+from core.lessons.reach import checked_triggers
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
 from tests.support.hostile_repository import Traps, poison

@@ -11,7 +11,7 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
-from core.lessons.anchors.paths import (
+from core.lessons.anchors import (
     MOST_PATHS,
     PATH_BYTES,
     could_match,

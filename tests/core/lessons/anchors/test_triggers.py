@@ -15,7 +15,7 @@ from core.errors import (
     TriggerLinesError,
     TriggerTooShortError,
 )
-from core.lessons.anchors.triggers import (
+from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
     MOST_TRIGGERS,
     TRIGGER_BYTES,

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.for_action import MOST_RECORDS, choose
-from core.lessons.recall.rarity import surroundings_of
-from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
+from core.lessons.action import Action
+from core.lessons.long_log import MOST_CHOSEN, MOST_READ, AtHand, log_at_hand
+from core.lessons.recall import MOST_RECORDS, choose
 from core.lessons.record import Record
+from core.lessons.surroundings import surroundings_of
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
 
@@ -326,7 +327,7 @@ def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> No
 @pytest.mark.long  # it costs much
 def test_a_short_log_is_recalled_without_the_ranking() -> None:
     program = (
-        "import sys; from core.lessons.recall.for_action import Action, choose;"
+        "import sys; from core.lessons.recall import Action, choose;"
         "choose(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
     )
     done = Run.process(sys.executable, "-c", program, cwd=ROOT)

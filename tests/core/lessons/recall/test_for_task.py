@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.for_task import MOST_RANKED, Work, by_work, for_prompt
 from core.lessons.record import Record
+from core.lessons.task import MOST_RANKED, Work, by_work, for_prompt
 from tests.support.samples import a_record
 
 REFUND = a_record("who approves", topic="refund", lesson="A refund needs a second approver.")

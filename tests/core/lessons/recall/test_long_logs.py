@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.lessons.action import Action
 from core.lessons.log import MOST_HIDDEN, MemoryLog
-from core.lessons.recall.reading import MOST_READ, Action, log_at_hand
+from core.lessons.long_log import MOST_READ, log_at_hand
 from core.lessons.record import Record, new_record
 from tests.support.samples import LATER, NOW, a_draft
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
-from core.lessons.recall.reading import Action
+from core.lessons.action import Action
+from core.lessons.surroundings import Sample, Surroundings, surroundings_of
 from tests.support.samples import a_record
 
 RECORD = a_record(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.candidates import Candidate, Sought
-from core.lessons.recall.reading import Action, Reading, Vocabulary
+from core.lessons.action import Action, Reading, Vocabulary
+from core.lessons.recall import Candidate, Sought
 from tests.support.samples import a_record
 
 PIECES = [*"ab9B_-. \nﬁ환불이İK", "is", "ok", "Foo", "bar", "ies", "ing", "s", "ｆ", "É"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.lessons.recall.shell import phrases_in, tool_files
+from core.lessons.action import phrases_in, tool_files
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.lessons.recall.showable import (
+from core.lessons.record import Record
+from core.lessons.surroundings import (
     LEAST_FILES,
     MOST_FILES,
     can_be_shown,
     shown_everywhere,
 )
-from core.lessons.record import Record
 from tests.support.samples import a_record
 
 MUTE = a_record("always new", topic="a", lesson="Never use it; do it like that instead.")

@@ -14,8 +14,8 @@ from itertools import islice
 from math import log
 
 from core.data import word_list
-from core.lessons.anchors.paths import could_match, matches
-from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, files_in, worded
+from core.lessons.action import files_in, worded
+from core.lessons.anchors import MOST_ANCHORS, MOST_PATTERN_CHARS, could_match, matches
 from core.lessons.record import Record
 from core.lessons.selection import is_usable
 from core.text.english import function_words, stem_of

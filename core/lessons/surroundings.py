@@ -3,19 +3,18 @@
 Pure. Each is counted over samples of the project: its past changes and the names of its files.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import log
 
-from core.lessons.anchors.paths import could_match, matches
-from core.lessons.recall.reading import (
+from core.lessons.action import Action, Reading, files_in, worded
+from core.lessons.anchors import (
     MOST_ANCHORS,
     MOST_PATTERN_CHARS,
-    MOST_TRIGGERS,
-    Action,
-    Reading,
-    worded,
+    MOST_RECALLED_TRIGGERS,
+    could_match,
+    matches,
 )
 from core.lessons.record import Record
 
@@ -24,6 +23,12 @@ _FEWEST, _LEAST_SIZE = 3, 20
 _COMMON_SHARE, _FEW_FILES = 0.02, 4
 # The newest; one that is left out counts as rare. A pattern costs up to 1 ms.
 _MOST_PATTERNS = 200
+
+
+EVERYWHERE = 0.25  # of the files of a project
+LEAST_FILES = 20  # of fewer, a quarter says nothing
+# What is looked at, evenly over the files: a matched pattern costs some 2 µs.
+MOST_FILES, MOST_PATTERNS = 500, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,9 @@ def _anchors(records: Sequence[Record], files: Sequence[str]) -> Sample:
 
 
 def _triggers(records: Iterable[Record], texts: Sequence[str]) -> Sample:
-    triggers = dict.fromkeys(it for record in records for it in record.when[:MOST_TRIGGERS])
+    triggers = dict.fromkeys(
+        it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]
+    )
     return Sample(len(texts), {it: sum(it in text for text in texts) for it in triggers})
 
 
@@ -146,3 +153,42 @@ def _rarity(count: int, size: int) -> float:
 
 def _share(count: int, size: int) -> float:
     return (count + 0.5) / (size + 1)
+
+
+def can_be_shown(record: Record) -> bool:
+    """Return False where no action can have anything in common with a record.
+
+    It has no path anchor, no trigger, and its texts name no file and have no word that tells more
+    than `must` or `always` do.
+    """
+    if _patterns(record) or any(it.strip() for it in record.when[:MOST_RECALLED_TRIGGERS]):
+        return True
+    text = worded("\n".join(record.texts))
+    reading = Reading(text)
+    has_word = any(len(word) > 1 for word in reading.words)  # one syllable tells nothing
+    return bool(has_word or reading.names or files_in(text))
+
+
+def shown_everywhere(
+    records: Iterable[Record], files: Sequence[str]
+) -> Iterator[tuple[Record, int]]:
+    """Yield the records whose path anchors stand for more than a quarter of the files.
+
+    Each with the share in percent. files: those of the project, as `matches` takes them.
+    """
+    if len(files) < LEAST_FILES:
+        return
+    looked = files[:: -(-len(files) // MOST_FILES)]
+    standing: dict[str, frozenset[str]] = {}
+    for record in records:
+        found: set[str] = set()
+        for pattern in _patterns(record):
+            if pattern not in standing and len(standing) < MOST_PATTERNS:
+                standing[pattern] = frozenset(it for it in looked if matches(pattern, it))
+            found |= standing.get(pattern, frozenset())
+        if len(found) > EVERYWHERE * len(looked):
+            yield record, round(100 * len(found) / len(looked))
+
+
+def _patterns(record: Record) -> list[str]:
+    return [it for it in record.paths[:MOST_ANCHORS] if it and len(it) <= MOST_PATTERN_CHARS]

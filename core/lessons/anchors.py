@@ -1,13 +1,18 @@
-"""Reads path anchors: patterns of the files that a record is about, written as in `.gitignore`.
+"""Reads anchors: the files that a record is about, and the pieces of code that call it up.
 
-Pure. The form is that of git (git-scm.com/docs/gitignore) without `!` and escapes: relative to the
-project, `/` between names, `*` and `?` within a name, `**` over any number of them. A pattern with
-no slash but at its end stands for a name in any directory; one that names a directory stands for
-all below it. Case makes no difference, as in many file systems.
+Pure. A path is a pattern as in `.gitignore` (git-scm.com/docs/gitignore) without `!` and escapes:
+relative to the project, `/` between names, `*` and `?` within a name, `**` over any number of them.
+A pattern with no slash but at its end stands for a name in any directory; one that names a
+directory stands for all below it. Case makes no difference, as in many file systems.
+
+A trigger is taken as it is written, case and all; only blanks around it go. A short one stands
+everywhere, so that it has at least four characters. A letter of Hangul, Han or kana counts as two:
+a word such as `환불` is as rare as an English one of six letters.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from core.errors import (
@@ -16,12 +21,21 @@ from core.errors import (
     NegatedPathError,
     PathOutsideError,
     TooManyPathsError,
+    TooManyTriggersError,
+    TriggerLinesError,
+    TriggerTooShortError,
 )
 from core.text.normal_form import normal_form
 
-MOST_PATHS = 16
-PATH_BYTES = 128
-_MOST_PATTERN_CHARS = 1_024  # of a line that another program wrote
+MOST_PATHS, PATH_BYTES = 16, 128
+MOST_TRIGGERS, TRIGGER_BYTES, LEAST_TRIGGER_CHARS = 5, 128, 4
+# Of all that is given at once: as it is stored, a path below a long directory, and repeated.
+MOST_GIVEN_CHARS = 65_536
+# What is looked at when records are recalled.
+MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
+MOST_PATTERN_CHARS = 512  # four times the limit of a save
+MOST_RECALLED_TRIGGERS = 100  # of a principle, as well
+_MOST_COMPILED_CHARS = 1_024  # of a line that another program wrote
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
@@ -31,6 +45,8 @@ _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
 _SEPARATORS = re.compile(r"[,{}\n]")
 _HERE = re.compile(r"(?:\./)*+")
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
+_NO_LINE = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
+_FIRST_WIDE = "\u1100"
 
 
 def normalise_paths(
@@ -46,35 +62,12 @@ def normalise_paths(
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
     ValueError.
     """
-    from core.lessons.anchors.given import listed  # a hook only matches
-
-    pieces = listed(given, "paths", most and most * PATH_BYTES, _split)
-    patterns = [_normal(it, root) for text in pieces for it in _alternatives(text)]
+    pieces = _listed(given, "paths", most and most * PATH_BYTES, _split)
+    patterns = [_normal_path(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if most is not None and len(patterns) > most:
         raise TooManyPathsError(count=len(patterns), most=most)
     return tuple(patterns)
-
-
-def matches(pattern: str, path: str) -> bool:
-    """Say whether a pattern stands for a file; path: relative to the project, `/` between names.
-
-    One far longer than any that can be saved stands for none.
-    """
-    if len(pattern) > _MOST_PATTERN_CHARS or not could_match(pattern, path):
-        return False
-    return bool(_expression(pattern).fullmatch(path.casefold()))
-
-
-def could_match(pattern: str, path: str) -> bool:
-    """Return False only where `matches` does; paths may be many in one text. Compiles nothing."""
-    name = path.casefold()
-    return all(piece in name for piece in _PLAIN.findall(pattern.casefold().partition("[")[0]))
-
-
-def is_exact(pattern: str) -> bool:
-    """Return whether a pattern names something in one directory, not a kind of file anywhere."""
-    return "/" in pattern.rstrip("/")
 
 
 def _split(text: str) -> list[str]:
@@ -104,7 +97,7 @@ def _alternatives(text: str) -> list[str]:
     return made
 
 
-def _normal(text: str, root: str) -> str:
+def _normal_path(text: str, root: str) -> str:
     if _SURROGATE.search(text):
         raise LoneSurrogateError(field="paths")
     path = _slashed(text)
@@ -127,6 +120,94 @@ def _normal(text: str, root: str) -> str:
 def _slashed(text: str) -> str:
     text = normal_form("NFC", text).strip().replace("\\", "/")
     return re.sub(r"(?<=.)/{2,}", "/", text)
+
+
+def normalise_triggers(
+    given: str | Sequence[str], *, most: int | None = MOST_TRIGGERS
+) -> tuple[str, ...]:
+    """Return triggers as the log stores them, each once: NFC, without blanks around them.
+
+    given: a list, or one text with a piece in each line or as JSON; a comma parts none. most: how
+    many there may be, None for any number.
+
+    Raises TriggerTooShortError, also for a blank one, TriggerLinesError for one that is not within
+    one line, FieldTooLongError, LoneSurrogateError and TooManyTriggersError, all of them
+    ValueError.
+    """
+    pieces = _listed(given, "when", most and most * TRIGGER_BYTES, _lines)
+    triggers = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
+    if most is not None and len(triggers) > most:
+        raise TooManyTriggersError(count=len(triggers), most=most)
+    return triggers
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _normal_trigger(text: str) -> str:
+    if _SURROGATE.search(text):
+        raise LoneSurrogateError(field="when")
+    piece = normal_form("NFC", text).strip()
+    if _NO_LINE.search(piece):
+        raise TriggerLinesError
+    used_bytes = len(piece.encode("utf-8"))
+    if used_bytes > TRIGGER_BYTES:
+        raise FieldTooLongError(field="when", used_bytes=used_bytes, limit_bytes=TRIGGER_BYTES)
+    if len(piece) + sum(map(_is_wide, piece)) < LEAST_TRIGGER_CHARS:
+        raise TriggerTooShortError(least=LEAST_TRIGGER_CHARS)
+    return piece
+
+
+def _is_wide(char: str) -> bool:
+    return char >= _FIRST_WIDE and char.isalpha()
+
+
+def _listed(
+    given: str | Sequence[str],
+    field: str,
+    limit_bytes: int | None,
+    split: Callable[[str], Sequence[str]],
+) -> Sequence[str]:
+    """Return the items of what is given; `split` parts a text that is no JSON.
+
+    Raises FieldTooLongError for far more than the `limit_bytes` of `field`, before it is looked at;
+    None: there is no limit.
+    """
+    given_chars = len(given) if isinstance(given, str) else sum(map(len, given))
+    if limit_bytes is not None and given_chars > MOST_GIVEN_CHARS:
+        raise FieldTooLongError(field=field, used_bytes=given_chars, limit_bytes=limit_bytes)
+    if not isinstance(given, str):
+        return given
+    if given.lstrip().startswith("["):
+        try:
+            parsed = json.loads(given)
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
+            return parsed
+    return split(given)
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Say whether a pattern stands for a file; path: relative to the project, `/` between names.
+
+    One far longer than any that can be saved stands for none.
+    """
+    if len(pattern) > _MOST_COMPILED_CHARS or not could_match(pattern, path):
+        return False
+    return bool(_expression(pattern).fullmatch(path.casefold()))
+
+
+def could_match(pattern: str, path: str) -> bool:
+    """Return False only where `matches` does; paths may be many in one text. Compiles nothing."""
+    name = path.casefold()
+    return all(piece in name for piece in _PLAIN.findall(pattern.casefold().partition("[")[0]))
+
+
+def is_exact(pattern: str) -> bool:
+    """Return whether a pattern names something in one directory, not a kind of file anywhere."""
+    return "/" in pattern.rstrip("/")
 
 
 @lru_cache(maxsize=1_024)

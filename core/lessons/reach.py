@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.errors import TriggerTooCommonError
 from core.git import files_with
-from core.lessons.anchors.triggers import MOST_TRIGGERS, normalise_triggers
+from core.lessons.anchors import MOST_TRIGGERS, normalise_triggers
 from core.text_redaction import has_secret
 
 MOST_PERCENT = 3

@@ -1,23 +1,50 @@
-"""Weighs what speaks for a record at one action: its files, its triggers, commands and words.
+"""Chooses the records that an action needs: the few whose files, commands and words are its own.
 
-Pure. Evidence is worth the more, the rarer it is in the project. The weights were chosen on the
-labelled actions of `benchmarks/recall.py`.
+Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
+silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
+more, the rarer it is in the project. The weights were chosen on the labelled actions of
+`benchmarks/recall.py`, which also says how often they are right. What this cannot do: synonyms,
+translations, and rules about what code does rather than what it is called.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from math import log
+from typing import NamedTuple
 
 from core.data import word_list
-from core.lessons.anchors.paths import is_exact, matches
-from core.lessons.recall.candidates import Candidate, Sought
-from core.lessons.recall.rarity import Surroundings
-from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, Action, Reading
-from core.lessons.recall.shell import tool_files
+from core.lessons.action import (
+    TOKEN,
+    Action,
+    Reading,
+    Vocabulary,
+    files_in,
+    phrases_in,
+    tool_files,
+    without_imports,
+    worded,
+)
+from core.lessons.anchors import (
+    MOST_ANCHORS,
+    MOST_PATTERN_CHARS,
+    MOST_RECALLED_TRIGGERS,
+    is_exact,
+    matches,
+)
 from core.lessons.record import Record
-from core.lessons.selection import is_harmless
+from core.lessons.selection import is_harmless, is_usable
+from core.lessons.surroundings import Surroundings
 from core.text.english import stem_of
+from core.text.normal_form import normal_form
+
+MOST_RECORDS = 4  # of which those that only words speak for are three at most
+_MOST_BY_WORDS = 3
+
+# What a record must reach. The words of a command say less, since many lessons name commands.
+_NEEDED, _NEEDED_IN_A_SHELL = 3.5, 5.6
+_BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise beside it
 
 # Files: those of `paths`, then those that the texts name.
 _ANCHORED_FILE, _ANCHORED_PLACE, _ANCHORED_KIND = 3.6, 3.5, 2.0
@@ -43,11 +70,156 @@ _COMMON_FILE = re.compile(
     r"|readme|config|settings|setup|package|mod|lib|app|constants?|errors?|schema|page|layout|route"
     r"|handler|service|server|client)\.[a-z]+"
 )
+_OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
 
 
-@cache
-def _common_words() -> frozenset[str]:
-    return frozenset(map(stem_of, word_list("common_in_code")))
+class Choice(NamedTuple):
+    """The records that an action needs, and the words that it shares with the log."""
+
+    records: Sequence[Record] = ()
+    words: Collection[str] = ()
+
+
+def choose(
+    action: Action,
+    records: Sequence[Record],
+    count: int | None = None,
+    having: Mapping[str, int] | None = None,
+    surroundings: Surroundings | None = None,
+) -> Choice:
+    """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
+
+    Nearly always none. Any text is allowed on both sides; a record that is not usable, or reads
+    like an order to a model, is passed over. count, having: as in AtHand, when these are not all
+    records of the log. surroundings: what is common in the project, as far as it is known.
+    """
+    action = action.readable()
+    # The surest first: a word counts where it stands first.
+    texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
+    sources = [(name, Reading(text)) for name, text in texts.items() if text.strip()]
+    if not sources:
+        return Choice()
+    sought = Sought.of(action, [reading for _, reading in sources])
+    candidates = [Candidate(record, sought) for record in records if is_usable(record)]
+    rarity = Rarity(candidates, count or len(records), having or {}, surroundings or Surroundings())
+    evidence = Evidence(action, sources, sought, rarity)
+    weights = [evidence.of(candidate) for candidate in candidates]
+    needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
+    found = sorted(((it, at) for at, it in enumerate(weights) if it >= needed), reverse=True)
+    by_words, least, chosen = 0, 0.0, list[Record]()
+    for weight, at in found:
+        record, is_sure = candidates[at].record, candidates[at].is_sure
+        if len(chosen) == MOST_RECORDS or not (is_sure or by_words < _MOST_BY_WORDS):
+            continue
+        if (is_sure or weight >= least) and is_harmless(record):
+            by_words += not is_sure
+            least = least or _BESIDE_THE_BEST * weight
+            chosen.append(record)
+    return Choice(chosen, {word for it in candidates for word in it.shared})
+
+
+class Sought(NamedTuple):
+    """What an action says. words: of its texts. phrases and options: of its command.
+
+    names: caseless, of the files that it names the last parts, of the folders around them all with
+    their `/`. text: what it runs and writes but what brings in other modules. imports: with that.
+    """
+
+    text: str
+    imports: str
+    words: Vocabulary
+    phrases: Collection[tuple[str, str]]
+    options: Collection[str]
+    names: Collection[str]
+
+    @classmethod
+    def of(cls, action: Action, readings: Sequence[Reading]) -> "Sought":
+        return cls(
+            text=f"{action.command}\n{without_imports(action.text)}",
+            imports=action.text,
+            words=Vocabulary(readings),
+            phrases=set(phrases_in(action.command)),
+            options={it.casefold() for it in _OPTION_WORD.findall(action.command)},
+            names=set(_signs(action.named)),
+        )
+
+    def has(self, trigger: str) -> bool:
+        """Return whether a trigger stands there; in an import only if it is one itself."""
+        if not stands(trigger, self.text) and not stands(trigger, self.imports):
+            return False
+        is_import = not without_imports(trigger)
+        return stands(trigger, self.imports if is_import else self.text)
+
+
+def _signs(paths: Iterable[str]) -> Iterator[str]:
+    """Yield pieces of which a text has one if it names a file or one of the folders around it."""
+    for path in paths:
+        *folders, name = path.casefold().strip("/").split("/")
+        yield from (f"{it}/" for it in folders if it)
+        if name:
+            yield name
+
+
+def stands(trigger: str, text: str) -> bool:
+    """Return whether a trigger stands in a text, not in the middle of another word."""
+    at = text.find(trigger) if trigger.strip() else -1
+    while at > 0 and _is_word(trigger[0]) and _is_word(text[at - 1]):
+        at = text.find(trigger, at + 1)
+    return at >= 0
+
+
+def _is_word(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
+class Candidate:
+    """Reads one record as far as an action asks: what cannot be there is not looked for."""
+
+    def __init__(self, record: Record, sought: Sought) -> None:
+        self.record, self._sought = record, sought
+        texts = record.lesson, record.missing_context, record.ask_next_time
+        self.text = worded(normal_form("NFC", "\n".join(texts)))
+        self._caseless = self.text.casefold()
+        self.whole = sought.words.shared(self.text)
+        self.topic = _topic(record.topic)
+        self.triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
+        self.anchored = self.triggered = 0.0
+        self.is_sure = False
+
+    @cached_property
+    def lesson(self) -> Reading:
+        return self._sought.words.shared(worded(self.record.lesson))
+
+    @property
+    def shared(self) -> Collection[str]:
+        """The terms that the record shares with the action."""
+        return self.whole.words | self.whole.names | self.whole.pairs
+
+    @cached_property
+    def files(self) -> set[str]:
+        if not any(name in self._caseless for name in self._sought.names):
+            return set()
+        found = (name.casefold().strip("/.").rstrip("*/") for name in files_in(self.text))
+        return {name for name in found if name}
+
+    @cached_property
+    def phrases(self) -> set[tuple[str, str]]:
+        text = self._caseless
+        if not any(one in text and other in text for one, other in self._sought.phrases):
+            return set()
+        words = [word.casefold() for word in TOKEN.findall(self.text)]
+        return set(pairwise(words))
+
+    @cached_property
+    def options(self) -> set[str]:
+        if not any(option in self._caseless for option in self._sought.options):
+            return set()
+        return {option.casefold() for option in _OPTION_WORD.findall(self.text)}
+
+
+@lru_cache(maxsize=1_024)  # few topics, many records
+def _topic(topic: str) -> Reading:
+    return Reading(topic)
 
 
 class Rarity:
@@ -216,3 +388,8 @@ def _naming(name: str, path: str) -> float:
     if "/" in name and f"/{name}/" in f"/{path}":
         return _NAMED_FOLDER
     return 0.0
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    return frozenset(map(stem_of, word_list("common_in_code")))
