@@ -44,7 +44,6 @@ INDEXES = {
     "idx_fragment_links_to": "to_id",
     "idx_fragment_versions": "fragment_id",
 }
-RELATIONS = "related caused_by resolved_by part_of contradicts superseded_by".split()
 SIX = "fact decision error preference procedure relation".split()
 VARIABLES = ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 
@@ -293,12 +292,6 @@ def test_at_most_ten_linked_ones_come_or_as_many_as_the_settings_say(room: Room)
     config = {"linkedFragmentLimit": 3}
     (room.database.parent / "config.json").write_text(json.dumps(config))
     assert len(room("recall", **asked)["linked"]) == 3
-
-
-def used(room: Room, id_: str) -> int:
-    """How often a fragment was used when it is found by now."""
-    assert room.recalled(text="vault doors") == [id_]
-    return int(room.row(id_)["access_count"])
 
 
 # forget

@@ -17,7 +17,6 @@ from core.cancellation import NO_CANCELLATION
 from protocol.tools import SessionlessServer
 from rooms.sessions import tools
 
-Count = Callable[[str], int]
 Call = Callable[..., str]
 
 CLIENT = Implementation(name="tests", version="1")  # which the library names otherwise by version

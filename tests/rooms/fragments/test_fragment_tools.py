@@ -12,7 +12,6 @@ from core.errors import SentinelError
 from core.text.budget import Budget
 from rooms.fragments import tools
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
 from rooms.fragments.tools import injected
 from tests.support.cli_process import TOKEN
@@ -27,11 +26,6 @@ def id_in(said: str) -> str:
     found = ID.search(said)
     assert found, said
     return found[1]
-
-
-def stored(room: Room) -> list[Fragment]:
-    with room.engine.reading() as reading:
-        return reading.find(Wanted(state="all"), limit=100)
 
 
 def linked(call: Call) -> tuple[str, str]:

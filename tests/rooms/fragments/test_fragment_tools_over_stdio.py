@@ -4,14 +4,13 @@ import json
 import os
 import sqlite3
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, ROOT
 
 ROOMS = ("--rooms", "fragments")
 STEPS = 11
@@ -20,33 +19,6 @@ STEPS = 11
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
-
-
-@dataclass(frozen=True)
-class Served:
-    """A server, and the directory with its project and its database."""
-
-    server: ServerProcess
-    top: Path
-
-
-@pytest.fixture(scope="module", params=[HANDSHAKE, STATELESS])
-def served(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    start_server: StartServer,
-) -> Served:
-    """Of several tests, each of which remembers something else."""
-    top, era = tmp_path_factory.mktemp("served"), request.param
-    (root := top / "shop").mkdir()
-    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(top / "memory.db")}
-    given = {"cwd": root, "era": era, "environment": environment}
-    return Served(start_server("--project", str(root), *ROOMS, **given), top)
-
-
-@pytest.fixture
-def server(served: Served) -> ServerProcess:
-    return served.server
 
 
 def column(tmp_path: Path, question: str) -> list[object]:
@@ -58,8 +30,10 @@ def column(tmp_path: Path, question: str) -> list[object]:
 
 
 @pytest.mark.row("002 2.10.f", "002 2.51", "002 2.65.a")
-@pytest.mark.parametrize("served", [HANDSHAKE], indirect=True)
-def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
+def test_upkeep_tells_its_progress_to_who_asks(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    server = start_server(*ROOMS, cwd=tmp_path, environment=environment, era=HANDSHAKE)
     server.call("remember", content="Deploys happen on Mondays")
     params = {"name": "memory_consolidate", "arguments": {}, "_meta": {"progressToken": "p1"}}
     assert "result" in server.request("tools/call", params)

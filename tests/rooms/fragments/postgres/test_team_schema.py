@@ -325,6 +325,7 @@ INDEXES = {
     "idx_fragments_verified": "(verified_at)",
     "idx_fragments_anchor": "WHERE is_anchor",
 }
+# fmt: on
 
 
 def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:

@@ -187,6 +187,7 @@ TEXTS = [
     ("[REDACTED] is what it was", ()),
     ("", ()),
 ]
+# fmt: on
 
 
 @pytest.mark.row("002 2.34")

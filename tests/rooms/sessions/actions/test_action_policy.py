@@ -4,79 +4,18 @@ import pytest
 
 from rooms.sessions.actions.policy import MOST_CHARS, commands_in, is_recorded
 from rooms.sessions.config import EXCLUDED, INCLUDED
+from tests.support.stdio_client import ROOT
 
-RECORDED = r"""
-npm test
-npm  test  --watch
-cd web && npm test
-cd web; npm run build
-sudo -u me npm test
-sudo npm install left-pad
-NODE_ENV=test CI=1 npm test
-env -u A B=1 npm test
-time npm test
-nice -n 5 nohup npm test
-timeout -k 5 30s npm test
-(cd web && npm test)
-if true; then npm test; fi
-git status && git push
-git -C shop commit -m "a; ls"
-git --no-pager -c user.name=x commit
-npm --prefix web test
-docker --context prod compose up
-docker-compose up -d
-/usr/bin/python3 tool.py
-.venv/bin/python -m pytest -q
-C:/tools/python.exe tool.py
-python3.11 -V
-pip3 install x
-cat data | python -
-find . -name '*.txt' | xargs -n 1 python
-bash -lc 'cd a && npm test'
-bash -lc npm test
-sh -c "sh -c 'npm test'"
-echo $(npm test)
-npm test # all of them
-cat <<'END' > a && npm test
-"npm" 'test'
-yarn
-npm test &
-npm.cmd test
-"""
-PASSED_OVER = r"""
-npmx test
-npm
-npm ls
-xnpm test
-npm-check test
-npm "test it"
-npm run-script x
-ls
-cd npm
-pwd
-echo npm test
-echo 'npm test'
-echo "a && npm test"
-git status
-git -C shop status
-git --no-pager log
-git diff | cat
-git branch commit
-# npm test
-pythonic x
-sudo
-A=1
-
-bash -lc 'echo npm test'
-grep -r "npm test" .
-"""
+DATA = ROOT / "tests/data"
 
 
 @pytest.mark.row("003 T26", "003 T29", "003 T30")
 def test_a_command_line_is_recorded_for_a_command_that_is_included_and_not_excluded() -> None:
-    wrong = [line for line in RECORDED.strip().splitlines() if not is_default(line)]
-    wrong += [line for line in PASSED_OVER.strip().splitlines() if is_default(line)]
-    assert wrong == []
+    recorded = (DATA / "commands_recorded.txt").read_text("utf-8").splitlines()
+    passed_over = (DATA / "commands_passed_over.txt").read_text("utf-8").splitlines()
+    assert len(recorded) > 30 and len(passed_over) > 20
+    assert [line for line in recorded if not is_default(line)] == []
+    assert [line for line in passed_over if is_default(line)] == []
 
 
 def is_default(line: str) -> bool:

@@ -23,7 +23,6 @@ from tests.support.session_samples import make_sample_store
 
 UUID = "2f1d3c4b-0a19-4e58-9d67-1b2c3d4e5f60"
 Former = dict[str, Any]
-posix = pytest.mark.skipif(os.name == "nt", reason="links and pipes of POSIX")
 
 
 def former(goal: str = "Build the login", **changes: Any) -> Former:
