@@ -239,13 +239,13 @@ def compact_memory(
         tokens, put_off = deletion_that_fits(
             call.store.read(), split_tokens(delete_ids), call.frame
         )
-        removal, log = call.store.delete_by_ids(tokens)
+        outcome = call.store.delete_by_ids(tokens)
         warn_if_cancelled("compact_memory")
-        lines = [deletion_answer(removal, log, call.frame, put_off)]
-        touched = {record.topic for record in removal.removed}
-        shown = target_topics or touched & log.topics.keys()
+        lines = [deletion_answer(outcome, call.frame, put_off)]
+        touched = {record.topic for record in outcome.removed}
+        shown = target_topics or touched & outcome.log.topics.keys()
         if shown and not put_off:
-            lines.append(compaction_answer(log, call.frame.halved(), target_topics=shown))
+            lines.append(compaction_answer(outcome.log, call.frame.halved(), target_topics=shown))
         return "\n".join(lines)
 
 

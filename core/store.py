@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import LogEncodingError, SourceIdsOfLogError
-from core.lessons.changes import NOTHING, add, bring_back, delete, hidden_by, select, upsert
+from core.lessons.changes import NOTHING, Fate, Outcome, add, bring_back, delete, select, upsert
 from core.lessons.encodings import begins_like_utf_16
 from core.lessons.incoming import (
+    Offer,
     given_draft,
     redacted_draft,
     redacted_offer,
@@ -20,7 +21,6 @@ from core.lessons.incoming import (
 )
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import REPLACED_NAME, Change, LogFile, place_of
-from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import tell
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
@@ -29,8 +29,6 @@ from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
     from core.lessons.upkeep.replaced import Replaced
-
-_Result = TypeVar("_Result")
 
 
 class LogReader:
@@ -168,17 +166,14 @@ class LogUpkeep(LogReader):
             return known
         return self._file.rewrite(scrub)
 
-    def _change(
-        self, change: Callable[[MemoryLog], tuple[MemoryLog, _Result]], *, dry_run: bool = False
-    ) -> _Result:
+    def _change(self, change: Callable[[MemoryLog], Outcome], *, dry_run: bool = False) -> Outcome:
         """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
 
-        def rewrite(data: bytes) -> Change[_Result]:
+        def rewrite(data: bytes) -> Change[Outcome]:
             self._check_encoding(data)
-            before = self._parsed(data)
-            after, outcome = change(before)
-            keep = None if dry_run else self._keeping(before, after)
-            return Change(after.to_bytes(), outcome, replaced=keep)
+            outcome = change(self._parsed(data))
+            keep = None if dry_run else self._keeping(outcome.before, outcome.log)
+            return Change(outcome.log.to_bytes(), outcome, replaced=keep)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 
@@ -227,7 +222,7 @@ class MemoryStore(LogUpkeep):
         *,
         dry_run: bool = False,
         now: str = "",
-    ) -> Saved:
+    ) -> Outcome:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
         source_ids: tokens of the originals that a principle replaces; they go in the same write,
@@ -237,40 +232,26 @@ class MemoryStore(LogUpkeep):
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
-        taken = redacted_draft(record, project=self._project, strict=self._strict)
-        draft, redacted, suspicious = taken
+        draft, redacted, suspicious = redacted_draft(
+            record, project=self._project, strict=self._strict
+        )
 
-        def save(log: MemoryLog) -> tuple[MemoryLog, Saved]:
-            moment = now or self._now()
-            after, saved, removal = upsert(log, draft, tokens, now=moment, given=given)
-            return after, Saved(
-                record=saved,
-                removal=removal,
-                redacted=redacted,
-                suspicious=suspicious,
-                log=after,
-                before=log,
-            )
+        def save(log: MemoryLog) -> Outcome:
+            saved = upsert(log, draft, tokens, now=now or self._now(), given=given)
+            return replace(saved, redacted=redacted, suspicious=suspicious)
 
         return self._change(save, dry_run=dry_run)
 
-    def delete_by_ids(self, ids: str | Sequence[str]) -> tuple[Removal, MemoryLog]:
+    def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
         """Delete the records that these tokens (`id@fp`, or ids never updated) name.
 
-        A record that was changed since its token was printed stays. Returns what went and what
-        stayed, and the log afterwards.
+        A record that was changed since its token was printed stays.
         """
         tokens = split_tokens(ids)
-        log = self.read()
-        removal = select(log, tokens)
-        if not removal.removed:  # nothing to write: works on a read-only checkout, too
-            return removal, log
-
-        def remove(log: MemoryLog) -> tuple[MemoryLog, tuple[Removal, MemoryLog]]:
-            after, removal = delete(log, tokens)
-            return after, (removal, after)
-
-        return self._change(remove)
+        named = select(self.read(), tokens)
+        if not named.removed:  # nothing to write: works on a read-only checkout, too
+            return named
+        return self._change(lambda log: delete(log, tokens))
 
     def bring_back(
         self,
@@ -279,7 +260,7 @@ class MemoryStore(LogUpkeep):
         instead_of: str = "",
         since: MemoryLog | None = None,
         dry_run: bool = False,
-    ) -> BroughtBack:
+    ) -> Outcome:
         """Put former versions of records back into the log, redacted and checked as in a save.
 
         Each becomes the newest version of its id: `updated` is now, so that neither a merge nor
@@ -292,39 +273,37 @@ class MemoryStore(LogUpkeep):
         versions = [record for record, _ in cleaned]
         redacted = tuple(kind for _, kinds in cleaned for kind in kinds)
 
-        def bring(log: MemoryLog) -> tuple[MemoryLog, BroughtBack]:
-            after, brought, removal = bring_back(
-                log, versions, instead_of, now=self._now(), since=since
-            )
-            return after, BroughtBack(
-                records=brought, removal=removal, redacted=redacted, log=after
-            )
+        def bring(log: MemoryLog) -> Outcome:
+            brought = bring_back(log, versions, instead_of, now=self._now(), since=since)
+            return replace(brought, redacted=redacted)
 
         return self._change(bring, dry_run=dry_run)
 
-    def add_all(self, records: Sequence[Record], *, dry_run: bool = False) -> Added:
+    def add_all(
+        self, records: Sequence[Record], *, dry_run: bool = False
+    ) -> tuple[Outcome, list[Offer]]:
         """Add the records that the log does not have, all of them in one atomic write.
 
         For records that come from elsewhere: each keeps its dates and counts, and is checked and
         redacted in all fields; one that breaks a rule is refused alone. As after a merge, other
         words for a gap stand beside those of the log, and what an added record replaces is hidden,
         which the outcome names, until the next save removes it. dry_run: as in `bring_back`.
+        Returns what became of each record as well, in their order.
         """
         offers = [redacted_offer(record, strict=self._strict) for record in records]
+        fates = list[Fate]()
 
-        def include(log: MemoryLog) -> tuple[MemoryLog, Added]:
-            after, fates = add(log, [it.record for it in offers if not it.error])
-            rest = iter(fates)
-            offered = [it if it.error else replace(it, fate=next(rest)) for it in offers]
-            hidden = hidden_by(log, after) if "added" in fates else ()
-            return after, Added(offered=tuple(offered), hidden=hidden, log=after)
+        def include(log: MemoryLog) -> Outcome:
+            added, fates[:] = add(log, [it.record for it in offers if not it.error])
+            return added
 
-        known = self._change(include, dry_run=True)
-        if dry_run or not known.records:  # works on a read-only checkout, too
-            return known
-        return self._change(include)
+        outcome = self._change(include, dry_run=True)
+        if outcome.is_written and not dry_run:  # else it works on a read-only checkout, too
+            outcome = self._change(include)
+        rest = iter(fates)
+        return outcome, [it if it.error else it._replace(fate=next(rest)) for it in offers]
 
-    def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Renewed:
+    def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
         """Give records other texts, all of them in one atomic write, redacted as in a save.
 
         changed: by token (`id@fp`), a record that a reader sees with its new texts and paths. Its
@@ -338,11 +317,9 @@ class MemoryStore(LogUpkeep):
             changed, project=self._project, strict=self._strict
         )
 
-        def rewrite(log: MemoryLog) -> tuple[MemoryLog, Renewed]:
-            after, renewals = renew(log, records, now=self._now(), join=join)
-            return after, Renewed(
-                renewals=tuple(renewals), redacted=redacted, suspicious=suspicious, log=after
-            )
+        def rewrite(log: MemoryLog) -> Outcome:
+            done = renew(log, records, now=self._now(), join=join)
+            return replace(done, redacted=redacted, suspicious=suspicious)
 
         return self._change(rewrite, dry_run=dry_run)
 
@@ -367,7 +344,7 @@ def delete_by_ids(ids: str | Sequence[str]) -> int:
     store = _store_here()
     wanted = set(split_tokens(ids))
     tokens = [record.token for record in store.read_all() if record.id in wanted]
-    return len(store.delete_by_ids(tokens)[0].removed)
+    return len(store.delete_by_ids(tokens).removed)
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:

@@ -32,7 +32,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.errors import SentinelError
-from core.lessons.changes import bring_back, delete, upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
 from core.store import MemoryStore
@@ -43,6 +42,7 @@ from tests.core.lessons.test_concurrency import (
     take_barrier,
     write_with_others,
 )
+from tests.support.changes import bring_back, delete, upsert
 from tests.support.faults import (
     CODES,
     FAILING,

@@ -20,7 +20,7 @@ from commands.terminal.console import (
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.lessons.outcomes import Saved
+from core.lessons.changes import Outcome
 from core.lessons.reach import checked_triggers
 from core.lessons.record import Draft, utc_now
 from core.messages import say
@@ -76,7 +76,7 @@ def _add(
     opened: Opened,
     *,
     again: str,
-    then: Callable[[Saved], list[str]] = lambda _saved: [],
+    then: Callable[[Outcome], list[str]] = lambda _saved: [],
 ) -> int:
     """Save what the arguments say, from an editor where a text is missing; 1 when not saved.
 
@@ -106,14 +106,14 @@ def _add(
 def _added(
     arguments: argparse.Namespace,
     opened: Opened,
-    then: Callable[[Saved], list[str]],
+    then: Callable[[Outcome], list[str]],
     _: Mapping[str, str],
     texts: Mapping[str, str],
 ) -> list[str]:
     """Show what would be saved, ask and save it; what to print, nothing when it was not saved."""
     draft, now = _draft(texts, opened.project.root), utc_now()
     trial = opened.store.upsert_log(draft, dry_run=True, now=now)
-    if trial.is_repeated:
+    if not trial.is_written:
         return [*saved_lines(opened, trial), *(() if arguments.dry_run else then(trial))]
     print_within([*_preview(opened, trial), ""])
     if not arguments.yes:
@@ -137,7 +137,7 @@ def _draft(texts: Mapping[str, str], root: Path) -> Draft:
     )
 
 
-def _preview(opened: Opened, trial: Saved) -> list[str]:
+def _preview(opened: Opened, trial: Outcome) -> list[str]:
     before, screen = replaced_by(trial), screen_here()
     lines = [say("records.would_update" if before else "records.would_add")]
     lines += ["", *whole(trial.record, screen)]

@@ -8,7 +8,7 @@ from commands.terminal.console import Opened, is_confirmed
 from commands.terminal.printing import print_lines, print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.lessons.outcomes import Saved
+from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.messages import say
 from core.together.one_list import as_said
@@ -37,7 +37,7 @@ class FragmentLesson:
             if text and getattr(arguments, option) is None:
                 setattr(arguments, option, text)
 
-    def hand_over(self, saved: Saved) -> list[str]:
+    def hand_over(self, saved: Outcome) -> list[str]:
         """Take the fragment out of recall after its lesson was saved; return what to print."""
         return self._promoted(saved.record.id)
 

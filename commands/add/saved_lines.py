@@ -8,7 +8,7 @@ from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.injection.rules import HIDDEN_TEXT
 from core.lessons.answer import code_fields, flaw_notes, is_required
-from core.lessons.outcomes import Saved
+from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.lessons.similar_topics import resembled
@@ -16,11 +16,11 @@ from core.messages import say
 from core.text.wording import scope_of
 
 
-def saved_lines(opened: Opened, saved: Saved) -> list[str]:
+def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     """Return what to print after a save: its token, what it replaced, what needs a look."""
     record, count = saved.record, saved.log.count
     named = named_record(record)
-    if saved.is_repeated:
+    if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
     if before := replaced_by(saved):
@@ -39,14 +39,14 @@ def saved_lines(opened: Opened, saved: Saved) -> list[str]:
     return lines + commit_lines(opened)
 
 
-def replaced_by(saved: Saved) -> list[Record]:
+def replaced_by(saved: Outcome) -> list[Record]:
     """Return the records of the same gap whose place the saved one takes."""
-    if saved.is_repeated:
+    if not saved.is_written:
         return []
     return [it for it in saved.before.records if it.gap == saved.record.gap]
 
 
-def _about_texts(saved: Saved) -> list[str]:
+def _about_texts(saved: Outcome) -> list[str]:
     record = saved.record
     token, lines = plain(record.token), list[str]()
     if saved.suspicious:
@@ -60,7 +60,7 @@ def _about_texts(saved: Saved) -> list[str]:
     return lines
 
 
-def _about_topic(saved: Saved) -> list[str]:
+def _about_topic(saved: Outcome) -> list[str]:
     """Say where a topic is too broad, too narrow, or like another one."""
     topic = saved.record.topic
     facts, lines = {"topic": topic_name(topic), "old": _typed(topic)}, list[str]()

@@ -38,8 +38,9 @@ from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.lessons.answer import is_required
+from core.lessons.changes import Outcome
+from core.lessons.incoming import Offer
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.lessons.record_text import warning
 from core.lessons.similar_topics import similar_to, worth_using
@@ -92,8 +93,8 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
         into_known_topics(source, log.topics)
     records = [it.record for it in source.items]
     with progress():
-        trial = opened.store.add_all(records, dry_run=True)
-    print_lines(_preview(opened, source, trial, log))
+        trial, offers = opened.store.add_all(records, dry_run=True)
+    print_lines(_preview(opened, source, trial, offers))
     if not trial.records:
         print(say("import.nothing"))
         return 0
@@ -102,7 +103,7 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
     ):
         return int(not arguments.dry_run)
     with progress():
-        added = opened.store.add_all(records)
+        added, _ = opened.store.add_all(records)
     print(say("import.saved", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
@@ -118,7 +119,7 @@ def _topic(text: str) -> str:
     return topic
 
 
-def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:
+def _preview(opened: Opened, source: Source, trial: Outcome, offers: Sequence[Offer]) -> list[str]:
     """Return all that a person must know before saying yes."""
     named = {"path": source.path, "format": say(f"import.{source.format}")}
     named["project"] = str(opened.project.root)
@@ -127,19 +128,19 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
         is_list = source.format == MARKDOWN
         lines.append(say("import.principles" if is_list else "import.statements"))
     taken = [
-        (item, offered)
-        for item, offered in zip(source.items, trial.offered, strict=True)
-        if offered.fate == "added"
+        (item, offer)
+        for item, offer in zip(source.items, offers, strict=True)
+        if offer.fate == "added"
     ]
     beside = {record.token for versions in trial.log.unsettled for record in versions}
-    for topic in dict.fromkeys(offered.record.topic for _, offered in taken):
-        lines += ["", screen_here().painted(_topic_line(topic, log), "bold")]
-        for item, offered in taken:
-            if offered.record.topic == topic:
-                lines += _record_lines(item, offered, source)
-                if offered.record.token in beside:
+    for topic in dict.fromkeys(offer.record.topic for _, offer in taken):
+        lines += ["", screen_here().painted(_topic_line(topic, trial.before), "bold")]
+        for item, offer in taken:
+            if offer.record.topic == topic:
+                lines += _record_lines(item, offer, source)
+                if offer.record.token in beside:
                     lines.append(INDENT * 2 + say("import.beside"))
-    if passed := _passed_lines(source, trial):
+    if passed := _passed_lines(source, offers):
         lines += ["", say("import.passed"), *passed]
     if trial.hidden:
         lines += ["", say("import.hides")]
@@ -158,8 +159,8 @@ def _topic_line(topic: str, log: MemoryLog) -> str:
     return say("import.like_topic", topic=shown, similar=similar)
 
 
-def _record_lines(item: Item, offered: Offered, source: Source) -> list[str]:
-    record = offered.record
+def _record_lines(item: Item, offer: Offer, source: Source) -> list[str]:
+    record = offer.record
     details = [record.type, *(facts(record)[:-1] if source.is_ours else ())]
     lines = [INDENT + plain(f"{_place([item.line], source)}: {', '.join(details)}")]
     lines += [INDENT + line for line in text_lines(record)]
@@ -168,25 +169,25 @@ def _record_lines(item: Item, offered: Offered, source: Source) -> list[str]:
     if record.when:
         pieces = ", ".join(f"`{piece}`" for piece in record.when)
         lines.append(INDENT * 2 + plain(f"when: {pieces}"))
-    if offered.redacted:
-        kinds = ", ".join(dict.fromkeys(offered.redacted))
+    if offer.redacted:
+        kinds = ", ".join(dict.fromkeys(offer.redacted))
         lines.append(INDENT * 2 + say("import.redacts", kinds=kinds))
     if notice := warning(record):
         lines.append(INDENT * 2 + say("import.warning", warning=notice))
     return lines
 
 
-def _passed_lines(source: Source, trial: Added) -> list[str]:
+def _passed_lines(source: Source, offers: Sequence[Offer]) -> list[str]:
     """Say what is not saved: a line for each reason and for each refused record."""
     by_reason: dict[str, list[int]] = {}
     refused = []
-    for item, offered in zip(source.items, trial.offered, strict=True):
-        if offered.error:
+    for item, offer in zip(source.items, offers, strict=True):
+        if offer.error:
             place = _place([item.line], source)
-            text = say(f"import.passed_{offered.error.key}", place=place, **offered.error.facts)
+            text = say(f"import.passed_{offer.error.key}", place=place, **offer.error.facts)
             refused.append(INDENT + plain(text))
-        elif offered.fate != "added":
-            by_reason.setdefault(offered.fate, []).append(item.line)
+        elif offer.fate != "added":
+            by_reason.setdefault(offer.fate, []).append(item.line)
     for line, why in source.passed:
         by_reason.setdefault(why, []).append(line)
     return refused + [

@@ -20,8 +20,8 @@ from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.lessons.anchors import MOST_PATHS, normalise_paths
+from core.lessons.changes import Outcome
 from core.lessons.history import one_named
-from core.lessons.outcomes import Renewed
 from core.lessons.reach import checked_triggers
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import say
@@ -222,8 +222,8 @@ def _content(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def _saved(opened: Opened, record: Record, saved: Renewed) -> list[str]:
-    after = saved.renewals[0].after
+def _saved(opened: Opened, record: Record, saved: Outcome) -> list[str]:
+    after = saved.records[0]
     lines = [say("records.edited"), *whole(after, screen_here())]
     lines += redacted_lines(saved.redacted)
     if saved.suspicious:

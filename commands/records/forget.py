@@ -19,8 +19,8 @@ from commands.terminal.printing import print_lines
 from commands.terminal.records import joined, readable
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
+from core.lessons.changes import Outcome
 from core.lessons.history import one_named
-from core.lessons.outcomes import Removal
 from core.lessons.record import Record
 from core.messages import say
 from core.parser import add_project
@@ -55,10 +55,10 @@ def _forget_records(opened: Opened, arguments: argparse.Namespace, records: list
     print("\n".join(_preview(list(named.values()))))
     if not is_confirmed(arguments, say("records.ask_forget")):
         return int(not arguments.dry_run)
-    removal, _ = opened.store.delete_by_ids(list(named))
-    _print_deleted(removal)
+    outcome = opened.store.delete_by_ids(list(named))
+    _print_deleted(outcome)
     print_lines(commit_lines(opened))
-    stayed = (*removal.changed, *removal.absent, *removal.gone)
+    stayed = (*outcome.changed, *outcome.absent, *outcome.gone)
     if stayed:
         complain(say("records.stayed", tokens=joined(stayed)))
     return 1 if stayed else 0
@@ -72,11 +72,11 @@ def _preview(records: list[Record]) -> list[str]:
     return [*lines, ""]
 
 
-def _print_deleted(removal: Removal) -> None:
+def _print_deleted(outcome: Outcome) -> None:
     """Print the deleted records as they stood in the file, and where they are kept."""
-    print(say("records.forgotten", count=len(removal.removed)))
+    print(say("records.forgotten", count=len(outcome.removed)))
     if not screen_here().is_terminal:  # where somebody has just read them
-        for record in removal.removed:
+        for record in outcome.removed:
             print(plain_json(readable(record).as_json(), indent=None))
-    if removal.removed:
-        print_lines([say("records.kept", id=joined([removal.removed[0].id]))])
+    if outcome.removed:
+        print_lines([say("records.kept", id=joined([outcome.removed[0].id]))])

@@ -19,9 +19,9 @@ from commands.terminal.progress import progress
 from commands.terminal.records import block, joined, readable, replacing
 from commands.terminal.safe_text import plain, plain_json
 from core.git import HistoryError
+from core.lessons.changes import Outcome
 from core.lessons.history import History, Named, Present, named, originals_of, present
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record, id_in, ids_in
 from core.messages import say
 from core.parser import add_project
@@ -119,7 +119,7 @@ def _lines(
     wanted: Named,
     now: Present,
     version: Record,
-    outcome: BroughtBack,
+    outcome: Outcome,
     *,
     dry_run: bool,
 ) -> list[str]:
@@ -162,10 +162,10 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
     return lines
 
 
-def _closing_lines(outcome: BroughtBack, before: MemoryLog, *, dry_run: bool) -> list[str]:
+def _closing_lines(outcome: Outcome, before: MemoryLog, *, dry_run: bool) -> list[str]:
     """Say what else bringing records back has done, and what to do next."""
     lines = redacted_lines(outcome.redacted, "redacted_back")
-    shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
+    shown = {record.id for record in (*outcome.log.records, *outcome.removed)}
     hidden = [record.token for record in before.records if record.id not in shown]
     if hidden:
         lines.append(say("records.hides", tokens=joined(hidden)))
@@ -235,7 +235,7 @@ def _missing(originals: Originals, history: History) -> HistoryError:
 def _original_lines(
     principle: Record,
     originals: Originals,
-    outcome: BroughtBack,
+    outcome: Outcome,
     *,
     dry_run: bool,
 ) -> list[str]:

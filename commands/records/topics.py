@@ -22,9 +22,9 @@ from commands.terminal.printing import print_within
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
+from core.lessons.changes import Outcome
 from core.lessons.compaction import Group, group_by_topic
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.lessons.similar_topics import TOPICS_COMPARED, SimilarTopics, similar_topics
 from core.messages import say
@@ -150,19 +150,19 @@ def _rename(arguments: argparse.Namespace) -> int:
 
 
 def _preview(
-    opened: Opened, log: MemoryLog, trial: Renewed, changed: dict[str, Record]
+    opened: Opened, log: MemoryLog, trial: Outcome, changed: dict[str, Record]
 ) -> list[str]:
     """Say which records move, whether the topic exists, and which records become one."""
     screen = screen_here()
     before = [record for record in log.records if record.token in changed]
-    topic = trial.renewals[0].after.topic
+    topic = trial.records[0].topic
     facts = {"old": topic_name(before[0].topic), "new": topic_name(topic)}
     key = "would_merge" if topic in log.topics else "would_rename"
     lines = [plain(say(f"records.{key}", **facts, count=len(before), there=log.topics[topic])), ""]
     lines += record_table(before, log.records, screen)
-    for renewal in _joined(trial.renewals):
-        lines += ["", say("records.would_join", count=len(renewal.before))]
-        for record in renewal.before:
+    for joined_records in _joined(trial):
+        lines += ["", say("records.would_join", count=len(joined_records))]
+        for record in joined_records:
             lines += [INDENT + line for line in whole(record, screen)]
     lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
@@ -170,12 +170,12 @@ def _preview(
     return lines
 
 
-def _renamed_lines(opened: Opened, done: Renewed, old: str) -> list[str]:
+def _renamed_lines(opened: Opened, done: Outcome, old: str) -> list[str]:
     moved = [
-        f"{INDENT}{plain(before.id)} → {plain(renewal.after.id)}"
-        for renewal in done.renewals
-        for before in renewal.before
-        if before.id != renewal.after.id
+        f"{INDENT}{plain(before.id)} → {plain(after.id)}"
+        for versions, after in zip(done.earlier, done.records, strict=True)
+        for before in versions
+        if before.id != after.id
     ]
     lines = [say("records.renamed", count=len(moved)), *moved, say("records.commit_soon")]
     if left := done.log.topics[old]:
@@ -183,5 +183,6 @@ def _renamed_lines(opened: Opened, done: Renewed, old: str) -> list[str]:
     return lines
 
 
-def _joined(renewals: Sequence[Renewal]) -> list[Renewal]:
-    return [renewal for renewal in renewals if len(renewal.before) > 1]
+def _joined(outcome: Outcome) -> list[tuple[Record, ...]]:
+    """Return the records that become one with others, those of each one together."""
+    return [versions for versions in outcome.earlier if len(versions) > 1]

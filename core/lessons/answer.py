@@ -8,8 +8,8 @@ from math import inf
 
 from core.injection.marks import marks_of, orders_in
 from core.injection.rules import HIDDEN_TEXT
+from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Removal, Saved
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import index_line, token_text, topic_text
 from core.lessons.selection import (
@@ -140,7 +140,7 @@ def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
 # log_memory
 
 
-def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
+def saved_answer(saved: Outcome, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
     """Say what one save did, which topics exist, and whether compaction is due.
 
     shortened_from_bytes: of the question that was saved shorter, 0 for none.
@@ -154,23 +154,23 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         topic = say("answers.not_repeated")
         del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
-    key = "saved_same" if saved.is_repeated else "saved_again" if again else "saved_new"
+    key = "saved_same" if not saved.is_written else "saved_again" if again else "saved_new"
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
-    if record.seen > 1 and not (again or saved.is_repeated):
+    if record.seen > 1 and saved.is_written and not again:
         lines.append(say("answers.came_back"))
     if saved.settled:
         lines.append(say("answers.settled", count=saved.settled))
-    if saved.removal.removed:
-        lines.append(say("answers.replaced", count=len(saved.removal.removed)))
+    if saved.removed:
+        lines.append(say("answers.replaced", count=len(saved.removed)))
         lines += uncommitted_note(frame)
-    lines += left_tokens(saved.removal, frame)
+    lines += left_tokens(saved, frame)
     lines += _redactions_and_marks(saved)
     if shortened_from_bytes:
         kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
         lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
     lines += _against_the_rules(saved)
-    if record.type == "principle" and not saved.removal.removed:
+    if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)
     if alike := [] if again else resembled(record.topic, topics):
         near = ", ".join(map(topic_text, alike[:5]))
@@ -180,7 +180,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     return "\n".join(lines + notes(saved.log, frame))
 
 
-def _redactions_and_marks(saved: Saved) -> list[str]:
+def _redactions_and_marks(saved: Outcome) -> list[str]:
     """Say what was redacted, what may be a secret, and what reads like an order, by field."""
     lines, record = [], saved.record
     if saved.redacted:
@@ -195,7 +195,7 @@ def _redactions_and_marks(saved: Saved) -> list[str]:
     return lines
 
 
-def _against_the_rules(saved: Saved) -> list[str]:
+def _against_the_rules(saved: Outcome) -> list[str]:
     """Say what the rules for agents forbid in a record, and how to put it right."""
     record, token, lines = saved.record, token_text(saved.record), []
     scope = scope_of(record.topic)
@@ -214,7 +214,7 @@ def code_fields(record: Record) -> str:
     return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
 
 
-def _originals_left(saved: Saved, topic: str, frame: Frame) -> list[str]:
+def _originals_left(saved: Outcome, topic: str, frame: Frame) -> list[str]:
     """Say which records a principle without `source_ids` leaves, and how it would replace them."""
     record = saved.record
     beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
@@ -319,21 +319,21 @@ def topics_that_fit(
     return beginning(texts, LIST_SHARE * budget_tokens)
 
 
-def left_tokens(removal: Removal, frame: Frame) -> list[str]:
+def left_tokens(outcome: Outcome, frame: Frame) -> list[str]:
     """Say which version ids named nothing to remove, and which hidden records went."""
     fates = (
-        ("token_changed", removal.changed),
-        ("token_gone", removal.gone),
-        ("token_absent", removal.absent),
+        ("token_changed", outcome.changed),
+        ("token_gone", outcome.gone),
+        ("token_absent", outcome.absent),
     )
     lines = [
         say(f"answers.{key}", tokens=listed_tokens(tokens, frame))
         for key, tokens in fates
         if tokens
     ]
-    if removal.hidden:
-        tokens = listed_tokens([record.token for record in removal.hidden], frame)
-        lines.append(say("answers.hidden_went", count=len(removal.hidden), tokens=tokens))
+    if outcome.hidden:
+        tokens = listed_tokens([record.token for record in outcome.hidden], frame)
+        lines.append(say("answers.hidden_went", count=len(outcome.hidden), tokens=tokens))
     return lines
 
 

@@ -1,20 +1,20 @@
 """Changes the memory log: saves, deletes, brings back and adds records; other lines stay.
 
-Pure: each change decides which line a record gets and gives the next version of the log, or raises
-and changes nothing.
+Pure: each change is a function from one version of the log to the next. It decides which line a
+record gets, or raises and changes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lessons.log import MemoryLog, following, follows, united
-from core.lessons.outcomes import Fate, Removal
 from core.lessons.record import (
     MOST_COUNTED,
     Draft,
     Record,
+    id_in,
     ids_in,
     later,
     marked,
@@ -24,9 +24,56 @@ from core.lessons.record import (
     seconds_of,
 )
 
+Fate = Literal["added", "known", "replaced", "collision", "refused"]
+
 RECURRENCE_S = 24 * 3600
 NOTHING: Mapping[str, Any] = {}
 _GIVEN_AGAIN = frozenset(("compacted_at", "source_count", "extra", "meta_extra"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a change did, or what version ids name in a log.
+
+    before, log: the log before and after; the same object where nothing was written. records: as
+    they are stored now, in the order of the change. earlier: for each of them the versions that it
+    follows, the oldest first; () for a new one.
+    removed: records that were deleted, or replaced by a principle. changed: version ids of records
+    that stay, because they are no longer in this version (or were updated, and the id came without
+    a version). absent: ids of no record. gone: ids of records that a principle has replaced before.
+    hidden: records that nobody sees any more: of a line that another one hid, which went now, or
+    that an added record hides.
+    redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
+    look like a secret but are stored as they came.
+    """
+
+    before: MemoryLog
+    log: MemoryLog
+    records: tuple[Record, ...] = ()
+    earlier: tuple[tuple[Record, ...], ...] = ()
+    removed: tuple[Record, ...] = ()
+    changed: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    hidden: tuple[Record, ...] = ()
+    redacted: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> Record:
+        """The record of a save."""
+        return self.records[0]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether anything is another than before."""
+        return self.log is not self.before
+
+    @property
+    def settled(self) -> int:
+        """How many versions of the gap of a save have become one; 0 for one, or none."""
+        versions = len(self.earlier[0])
+        return versions if versions > 1 else 0
 
 
 def upsert(
@@ -36,8 +83,8 @@ def upsert(
     *,
     now: str,
     given: Mapping[str, Any] = NOTHING,
-) -> tuple[MemoryLog, Record, Removal]:
-    """Return the log with this checked draft saved and its originals (`tokens`) replaced.
+) -> Outcome:
+    """Save this checked draft, and replace its originals (`tokens`).
 
     A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
     place of its first original. Versions of one gap that a merge has left side by side become one.
@@ -50,33 +97,37 @@ def upsert(
     versions = _of_gap(there, draft)
     if not versions and any(reidentified(it).id == it.id for it in there.values()):
         raise IdCollisionError(id=own_id)
-    known = _one_of(versions.values()) if versions else None
-    removal = select(log, tokens, but=own_id)
-    is_alone = len(versions) == 1 and not removal.removed and not given
+    known = _as_one(versions.values()) if versions else None
+    earlier = (tuple(versions.values()),)
+    named = select(log, tokens, but=own_id)
+    is_alone = len(versions) == 1 and not named.removed and not given
     if known and is_alone and _is_repeated(known, draft, now):
-        return log, known, removal
+        return replace(named, records=(known,), earlier=earlier)
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
-    record = replace(record, **_given(given, is_new=not known))
-    if removal.removed:
-        record = _replacing(removal.removed, record, now, draft)
+    # An update keeps its own dates and counts.
+    taken = {name: it for name, it in given.items() if not known or name in _GIVEN_AGAIN}
+    record = replace(record, **taken)
+    if named.removed:
+        record = _replacing(named.removed, record, now, draft)
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
     record = _visible(marked(record, known), log)
-    originals = _lines_of(removal, log)
+    originals = _lines_of(named.removed, log)
     place = min(versions or originals, default=len(log.lines))
     after = log.rewritten(originals | versions.keys(), {place: [record]})
-    return after, record, _with_hidden(removal, log)
+    return replace(named, log=after, records=(record,), earlier=earlier, hidden=_leftovers_of(log))
 
 
-def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
-    """Return the log without the records that these version ids name."""
-    removal = select(log, tokens)
-    if not removal.removed:
-        return log, removal
-    return log.rewritten(_lines_of(removal, log), {}), _with_hidden(removal, log)
+def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
+    """Delete the records that these version ids name."""
+    named = select(log, tokens)
+    if not named.removed:
+        return named
+    after = log.rewritten(_lines_of(named.removed, log), {})
+    return replace(named, log=after, hidden=_leftovers_of(log))
 
 
-def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
+def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
     """Return which records these version ids name; never the one with the id `but`."""
     removed: dict[int, Record] = {}
     changed: list[str] = []
@@ -89,7 +140,8 @@ def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
             continue
         if not there:
             replaced = log.replaced.get(name, ())
-            (gone if token in replaced or (replaced and token == name) else absent).append(token)
+            is_gone = token in replaced or (replaced and token == name)
+            (gone if is_gone else absent).append(token)
             continue
         named = {at: it for at, it in there.items() if it.fingerprint() == fingerprint}
         if not at_sign and len(there) == 1 and not any(it.updated for it in there.values()):
@@ -97,7 +149,9 @@ def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
         removed.update(named)
         if not named:
             changed.append(token)
-    return Removal(
+    return Outcome(
+        before=log,
+        log=log,
         removed=tuple(removed.values()),
         changed=tuple(changed),
         absent=tuple(absent),
@@ -112,19 +166,20 @@ def bring_back(
     *,
     now: str,
     since: MemoryLog | None = None,
-) -> tuple[MemoryLog, tuple[Record, ...], Removal]:
-    """Return the log with former versions of records as the newest, without the record `token`.
+) -> Outcome:
+    """Make former versions of records the newest, and remove the record `token`.
 
     A record that is there keeps its place; the others take that of the removed one, or go to the
     end. Raises OtherTextError when an id belongs to another text, RecordChangedError when `token`
     names no record in its present version, or a record is not what it was in the log `since`.
     """
-    removal = select(log, [token] if token else [])
-    if token and not removal.removed:
-        raise RecordChangedError(id=token.partition("@")[0])
-    removed = _lines_of(removal, log)
+    named = select(log, [token] if token else [])
+    if token and not named.removed:
+        raise RecordChangedError(id=id_in(token))
+    removed = _lines_of(named.removed, log)
     end = min(removed, default=len(log.lines))
     brought: list[Record] = []
+    earlier: list[tuple[Record, ...]] = []
     placed: dict[int, list[Record]] = {}
     for version in versions:
         there = log.with_id(version.id)
@@ -134,15 +189,17 @@ def bring_back(
         found = _of_gap(there, version)
         if there and not found:
             raise OtherTextError(id=version.id)
-        known = _one_of(found.values()) if found else None
+        known = _as_one(found.values()) if found else None
         brought.append(_visible(_as_newest(version, known, now), log))
+        earlier.append(tuple(found.values()))
         removed |= found.keys()
         placed.setdefault(min(found, default=end), []).append(brought[-1])
-    return log.rewritten(removed, placed), tuple(brought), removal
+    after = log.rewritten(removed, placed)
+    return replace(named, log=after, records=tuple(brought), earlier=tuple(earlier))
 
 
-def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate]]:
-    """Return the log with those of the records at its end that it does not have, each as it is.
+def add(log: MemoryLog, records: Iterable[Record]) -> tuple[Outcome, list[Fate]]:
+    """Add at the end those of the records that the log does not have, each as it is.
 
     A gap that is there in other words then has two versions, as after a merge. The fates follow
     the order of the records: `added`; or, without a change, `known` (the same words are there in
@@ -154,37 +211,36 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
     there: dict[str, list[Record]] = {}
     for record in records:
         versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-        alike = [it for it in versions if it.gap == record.gap]
-        replaced = log.replaced.get(record.id, set())
-        same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
-        if same or any(record.fingerprint() in it.former for it in alike):
-            fates.append("known")
-        elif versions and not alike:
-            fates.append("collision")
-        elif record.token in replaced or (replaced and not alike):
-            fates.append("replaced")
-        else:
-            fates.append("added")
+        fate = _fate_of(record, versions, log)
+        fates.append(fate)
+        if fate == "added":
             added.append(record)
             versions.append(record)
-    return log.rewritten((), {len(log.lines): added}) if added else log, fates
+    after = log.rewritten((), {len(log.lines): added}) if added else log
+    seen = {record.token for record in after.records} if added else set()
+    hidden = tuple(it for it in log.records if added and it.token not in seen)
+    nothing: tuple[tuple[Record, ...], ...] = ((),) * len(added)
+    outcome = Outcome(before=log, log=after, records=tuple(added), earlier=nothing, hidden=hidden)
+    return outcome, fates
 
 
-def hidden_by(before: MemoryLog, after: MemoryLog) -> tuple[Record, ...]:
-    """Return the records of one version of the log that a reader of the next no longer sees."""
-    seen = {record.token for record in after.records}
-    return tuple(record for record in before.records if record.token not in seen)
+def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate:
+    """Return what becomes of a record from elsewhere. versions: those of its id that are there."""
+    alike = [it for it in versions if it.gap == record.gap]
+    same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
+    if same or any(record.fingerprint() in it.former for it in alike):
+        return "known"
+    if versions and not alike:
+        return "collision"
+    replaced = log.replaced.get(record.id, set())
+    if record.token in replaced or (replaced and not alike):
+        return "replaced"
+    return "added"
 
 
-def _with_hidden(removal: Removal, log: MemoryLog) -> Removal:
-    """Return what went with a change of this log, the lines that another one hid among it."""
-    return replace(removal, hidden=tuple(record for record, _ in log.hidden))
-
-
-def _given(given: Mapping[str, Any], *, is_new: bool) -> dict[str, Any]:
-    """Return what a program gave beside the texts; an update keeps its own dates and counts."""
-    kept = given.keys() if is_new else _GIVEN_AGAIN & given.keys()
-    return {name: given[name] for name in kept}
+def _leftovers_of(log: MemoryLog) -> tuple[Record, ...]:
+    """Return the records whose lines another one hid, and which go with a change of this log."""
+    return tuple(record for record, _ in log.hidden)
 
 
 def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> dict[int, Record]:
@@ -192,7 +248,7 @@ def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> dict[int, Re
     return {at: it for at, it in lines.items() if it.gap == wanted.gap}
 
 
-def _one_of(versions: Iterable[Record]) -> Record:
+def _as_one(versions: Iterable[Record]) -> Record:
     """Return the newest of these versions as the one that all others led to."""
     *others, newest = sorted(versions, key=Record.version)
     if not others:
@@ -202,8 +258,8 @@ def _one_of(versions: Iterable[Record]) -> Record:
     return replace(
         united(newest, others),
         created=first.created,
-        paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
-        when=tuple(dict.fromkeys(piece for it in newer for piece in it.when)),
+        paths=all_once(it.paths for it in newer),
+        when=all_once(it.when for it in newer),
     )
 
 
@@ -217,13 +273,9 @@ def _is_repeated(known: Record, draft: Draft, now: str) -> bool:
     return said == (draft.lesson, asked, paths, when) and abs(passed_s) < RECURRENCE_S
 
 
-def _lines_of(removal: Removal, log: MemoryLog) -> set[int]:
-    return {
-        at
-        for gone in removal.removed
-        for at, record in log.with_id(gone.id).items()
-        if record == gone
-    }
+def _lines_of(records: Iterable[Record], log: MemoryLog) -> set[int]:
+    """Return the places of exactly these records."""
+    return {at for gone in records for at, record in log.with_id(gone.id).items() if record == gone}
 
 
 def _updated(known: Record, draft: Draft, now: str) -> Record:
@@ -287,3 +339,8 @@ def _visible(record: Record, log: MemoryLog) -> Record:
     while record.token in log.replaced.get(record.id, ()):
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
+
+
+def all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return all entries of these lists, each once, in their order."""
+    return tuple(dict.fromkeys(entry for entries in lists for entry in entries))

@@ -21,9 +21,8 @@ from core.lessons.answer import (
     no_topic,
     uncommitted_note,
 )
-from core.lessons.changes import select
+from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Removal
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import headed_block, record_block, token_text, topic_text
 from core.lessons.selection import could_hold, may_fit, shortened
@@ -204,17 +203,15 @@ def deletion_that_fits(
     return now, put_off
 
 
-def deletion_answer(
-    removal: Removal, log: MemoryLog, frame: Frame, put_off: Sequence[str] = ()
-) -> str:
+def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ()) -> str:
     """Show the deleted records in full, and say what became of the other version ids.
 
-    removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
+    put_off: tokens for a later call.
     """
-    count = len(removal.removed)
-    facts: Facts = {"left": log.count, "project": one_line(frame.project)}
+    count = len(outcome.removed)
+    facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
-    for record in removal.removed:
+    for record in outcome.removed:
         budget = frame.budget.split_off(DELETION_SHARE)
         laid_out = partial(headed_block, token=token_text(record))
         fits = may_fit(record, budget) and budget.take(laid_out(record))
@@ -222,7 +219,7 @@ def deletion_answer(
     lines += uncommitted_note(frame) if count else []
     if put_off:
         lines.append(say("answers.put_off", tokens=listed_tokens(put_off, frame)))
-    return "\n".join(lines + left_tokens(removal, frame))
+    return "\n".join(lines + left_tokens(outcome, frame))
 
 
 def _begun(laid_out: Callable[[Record], str], record: Record, budget: Budget) -> str:

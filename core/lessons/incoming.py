@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import (
     FieldTooLongError,
@@ -13,7 +13,7 @@ from core.errors import (
 )
 from core.injection.marks import may_hide
 from core.lessons.anchors import normalise_paths, normalise_triggers
-from core.lessons.outcomes import Offered
+from core.lessons.changes import Fate
 from core.lessons.record import (
     LIMITS_BYTES,
     Draft,
@@ -33,6 +33,18 @@ MOST_KEPT_CHARS = 8_192
 _META_FIELDS = (
     "created updated compacted_at source_count source_ids former extra meta_extra".split()
 )
+
+
+class Offer(NamedTuple):
+    """One record from elsewhere: as it is stored, or would be, and its fate.
+
+    redacted: one rule name for each replaced secret, for all fields. error: why it is refused.
+    """
+
+    record: Record
+    fate: Fate
+    redacted: tuple[str, ...] = ()
+    error: SentinelError | None = None
 
 
 def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
@@ -146,7 +158,7 @@ def redacted_renewals(
     return records, tuple(kinds), tuple(dict.fromkeys(suspicious))
 
 
-def redacted_offer(record: Record, *, strict: bool) -> Offered:
+def redacted_offer(record: Record, *, strict: bool) -> Offer:
     """Return the record, no secret in any field, with the id of its text, or why it is refused.
 
     "added" is provisional: only the log can say whether it has the record already.
@@ -165,11 +177,11 @@ def redacted_offer(record: Record, *, strict: bool) -> Offered:
         paths = normalise_paths(clean.paths, most=None)
         when = normalise_triggers(clean.when, most=None)
     except SentinelError as error:
-        return Offered(record=record, fate="refused", redacted=kinds, error=error)
+        return Offer(record=record, fate="refused", redacted=kinds, error=error)
     clean = reidentified(replace(clean, paths=paths, when=when))
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
-    return Offered(record=marked(clean, record), fate="added", redacted=kinds + more)
+    return Offer(record=marked(clean, record), fate="added", redacted=kinds + more)
 
 
 def _check_redactable(texts: Mapping[str, str]) -> None:

@@ -107,7 +107,7 @@ def test_a_secret_in_a_trigger_is_refused_by_every_store(store: MemoryStore) -> 
 
 def test_a_trigger_with_a_secret_that_comes_from_elsewhere_is_left_out(store: MemoryStore) -> None:
     record = replace(a_record(), when=("call(", f"key={a_secret()}", "rm -rf build"))
-    [offered] = store.add_all([record]).offered
+    [offered] = store.add_all([record])[1]
     assert (offered.fate, offered.redacted) == ("added", ("github-token",))
     assert [it.when for it in store.read_all()] == [("call(", "rm -rf build")]
 
@@ -196,7 +196,7 @@ def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryS
     two = store.upsert_log(a_draft("two")).record
     saved = store.upsert_log(a_principle(), f"{one.token}, {two.token}")
     assert store.read_all() == [saved.record]
-    assert saved.removal.removed == (one, two)
+    assert saved.removed == (one, two)
 
 
 @pytest.mark.row("001 3-3.g", "P12", "I13")
@@ -211,9 +211,9 @@ def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
 def test_only_the_named_records_are_deleted(store: MemoryStore) -> None:
     one = store.upsert_log(a_draft("one")).record
     two = store.upsert_log(a_draft("two")).record
-    removal, log = store.delete_by_ids([one.token, "0123456789abcdef@000000"])
-    assert (removal.removed, removal.absent) == ((one,), ("0123456789abcdef@000000",))
-    assert store.read_all() == log.records == [two]
+    outcome = store.delete_by_ids([one.token, "0123456789abcdef@000000"])
+    assert (outcome.removed, outcome.absent) == ((one,), ("0123456789abcdef@000000",))
+    assert store.read_all() == outcome.log.records == [two]
 
 
 def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> None:
@@ -307,8 +307,8 @@ def test_added_records_keep_dates_and_counts_and_go_to_the_end(store: MemoryStor
     store.upsert_log(a_draft("here"))
     there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
     rule = replace(new_record(a_principle(), now=NOW), source_count=4)
-    added = store.add_all([there, rule])
-    assert added.records == [there, rule]
+    added, _ = store.add_all([there, rule])
+    assert added.records == (there, rule)
     assert store.read_all()[1:] == [there, rule]
     assert store.read_bytes().endswith(there.to_line() + rule.to_line())
 
@@ -316,14 +316,14 @@ def test_added_records_keep_dates_and_counts_and_go_to_the_end(store: MemoryStor
 def test_adding_the_same_records_again_changes_nothing(store: MemoryStore) -> None:
     store.add_all([a_record("one"), a_record("two")])
     before = store.read_bytes()
-    again = store.add_all([replace(a_record("one"), created=LATER), a_record("two")])
-    assert [it.fate for it in again.offered] == ["known", "known"]
-    assert (again.records, store.read_bytes()) == ([], before)
+    again, offers = store.add_all([replace(a_record("one"), created=LATER), a_record("two")])
+    assert [it.fate for it in offers] == ["known", "known"]
+    assert (again.records, store.read_bytes()) == ((), before)
 
 
 def test_the_same_record_twice_among_those_added_is_written_once(store: MemoryStore) -> None:
-    added = store.add_all([a_record("one"), a_record("one")])
-    assert [it.fate for it in added.offered] == ["added", "known"]
+    _, offers = store.add_all([a_record("one"), a_record("one")])
+    assert [it.fate for it in offers] == ["added", "known"]
     assert store.read_bytes() == a_record("one").to_line()
 
 
@@ -332,11 +332,11 @@ def test_other_words_for_a_gap_stand_beside_those_that_are_there_until_a_save_se
 ) -> None:
     mine = store.upsert_log(a_draft("one", lesson="mine")).record
     theirs = a_record("one", lesson="theirs")
-    assert [it.fate for it in store.add_all([theirs]).offered] == ["added"]
+    assert [it.fate for it in store.add_all([theirs])[1]] == ["added"]
     assert store.read_all() == [mine, theirs]
-    assert [it.fate for it in store.add_all([theirs]).offered] == ["known"]
+    assert [it.fate for it in store.add_all([theirs])[1]] == ["known"]
     store.upsert_log(a_draft("one", lesson="both"))
-    assert [it.fate for it in store.add_all([theirs, mine]).offered] == ["known", "known"]
+    assert [it.fate for it in store.add_all([theirs, mine])[1]] == ["known", "known"]
     assert [it.lesson for it in store.read_all()] == ["both"]
 
 
@@ -347,23 +347,23 @@ def test_an_added_later_version_takes_the_place_of_the_one_before_and_says_so(
     other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
     other.add_all([mine])
     later = other.upsert_log(a_draft("one", lesson="later")).record
-    added = store.add_all([later])
-    assert (added.records, added.hidden) == ([later], (mine,))
+    added, _ = store.add_all([later])
+    assert (added.records, added.hidden) == ((later,), (mine,))
     assert store.read_all() == [later]
 
 
 def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStore) -> None:
     original = store.upsert_log(a_draft("one")).record
     rule = store.upsert_log(a_principle(), [original.token]).record
-    added = store.add_all([original, replace(a_record("one"), created=LATER)])
-    assert [it.fate for it in added.offered] == ["replaced", "replaced"]
+    _, offers = store.add_all([original, replace(a_record("one"), created=LATER)])
+    assert [it.fate for it in offers] == ["replaced", "replaced"]
     assert store.read_all() == [rule]
 
 
 def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:
     mine = store.upsert_log(a_draft("-login missing", topic="auth")).record
-    added = store.add_all([a_record(" missing", topic="auth-login")])
-    assert [it.fate for it in added.offered] == ["collision"]
+    _, offers = store.add_all([a_record(" missing", topic="auth-login")])
+    assert [it.fate for it in offers] == ["collision"]
     assert store.read_all() == [mine]
 
 
@@ -371,7 +371,7 @@ def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> 
     original = store.upsert_log(a_draft("one")).record
     kept = store.upsert_log(a_draft("two")).record
     rule = replace(new_record(a_principle(), now=LATER), source_ids=(original.token,))
-    added = store.add_all([rule])
+    added, _ = store.add_all([rule])
     assert added.hidden == (original,)
     assert store.read_all() == [kept, rule]
 
@@ -380,7 +380,7 @@ def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) 
     key = a_secret()
     given = a_record(f"gap {key}", lesson=f"rule {key}", topic=f"t {key}", ask_next_time=f"{key}?")
     given = replace(given, extra={"note": key}, meta_extra={"by": key}, former=("abcdef",))
-    added = store.add_all([given])
+    _, offers = store.add_all([given])
     [record] = store.read_all()
     assert record == replace(
         a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
@@ -388,7 +388,7 @@ def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) 
         extra={"note": MARKER},
         meta_extra={"by": MARKER},
     )
-    assert added.offered[0].redacted == ("github-token",) * 6
+    assert offers[0].redacted == ("github-token",) * 6
     assert key.encode() not in store.read_bytes()
 
 
@@ -402,9 +402,9 @@ def test_a_record_that_breaks_a_rule_is_refused_and_the_others_are_added(
 ) -> None:
     long = a_record("long", lesson="x" * 1025)
     huge = a_record("huge", lesson="x" * 40_000)
-    added = store.add_all([long, huge, replace(a_record(), lesson=" "), a_record("fine")])
-    assert [it.fate for it in added.offered] == ["refused", "refused", "refused", "added"]
-    errors = [it.error for it in added.offered]
+    _, offers = store.add_all([long, huge, replace(a_record(), lesson=" "), a_record("fine")])
+    assert [it.fate for it in offers] == ["refused", "refused", "refused", "added"]
+    errors = [it.error for it in offers]
     assert [type(error) for error in errors] == [
         FieldTooLongError,
         FieldTooLongError,
@@ -416,16 +416,16 @@ def test_a_record_that_breaks_a_rule_is_refused_and_the_others_are_added(
 
 def test_a_strict_store_refuses_to_add_a_secret_and_names_fields_and_kinds(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    added = store.add_all([a_record(f"x {a_secret()}"), a_record("fine")])
-    error = added.offered[0].error
+    _, offers = store.add_all([a_record(f"x {a_secret()}"), a_record("fine")])
+    error = offers[0].error
     assert isinstance(error, SecretRefusedError)
     assert error.facts == {"fields": "missing_context", "kinds": "github-token"}
     assert store.read_all() == [a_record("fine")]
 
 
 def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) -> None:
-    added = store.add_all([a_record("one")], dry_run=True)
-    assert added.records == [a_record("one")]
+    added, _ = store.add_all([a_record("one")], dry_run=True)
+    assert added.records == (a_record("one"),)
     assert not store.path.parent.exists()
 
 
@@ -442,8 +442,8 @@ def test_added_records_keep_their_paths_and_one_outside_the_project_is_refused(
 ) -> None:
     inside = a_record("one", paths=["src/payment/**", "*.sql"])
     outside = replace(a_record("two"), paths=("../other",))
-    added = store.add_all([inside, outside])
-    assert [it.fate for it in added.offered] == ["added", "refused"]
+    _, offers = store.add_all([inside, outside])
+    assert [it.fate for it in offers] == ["added", "refused"]
     assert store.read_all() == [inside]
 
 
@@ -452,8 +452,8 @@ def test_added_records_keep_their_triggers_and_one_that_is_none_is_refused(
 ) -> None:
     many = a_record("one", when=[f"call{at}(" for at in range(200)])
     short = replace(a_record("two"), when=("call(", "x"))
-    added = store.add_all([many, short])
-    assert [it.fate for it in added.offered] == ["added", "refused"]
+    _, offers = store.add_all([many, short])
+    assert [it.fate for it in offers] == ["added", "refused"]
     assert store.read_all() == [many]
 
 
@@ -522,8 +522,8 @@ def test_a_log_of_ten_thousand_records_keeps_what_a_short_one_keeps(store: Memor
     with store.path.open("ab") as editor:
         editor.write(a_record("by hand").to_line())
     old = store.read().records[7]
-    removal, after = store.delete_by_ids([old.token])
-    assert (list(removal.removed), after.count) == ([old], 10_001)
+    outcome = store.delete_by_ids([old.token])
+    assert (list(outcome.removed), outcome.log.count) == ([old], 10_001)
     expected = data.replace(old.to_line(), b"") + b"\n"
     expected += new.to_line() + theirs_too.to_line() + a_record("by hand").to_line()
     assert store.read_bytes() == expected

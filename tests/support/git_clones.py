@@ -285,7 +285,7 @@ def compact(lesson: str, *key_texts: str, now: str = LATER) -> Edit:
     def edit(clone: Path) -> None:
         tokens = tokens_of(clone, *key_texts)
         done = store_of(clone, now).upsert_log(a_principle(lesson), tokens)
-        assert len(done.removal.removed) == len(tokens)
+        assert len(done.removed) == len(tokens)
 
     return edit
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.lessons.changes import delete, upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from tests.support.changes import delete, upsert
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 SOON = "2026-03-01T15:00:00+00:00"

@@ -8,10 +8,10 @@ import pytest
 
 from commands.report.comparison import compare
 from core.lessons.answer import flaw_notes
-from core.lessons.changes import upsert
 from core.lessons.log import MOST_HIDDEN, MemoryLog
 from core.lessons.record import Record
 from core.lessons.upkeep.health import examine
+from tests.support.changes import upsert
 from tests.support.cli_process import TOKEN
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RecordTooLargeError
-from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import MOST_LINE_BYTES, Draft, new_record, parse_line
 from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import examine
 from core.lessons.upkeep.secrets import look
+from tests.support.changes import upsert
 
 NOW = "2026-03-02T10:30:00+00:00"
 DRAFT = Draft(topic="payment", missing_context="VAT", lesson="Round each line of an invoice.")

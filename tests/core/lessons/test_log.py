@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
-from core.lessons.changes import bring_back, delete, select, upsert
+from core.lessons.changes import select
 from core.lessons.log import MemoryLog, following, split_lines
 from core.lessons.record import Record, cached_parse_line
+from tests.support.changes import bring_back, delete, upsert
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 
 GARBAGE = [b"<<<<<<< HEAD\n", b"not json\n", b"\xff\xff\n", b'{"id": "torn\n', b"\n", b"=======\n"]

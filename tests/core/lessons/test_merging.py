@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from tests.support.changes import upsert
 from tests.support.git_clones import conflict_styles
 from tests.support.samples import a_draft, a_principle
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from core.errors import IdCollisionError
-from core.lessons.changes import delete, upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -24,6 +23,7 @@ from core.lessons.record import (
     record_id,
 )
 from core.store import MemoryStore
+from tests.support.changes import delete, upsert
 from tests.support.samples import LATER, NOW, a_line, a_record
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
@@ -230,8 +230,8 @@ class Memory(RuleBasedStateMachine):
     @precondition(lambda self: self.model)
     def delete(self, which: int, data: Any) -> None:
         record = data.draw(st.sampled_from(list(self.model.values())))
-        removal, _ = self.store(which).delete_by_ids([record.token])
-        assert removal.removed == (record,)
+        outcome = self.store(which).delete_by_ids([record.token])
+        assert outcome.removed == (record,)
         del self.model[record.id]
 
     @rule(which=st.integers(0, 1), data=st.data(), lesson=st.sampled_from(["P", "원칙", "Q"]))
@@ -241,7 +241,7 @@ class Memory(RuleBasedStateMachine):
         draft = Draft(topic="auth", lesson=lesson, type="principle")
         chosen = [record for record in chosen if record.id != record_id(draft)]
         saved = self.store(which).upsert_log(draft, [record.token for record in chosen])
-        assert list(saved.removal.removed) == chosen
+        assert list(saved.removed) == chosen
         for record in chosen:
             del self.model[record.id]
         self.model[saved.record.id] = saved.record

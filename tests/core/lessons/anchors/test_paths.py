@@ -19,9 +19,9 @@ from core.lessons.anchors import (
     matches,
     normalise_paths,
 )
-from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
+from tests.support.changes import upsert
 from tests.support.tables import table
 
 TABLES = table("paths")

@@ -21,10 +21,10 @@ from core.lessons.anchors import (
     TRIGGER_BYTES,
     normalise_triggers,
 )
-from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, check, parse_line
 from core.lessons.renewal import joined
+from tests.support.changes import upsert
 from tests.support.git_clones import commit, copied, new_project, pull, saved, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 

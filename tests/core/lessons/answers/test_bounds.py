@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from core.lessons.answer import Frame, search_answer
-from core.lessons.changes import delete
 from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
@@ -16,6 +15,7 @@ from core.settings import Settings
 from core.text import ranking
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
+from tests.support.changes import delete
 from tests.support.fitting import whole_records
 
 FRAME = Frame(project="/shop", settings=Settings())
@@ -73,8 +73,8 @@ def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str,
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
     log = large("lesson")
     tokens, put_off = deletion_that_fits(log, [log.records[0].token], FRAME)
-    after, removal = delete(log, tokens)
-    answer = deletion_answer(removal, after, FRAME, put_off)
+    after, outcome = delete(log, tokens)
+    answer = deletion_answer(outcome, FRAME, put_off)
     assert (after.count, put_off) == (0, [])
     assert is_within(answer)
     assert "shortened" in answer

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from core.lessons.answer import Frame, saved_answer, search_answer
-from core.lessons.changes import delete
 from core.lessons.compaction import compaction_answer, deletion_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Facts, Language
 from core.settings import Settings
 from core.store import MemoryStore
+from tests.support.changes import delete
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 from tests.support.sentences import in_language, sentence
 
@@ -65,8 +65,8 @@ def test_a_save_names_the_hidden_records_that_it_took_out(tmp_path: Path) -> Non
 
 
 def test_a_deletion_names_the_hidden_records_that_it_took_out() -> None:
-    log, removal = delete(log_of(ONE, HIDER, TWO, a_record("three")), [a_record("three").token])
-    assert ONE.token in deletion_answer(removal, log, FRAME)
+    _, outcome = delete(log_of(ONE, HIDER, TWO, a_record("three")), [a_record("three").token])
+    assert ONE.token in deletion_answer(outcome, FRAME)
 
 
 def test_a_save_that_settles_versions_says_so(tmp_path: Path) -> None:

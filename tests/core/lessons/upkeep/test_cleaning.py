@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.changes import upsert
 from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
@@ -28,6 +27,7 @@ from core.sanitizer import MARKER, redact
 from core.secrets.windows import MARGIN_CHARS, WINDOW_CHARS
 from core.store import MemoryStore
 from core.text_redaction import secrets_in
+from tests.support.changes import upsert
 from tests.support.cli_process import TOKEN, Run
 from tests.support.git_clones import (
     commit,
