@@ -45,7 +45,8 @@ ROOMS = {
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
     "core.git": "core core.text",
-    "core.lessons.history": "core core.git core.lessons core.lessons.upkeep",
+    "core.lessons.commits": "core core.git core.lessons",
+    "core.lessons.history": "core core.git core.lessons core.lessons.commits core.lessons.upkeep",
     "core.lessons.reach": "core core.git core.lessons core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.data core.text_redaction core.sanitizer core.text core.injection"

@@ -12,8 +12,8 @@ from pathlib import Path
 from commands.scan.findings import Found, fresh_lines, in_lines
 from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
+from core.lessons.commits import OldLogs, own_commits
 from core.lessons.encodings import begins_like_utf_16
-from core.lessons.history import OldLogs, own_commits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
 from core.project import CONTEXT_DIRECTORY, LOG_NAME

@@ -16,8 +16,9 @@ from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.injection.suspicions import marks_of
+from core.lessons.commits import Commit, OldLogs, own_commits
 from core.lessons.encodings import readings
-from core.lessons.history import EVERYWHERE, Commit, OldLogs, own_commits
+from core.lessons.history import EVERYWHERE
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text

@@ -13,7 +13,8 @@ from commands.report.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree
 from core.lessons import history
-from core.lessons.history import EVERYWHERE, Commit, OldLogs, commits_of, own_commits
+from core.lessons.commits import Commit, OldLogs, commits_of, own_commits
+from core.lessons.history import EVERYWHERE
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, path_of, save
 from tests.support.sentences import in_language
