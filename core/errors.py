@@ -233,6 +233,18 @@ class LogWriteError(SentinelError, OSError):
     key = "log_write"
 
 
+class LockFileError(LogWriteError):
+    """The lock file is there, and this user may not open it. Facts: path (of the lock file)."""
+
+    key = "lock_file"
+    placed = ("path", "rm")
+
+    def __init__(self, *, path: str) -> None:
+        import shlex  # a hook never needs it
+
+        super().__init__(path=path, rm=shlex.join(["rm", "-f", path]))
+
+
 class LogEncodingError(SentinelError, OSError):
     """The memory log begins like UTF-16, so that nothing can be saved into it. Facts: path."""
 

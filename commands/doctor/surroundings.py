@@ -4,13 +4,13 @@ Nothing is changed or created.
 """
 
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from commands.doctor.memories import other_memories
-from core.disk.atomic import is_odd
-from core.disk.lock import held
+from core.disk.files import held, is_odd
 from core.errors import LogBusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
@@ -73,6 +73,10 @@ def _about_disk(store: MemoryStore, *, is_new: bool) -> Iterator[Finding]:
         if place.exists() and not os.access(place, os.W_OK):
             yield Finding("read_only", "note", facts={"path": str(place)})
             break
+    lock = target.with_name(f"{target.name}{LOCK_SUFFIX}")
+    if lock.is_file() and not os.access(lock, os.R_OK | os.W_OK):
+        rm = shlex.join(["rm", "-f", str(lock)])
+        yield Finding("lock_foreign", "error", facts={"path": str(lock), "rm": rm})
     if target.exists() and os.stat(target).st_nlink > 1:
         yield Finding("hard_link", "warning")
     filesystem = _network_filesystem(target)

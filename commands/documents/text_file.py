@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.disk.atomic import (
+from core.disk.files import (
     NEW_MODE,
     Identity,
     identity_of,

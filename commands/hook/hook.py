@@ -40,7 +40,7 @@ from commands.hook.given import (
     payload_here,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
-from core.disk.plain import read_plain
+from core.disk.links import read_plain
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
@@ -329,7 +329,7 @@ def _brought(scene: Scene) -> str:
         from pathlib import Path
 
         from commands.clients.changed_lines import new_lines
-        from core.disk.atomic import open_regular
+        from core.disk.files import open_regular
 
         with contextlib.suppress(OSError, ValueError):
             path = Path(scene.root, scene.moment.paths[0])

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from commands.terminal.safe_text import plain
-from core.disk.atomic import reason_of
+from core.disk.files import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.injection.suspicions import marks_of
 from core.lessons.commits import Commit, OldLogs, own_commits

@@ -24,7 +24,7 @@ from commands.terminal.safe_text import plain, warn
 from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
 from commands.view.page import page_of
-from core.disk.atomic import reason_of
+from core.disk.files import reason_of
 from core.errors import SentinelError
 from core.lessons.answer import Frame
 from core.lessons.record import utc_now

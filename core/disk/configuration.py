@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.atomic import open_regular
+from core.disk.files import open_regular
 
 CONFIG_NAME = "config.json"
 MOST_BYTES = 100_000

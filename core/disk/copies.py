@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from core.disk.atomic import is_there, prepared, rename, sync_directory
+from core.disk.files import is_there, prepared, rename, sync_directory
 
 KEPT = 2
 _DUE = timedelta(days=1)

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk import copies
-from core.disk.atomic import Identity, identity_of
 from core.disk.connections import Connections, EmptiedError, Lent, LinkError
+from core.disk.files import Identity, identity_of
 from core.errors import SentinelError, WaitEndedError
 from core.messages import say
 from core.notices import shown

@@ -5,6 +5,7 @@ is followed only to what is plainly a memory; a file that is written for clients
 A git directory and a home are outside, wherever they lie.
 """
 
+import contextlib
 import json
 import os
 import stat
@@ -70,6 +71,19 @@ def memory_at(path: Path) -> Path:
         if os.path.isfile(real) and not (is_named and _is_log(real)):
             raise _error("log_link", path, path, real)
     return real
+
+
+def read_plain(path: str) -> bytes | None:
+    """Return what a file holds; None where it is none, a link or in a link, or cannot be read.
+
+    `LogFile` then tells what it is: it follows links with care.
+    """
+    with contextlib.suppress(OSError):
+        folder, file = os.lstat(os.path.dirname(path)), os.lstat(path)
+        if stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(file.st_mode):
+            with open(path, "rb") as opened:
+                return opened.read()
+    return None
 
 
 def _is_link(path: Path) -> bool:

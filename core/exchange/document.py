@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from core.disk.atomic import prepared, reason_of, rename, sync_directory
+from core.disk.files import prepared, reason_of, rename, sync_directory
 from core.errors import SentinelError
 from core.project import CONTEXT_DIRECTORY
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.disk.atomic import (
+from core.disk.files import (
     Identity,
+    held,
     identity_of,
     is_odd,
     is_there,
@@ -36,7 +37,6 @@ from core.disk.atomic import (
     with_sharing_retry,
 )
 from core.disk.links import memory_at
-from core.disk.lock import held
 from core.errors import LogReadError, LogUnsettledError, LogWriteError, SentinelError
 
 LOCK_SUFFIX = ".lock"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.atomic import replace_whole
+from core.disk.files import replace_whole
 from core.sanitizer import values_in
 from core.text_redaction import has_secret, redacted
 

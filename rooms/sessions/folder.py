@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from core.disk.atomic import make_directory, reason_of
+from core.disk.files import make_directory, reason_of
 from rooms.sessions.errors import SessionsError
 
 IGNORED = """\

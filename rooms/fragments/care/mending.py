@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from core.disk.atomic import reason_of
 from core.disk.copies import date_of
 from core.disk.database import DatabaseError
+from core.disk.files import reason_of
 from core.lessons.upkeep.health import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server

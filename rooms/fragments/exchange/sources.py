@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from core.disk.atomic import reason_of
+from core.disk.files import reason_of
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.lessons.record import DECODER
 from core.text.printable import shown_path

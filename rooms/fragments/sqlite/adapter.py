@@ -7,9 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.disk.atomic import make_directory, reason_of
 from core.disk.database import Database, DatabaseWriteError
-from core.disk.lock import held
+from core.disk.files import held, make_directory, reason_of
 from core.errors import LogBusyError, SentinelError
 from core.upkeep.purging import purge
 from rooms.fragments.sqlite import index

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from core.disk.atomic import reason_of
 from core.disk.copies import date_of
 from core.disk.database import Database
+from core.disk.files import reason_of
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from commands.doctor.lines import SEVERITIES
-from core.disk.lock import held
+from core.disk.files import held
 from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
@@ -751,6 +751,19 @@ def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
     before = bare.tree()
     assert bare.doctor().code == 0
     assert bare.tree() == before
+
+
+def test_a_lock_file_of_another_user_is_an_error_and_named(
+    bare: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare.write(ONE)
+    lock = bare.log.with_name(f"{bare.log.name}.lock")
+    lock.touch()
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != lock and real(path, mode))
+    done = bare.doctor()
+    assert done.code == 1
+    assert any(line.startswith("error") and f"(rm -f {lock})" in line for line in done.found)
 
 
 def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:

@@ -1,15 +1,18 @@
 """Tests how a wait for the lock ends: in time, for a cancelled call, with the process."""
 
+import errno
+import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from core.cancellation import Cancellation
-from core.disk.lock import held
-from core.errors import LogBusyError, WaitEndedError
+from core.disk.files import held
+from core.errors import LockFileError, LogBusyError, WaitEndedError
 
 CANCELLED = Cancellation(is_requested=lambda: True)
 ENDING = Cancellation(is_ending=lambda: True)
@@ -83,3 +86,32 @@ def test_threads_that_wait_for_their_turn_end_with_the_one_that_polls(path: str)
         for thread in threads:
             thread.join()
     assert len(ended) == 50
+
+
+def test_a_lock_file_of_another_user_is_named_and_how_to_get_rid_of_it(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def open_of_another(name: Any, *rest: Any, **more: Any) -> int:
+        if name == path:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", open_of_another)
+    with pytest.raises(PermissionError), held(path, timeout_s=1):  # nothing may be made there
+        pass
+    Path(path).touch()
+    with pytest.raises(LockFileError) as caught, held(path, timeout_s=1):
+        pass
+    assert str(caught.value).startswith(f"{path} is the lock file of the memory")
+    assert f"(rm -f {path})" in str(caught.value)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
+def test_a_lock_file_that_root_makes_belongs_to_the_owner_of_its_directory(path: str) -> None:
+    os.chown(os.path.dirname(path), 12345, 54321)
+    with held(path, timeout_s=1):
+        pass
+    status = os.stat(path)
+    assert (status.st_uid, status.st_gid) == (12345, 54321)

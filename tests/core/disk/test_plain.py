@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.plain import read_plain
+from core.disk.links import read_plain
 
 
 def test_a_plain_file_is_read_and_so_is_an_empty_one(tmp_path: Path) -> None:
