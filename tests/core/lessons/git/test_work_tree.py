@@ -12,7 +12,7 @@ import pytest
 from commands.report.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree
-from core.lessons import commits
+from core.lessons import commits as module
 from core.lessons.commits import Commit, OldLogs, commits_of, own_commits
 from core.lessons.history import EVERYWHERE
 from tests.support.cli_process import without_settings
@@ -267,7 +267,7 @@ def test_a_git_that_never_answers_is_given_up(
     silent.write_text("#!/bin/sh\nexec sleep 600\n")
     silent.chmod(0o700)
     monkeypatch.setenv("PATH", os.pathsep.join((str(silent.parent), os.environ["PATH"])))
-    monkeypatch.setattr(commits, "TIMEOUT_S", 0)
+    monkeypatch.setattr(module, "TIMEOUT_S", 0)
     with OldLogs(repository) as logs, pytest.raises(HistoryError, match=r"answer within 0 s"):
         logs.content("0" * 40)
 
