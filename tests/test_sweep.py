@@ -39,7 +39,12 @@ COMMANDS = {
     f"show {ONE.id}": (0, 1),
     f"show {MARKED.id}": (0, 1),
     f"show {MARKED.id} --json": (0, 1),
+    f"forget {MARKED.id} --dry-run": (0, 1),
+    "list --questions": (0, 1),
+    "search refund": (0, 1),
     "topics": (0, 1),
+    "topics --json": (0, 1),
+    "topics rename payment pay --dry-run": (0, 1),
     "stats": (0, 1),
     "stats --json": (0, 1),
     "report": (0, 1, 2),
@@ -95,6 +100,9 @@ STATES: dict[str, Callable[[Path], object]] = {
     "garbage": lines(*GARBAGE),
     "a secret": lines(*SECRET),
     "a secret for a topic": lines(ONE, a_record(f"gap {TOKEN}", topic=TOKEN, paths=[TOKEN])),
+    "a secret among triggers": lines(
+        ONE, a_record("the marked one", paths=[FILE], when=[CODE, f"refund {TOKEN}"])
+    ),
     "an order": lines(ONE, marked(lesson=ORDER)),
     "an order for a topic": lines(ONE, a_record("two", topic=ORDER, paths=[FILE])),
     "control signs": lines(ONE, marked(lesson=CONTROLS)),

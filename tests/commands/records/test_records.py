@@ -16,7 +16,7 @@ from commands.terminal.days import day_text
 from commands.terminal.screen import Screen, has_colours
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import Command, said_yes
+from tests.support.cli_process import TOKEN, Command, said_yes
 from tests.support.cli_process import GoodRun as Run
 from tests.support.git_clones import path_of, write
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
@@ -467,3 +467,27 @@ def test_an_id_a_token_and_a_date_find_their_record(of_three: Command) -> None:
 
     assert ids(LONG.id[:6]) == ids(LONG.token) == [LONG.id]
     assert len(ids("2026-03")) == 3
+
+
+SECRET = f"the key is {TOKEN}"
+FIELDS: dict[str, Any] = {
+    **dict.fromkeys(("missing_context", "lesson", "ask_next_time"), SECRET),
+    **{"topic": f"refunds {TOKEN}", "paths": (f"src/{TOKEN}",), "when": ("refund(", SECRET)},
+}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_secret_that_a_hand_put_into_the_log_is_shown_when_it_goes(
+    command: Command, project: Path, field: str
+) -> None:
+    write(project, replace(VAT, **{field: FIELDS[field]}), REFUND)
+    more = ("--missing", VAT.missing_context, "--lesson", SECRET, "--yes")
+    for words in (("show", VAT.id, "--versions"), ("add", "--topic", "refunds", *more)):
+        done = command(*words)
+        assert (done.code, TOKEN in done.out + done.errors) == (0, False), words
+    [told] = command("show", VAT.id, "--json").told["records"]
+    assert told["token"] in command("show", VAT.id).out
+    done = command("forget", told["token"], "--yes")
+    assert (done.code, TOKEN in done.out + done.errors) == (0, False)
+    assert VAT.id not in ids(command("list", "--json").told)
