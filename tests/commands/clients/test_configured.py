@@ -345,23 +345,9 @@ def test_the_entries_for_one_project_of_claude_code_are_found(desk: Desk) -> Non
 def test_every_system_has_its_own_places(
     platform: str, file: str, variable: str, desk: Desk
 ) -> None:
-    path = desk.put(file, servers(sentinel=desk.entry("--project", str(desk.root))))
-    environment = {variable: str(desk.root.parent / "moved")} if variable else {}
-    assert [it.path for it in desk.find(platform, **environment)] == [path]
-
-
-@pytest.mark.parametrize(
-    ("platform", "file", "variable"),
-    [
-        ("linux", "moved/Code/User/mcp.json", "XDG_CONFIG_HOME"),
-        ("win32", "moved/Code/User/mcp.json", "APPDATA"),
-        ("darwin", "home/Library/Application Support/Code/User/mcp.json", ""),
-    ],
-)
-def test_the_user_file_of_vs_code_is_found_on_every_system(
-    platform: str, file: str, variable: str, desk: Desk
-) -> None:
-    path = desk.put(file, {"servers": {"sentinel": desk.entry()}})
+    entry = desk.entry("--project", str(desk.root))
+    is_of_vs_code = file.endswith("/User/mcp.json")
+    path = desk.put(file, {"servers": {NAMED: entry}} if is_of_vs_code else servers(sentinel=entry))
     environment = {variable: str(desk.root.parent / "moved")} if variable else {}
     assert [it.path for it in desk.find(platform, **environment)] == [path]
 

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,16 +36,6 @@ list --topic NONE | report NONE | import LOG --dry-run | forget NONE --yes
 """
 
 
-HOSTILE = replace(
-    a_record(NAME, topic=NAME, lesson=NAME, ask_next_time=NAME),
-    id=NAME,
-    created=NAME,
-    updated=NAME,
-    paths=(NAME, f"{NAME}/**"),
-    extra={NAME: NAME},
-)
-
-
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A project whose own name wants to speak, with every flaw that a warning names."""
@@ -60,7 +49,6 @@ def hostile(tmp_path: Path) -> Path:
         a_record(),
         new_record(a_principle(), now=NOW),
         a_line(a_record("odd"), by=NAME),
-        HOSTILE,
         b"torn\n",
         b"<<<<<<< HEAD\n=======\n>>>>>>> x\n",
     )
