@@ -282,8 +282,9 @@ def test_colours_mark_the_head_and_the_session_that_was_named(
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's state directory."""
+    """The user's state directory; the user has no fragments."""
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "data" / "memory.db"))
     return tmp_path / "state"
 
 
