@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from real_changes import ChangedSourceError, clone_of, content
 
-from core.injection.marks import marks_of
+from core.guard.injection import marks_of
 
 SET = Path(__file__).resolve().parent / "marks.jsonl"
 MOST_MARKED = 0.01

@@ -31,8 +31,8 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from core.guard.rules import rules
 from core.sanitizer import MARKER, Secret, find
-from core.secrets.rules import rules
 from tests.support.lookalikes import lookalikes
 from tests.support.secret_corpus import HANGUL, Case, cases
 from tests.support.secret_sentences import sentences

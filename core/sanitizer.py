@@ -1,35 +1,37 @@
 """The redactor: takes secrets out of any text and leaves everything else as it is.
 
-Every rule of `data/rules.jsonl` runs on the original text; the spans found are merged, and one
-marker replaces each. Rules with a name and a value (`password = "…"`) find only the beginning;
-`secrets/named_values.py` decides whether the value beside it is a secret.
+Every rule of `data/rules.jsonl` runs on the original text, in each form that a reader may read it
+in; the spans found are merged, and one marker replaces each. Rules with a name and a value
+(`password = "…"`) find only the beginning; `guard/named.py` decides whether the value beside it is
+a secret. Texts of any length are read in windows.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.secrets.named_values import keyed_spans
-from core.secrets.rules import TOKENS, Rule, compiled, rules, rules_of, spelled
-from core.secrets.text_forms import forms_of
-from core.secrets.value_ends import value_end
-from core.secrets.values import is_hex, is_paired, is_placeholder
-from core.secrets.windows import WINDOW_CHARS, spans_in_windows
+from core.guard.forms import forms_of, without_hidden
+from core.guard.hidden import may_hide
+from core.guard.named import keyed_spans
+from core.guard.rules import TOKENS, Rule, compiled, rules, rules_of, spelled
+from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"
+WINDOW_CHARS = 32_768
+MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
 
+_BREAK_CHARS = 2_048  # a window ends with a line, or between words, if one ends so near its end
 _REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
 _LONG_WORD = "[!-~]{16,}"
-_LONGEST_TOKEN = 4_096
-_LONGEST_GLUED = 512
+_LONGEST_TOKEN_CHARS = 4_096
+_LONGEST_GLUED_CHARS = 512
 _MOST_PASSES = 4  # no more than so many secrets hang together in a text that people write
 _MOST_TRIES = 2_000  # of a rule at a place where a token touches another
 _FEW_VALUES = 8
-_BEGINNING = 8
-_PIECE_SIZE = 3
+_BEGINNING_CHARS = 8
+_PIECE_CHARS = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
 _CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
@@ -45,8 +47,7 @@ class Secret(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A text without its secrets, and the name of the rule that found each."""
 
     text: str
@@ -59,7 +60,10 @@ def sanitize(text: str) -> str:
 
 
 def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
-    """Return `text` with the marker in place of every secret; redacting twice changes nothing."""
+    """Return `text` with the marker in place of every secret; redacting twice changes nothing.
+
+    known: as for `find`.
+    """
     secrets = find(text, known)
     if not secrets:
         return Redaction(text, ())
@@ -69,35 +73,42 @@ def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
 def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     """Return every secret of `text` in the order of place; none overlaps or touches another.
 
-    known: values that were found in another text, each with its kind; see `values_in`.
+    Hidden characters hide none: a secret reaches over those inside it. known: values that were
+    found in another text, each with its kind; see `values_in`.
     """
     values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
-    found = spans_in_windows(text, lambda window: _found_in(window, values))
+    found = _in_windows(text, values)
     if len(text) > WINDOW_CHARS:
-        values = {text[start:end]: rule for start, end, rule in found}
-        found = _joined([*found, *_repeated(text, values)])
+        if may_hide(text):  # they may move the end of a secret out of each window
+            seen, places = without_hidden(text)
+            bare = _in_windows(seen, values)
+            found += [(*places.origin(start, end), rule) for start, end, rule in bare]
+        values = _values_at(text, found)
+        found = _united([*found, *_repeated(text, values)], touching=True)
     return [Secret(start, end, rules()[rule].name) for start, end, rule in found]
 
 
-def _found_in(text: str, known: Mapping[str, int]) -> list[_Span]:
-    """Return every secret of a window in order of place; none touches another."""
-    found = _joined(_repeated(text, known))
-    shown = replaced(text, found) if found else text
-    passes = 0
-    while spans := _merged(_spans(shown)):  # a replaced token can bare the edge of its neighbour
-        passes += 1
-        if passes > _MOST_PASSES:
-            spans = _widened(shown, spans, passes - _MOST_PASSES)
-        new = _before_replacing(found, spans)
-        values = {text[start:end]: rule for start, end, rule in new}
-        found = _joined([*found, *new, *_repeated(text, values)])
-        shown = replaced(text, found)
-    return found
-
-
 def values_in(texts: Iterable[str]) -> dict[str, str]:
-    """Return the secrets of some texts with their kinds, to look for each in the others."""
-    return {text[it.start : it.end]: it.kind for text in texts for it in find(text)}
+    """Return the secrets of some texts with their kinds, to look for each in the others.
+
+    What hidden characters split is returned without them.
+    """
+    return {
+        _seen(text[secret.start : secret.end]): secret.kind
+        for text in texts
+        for secret in find(text)
+    }
+
+
+@lru_cache(maxsize=1_024)
+def has_secret(text: str) -> bool:
+    """Return whether a text that is about to be printed holds a secret."""
+    return bool(find(text))
+
+
+def safe(text: str) -> str:
+    """Return a name, or "" when it holds a secret itself."""
+    return "" if has_secret(text) else text
 
 
 def replaced(text: str, spans: Iterable[tuple[int, int, object]]) -> str:
@@ -109,13 +120,107 @@ def replaced(text: str, spans: Iterable[tuple[int, int, object]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
-    """Yield where values that were found stand without a sign beside them.
+def merged(secrets: Iterable[Secret]) -> list[Secret]:
+    """Return secrets in order of place, those that overlap or touch as one under the first rule."""
+    spans = [(start, end, _numbers()[kind]) for start, end, kind in secrets]
+    united = _united(spans, touching=True)
+    return [Secret(start, end, rules()[rule].name) for start, end, rule in united]
 
-    Many values are looked for by their first characters, at once: a search for each of them would
-    take the square of the text's length.
+
+def _seen(text: str) -> str:
+    return without_hidden(text)[0] if may_hide(text) else text
+
+
+def _values_at(text: str, spans: Iterable[_Span]) -> dict[str, int]:
+    return {_seen(text[start:end]): rule for start, end, rule in spans}
+
+
+def _in_windows(text: str, known: Mapping[str, int]) -> list[_Span]:
+    """Return the secrets of a text of any length, read in windows.
+
+    Windows overlap: what reaches over the end of one is whole in the next, or the next begins
+    where it does.
     """
+    if len(text) <= WINDOW_CHARS:
+        return _in_window(text, known)
+    found: list[_Span] = []
+    at = end = 0
+    while end < len(text):
+        end = _window_end(text, at)
+        window = _in_window(text[at:end], known)
+        spans = [(at + start, at + stop, rule) for start, stop, rule in window]
+        found += spans
+        half = at + WINDOW_CHARS // 2  # the next one is as far on, or a row of secrets has no end
+        cut = [start for start, stop, _ in spans if stop == end and start > half]
+        at = min([_next_start(text, end), *cut])
+    return found
+
+
+def _window_end(text: str, at: int) -> int:
+    end = at + WINDOW_CHARS
+    if end >= len(text):
+        return len(text)
+    line = text.rfind("\n", end - _BREAK_CHARS, end) + 1
+    return line or text.rfind(" ", end - _BREAK_CHARS, end) + 1 or end
+
+
+def _next_start(text: str, end: int) -> int:
+    """Return where the next window begins: at a line, if one begins there, or at a word."""
+    start = end - MARGIN_CHARS
+    line = text.find("\n", start, start + _BREAK_CHARS) + 1
+    return line or text.find(" ", start, start + _BREAK_CHARS) + 1 or start
+
+
+def _in_window(text: str, known: Mapping[str, int]) -> list[_Span]:
+    """Return every secret of a window in order of place; none touches another."""
+    found = _united(_repeated(text, known), touching=True)
+    redacted = replaced(text, found) if found else text
+    passes = 0
+    # A replaced token can bare the edge of its neighbour.
+    while spans := _united(_spans(redacted), touching=False):
+        passes += 1
+        if passes > _MOST_PASSES:
+            spans = _widened(redacted, spans, passes - _MOST_PASSES)
+        new = _before_replacing(found, spans)
+        again = _repeated(text, _values_at(text, new))
+        found = _united([*found, *new, *again], touching=True)
+        redacted = replaced(text, found)
+    return found
+
+
+def _united(spans: Iterable[_Span], *, touching: bool) -> list[_Span]:
+    """Return spans in order of place, those that overlap as one under the earliest rule.
+
+    touching: those that touch are one as well, as one marker hides both.
+    """
+    out: list[_Span] = []
+    for start, end, rule in sorted(spans):
+        if out and start < out[-1][1] + touching:
+            first = out[-1]
+            out[-1] = (first[0], max(first[1], end), min(first[2], rule))
+        else:
+            out.append((start, end, rule))
+    return out
+
+
+def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
+    """Yield where values that were found stand without a sign beside them, in each form."""
     sought = [it for it in values if compiled(_REPEATABLE).fullmatch(it) and not is_hex(it)]
+    if not sought:
+        return
+    yield from _repeated_in(text, sought, values)
+    if may_hide(text):
+        seen, places = without_hidden(text)
+        for start, end, rule in _repeated_in(seen, sought, values):
+            yield *places.origin(start, end), rule
+
+
+def _repeated_in(text: str, sought: list[str], values: Mapping[str, int]) -> Iterator[_Span]:
+    """Yield where values stand in a text.
+
+    Many are looked for by their first characters, at once: a search for each of them would take
+    the square of the text's length.
+    """
     if len(sought) <= _FEW_VALUES:
         for value in sought:
             at = text.find(value)
@@ -127,10 +232,10 @@ def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
         return
     beginnings: dict[str, list[str]] = {}
     for value in sorted(sought, key=len, reverse=True):
-        beginnings.setdefault(value[:_BEGINNING], []).append(value)
+        beginnings.setdefault(value[:_BEGINNING_CHARS], []).append(value)
     at = 0
-    while at <= len(text) - _BEGINNING:
-        for value in beginnings.get(text[at : at + _BEGINNING], ())[:_FEW_VALUES]:
+    while at <= len(text) - _BEGINNING_CHARS:
+        for value in beginnings.get(text[at : at + _BEGINNING_CHARS], ())[:_FEW_VALUES]:
             end = at + len(value)
             if text.startswith(value, at) and _stands_alone(text, at, end):
                 yield at, end, values[value]
@@ -166,6 +271,25 @@ def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_S
     ]
 
 
+def _widened(text: str, spans: Sequence[_Span], excess: int) -> list[_Span]:
+    """Return spans that reach further, the more so the longer secrets go on to turn up.
+
+    At first each is as long as its word, then one reaches from the first to the last, at last over
+    the whole text: what hangs together so was made to hold the program up.
+    """
+    if excess > 2 * _MOST_PASSES:
+        return [(0, len(text), spans[0][2])]
+    if excess > _MOST_PASSES:
+        return [(spans[0][0], spans[-1][1], spans[0][2])]
+    spaces = [match.start() for match in compiled(r"\s").finditer(text)]
+    words: list[_Span] = []
+    for start, end, rule in spans:
+        before, after = bisect_left(spaces, start), bisect_left(spaces, end)
+        word_start = spaces[before - 1] + 1 if before else 0
+        words.append((word_start, spaces[after] if after < len(spaces) else len(text), rule))
+    return _united(words, touching=False)
+
+
 def _spans(text: str) -> Iterator[_Span]:
     """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
     for form, places in forms_of(text):
@@ -175,20 +299,40 @@ def _spans(text: str) -> Iterator[_Span]:
 
 def _spans_of(text: str) -> Iterator[_Span]:
     folded = text.casefold()
-    called = list(_called(folded))
     tokens: list[_Span] = []
-    for number in called:
+    token_rules: list[int] = []
+    for number in _called(folded):
         rule = rules()[number]
-        for start, end in _found(text, rule):
-            if rule.table in TOKENS:
-                tokens.append((start, end, number))
-            else:
-                yield start, end, number
+        spans = [(start, end, number) for start, end in _of_rule(text, rule)]
+        if rule.table in TOKENS:
+            token_rules.append(number)
+            tokens += spans
+        else:
+            yield from spans
     yield from tokens
-    yield from _glued(text, tokens, [it for it in called if rules()[it].table in TOKENS])
+    yield from _glued(text, tokens, token_rules)
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
             yield start, end, _numbers()[name]
+
+
+def _of_rule(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
+    """Yield where one rule finds secrets."""
+    for match in _expression(rule).finditer(text):
+        start, end = match.span(rule.group)
+        value = text[start:end]
+        if rule.gate == "pair":
+            end = value_end(text, start, match["quote"] or "")
+            if not is_paired(text[start:end]):
+                continue
+        if rule.table == "place" and is_placeholder(value):
+            continue
+        if compiled(_SAMPLE).search(text, start, end):
+            continue
+        if end - start <= _SAMPLE_CHARS and compiled(_CUT_OFF).match(text, end):
+            continue
+        if text[start:end].replace(MARKER, ""):
+            yield start, end
 
 
 def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterator[_Span]:
@@ -208,70 +352,62 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
             if tries > _MOST_TRIES:
                 done = next((it.start() for it in compiled(r"\s").finditer(text, at)), len(text))
                 yield at, done, number
-            elif span := _at_start(text[at : at + _LONGEST_TOKEN], tried):
-                yield at + span[0], at + span[1], span[2]
-                at += span[3]
+            elif glued := _at_start(text[at : at + _LONGEST_TOKEN_CHARS], tried):
+                yield at + glued.start, at + glued.end, glued.rule
+                at += glued.far_end
     done = len(text)
     for at in sorted(starts.keys() - ends.keys(), reverse=True):
         number = starts[at]
         while 0 < at <= done and _is_alnum(text[at - 1]) and at not in ends:
             ends[at] = number
-            first = max(0, at - _LONGEST_GLUED)
+            first = max(0, at - _LONGEST_GLUED_CHARS)
             tries += len(tried)
             if tries > _MOST_TRIES:
                 done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
                 yield done, at, number
-            elif span := _at_end(text[first:at], tried):
-                yield first + span[0], first + span[1], span[2]
-                at = first + span[3]
+            elif glued := _at_end(text[first:at], tried):
+                yield first + glued.start, first + glued.end, glued.rule
+                at = first + glued.far_end
 
 
-_Tried = Sequence[tuple[int, re.Pattern[str]]]  # rules with their numbers
+_Tried = Sequence[tuple[int, re.Pattern[str]]]  # rules by their numbers
 
 
-def _at_start(piece: str, tried: _Tried) -> tuple[int, int, int, int] | None:
-    """Return the token with which a text begins, the number of its rule, and where to go on."""
+class _Glued(NamedTuple):
+    """A token at an end of a text. far_end: of what its rule matches, away from that end."""
+
+    start: int
+    end: int
+    rule: int
+    far_end: int
+
+
+def _at_start(text: str, tried: _Tried) -> _Glued | None:
+    """Return the token with which a text begins."""
     for number, pattern in tried:
-        match = pattern.match(piece)
+        match = pattern.match(text)
         if match and match.end():
-            return *match.span(rules()[number].group), number, match.end()
+            return _Glued(*match.span(rules()[number].group), number, match.end())
     return None
 
 
-def _at_end(piece: str, tried: _Tried) -> tuple[int, int, int, int] | None:
-    """Return the token with which a text ends, the number of its rule, and where to go on."""
+def _at_end(text: str, tried: _Tried) -> _Glued | None:
+    """Return the token with which a text ends."""
     for number, pattern in tried:
-        matches = list(pattern.finditer(piece))
-        if matches and matches[-1].end() == len(piece):
-            return *matches[-1].span(rules()[number].group), number, matches[-1].start()
+        matches = list(pattern.finditer(text))
+        if matches and matches[-1].end() == len(text):
+            match = matches[-1]
+            return _Glued(*match.span(rules()[number].group), number, match.start())
     return None
-
-
-def _widened(text: str, spans: Sequence[_Span], excess: int) -> list[_Span]:
-    """Return spans that reach further, the more so the longer secrets go on to turn up.
-
-    At first each is as long as its word, then one reaches from the first to the last, at last over
-    the whole text: what hangs together so was made to hold the program up.
-    """
-    if excess > 2 * _MOST_PASSES:
-        return [(0, len(text), spans[0][2])]
-    if excess > _MOST_PASSES:
-        return [(spans[0][0], spans[-1][1], spans[0][2])]
-    return _merged(_whole_words(text, spans))
-
-
-def _whole_words(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Yield the spans, each as long as the word that it is a part of."""
-    spaces = [match.start() for match in compiled(r"\s").finditer(text)]
-    for start, end, rule in spans:
-        before, after = bisect_left(spaces, start), bisect_left(spaces, end)
-        word_start = spaces[before - 1] + 1 if before else 0
-        yield word_start, spaces[after] if after < len(spaces) else len(text), rule
 
 
 @cache
 def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
+
+
+def _expression(rule: Rule) -> re.Pattern[str]:
+    return compiled(spelled(rule.pattern))
 
 
 def _called(folded: str) -> Iterator[int]:
@@ -290,12 +426,9 @@ _Hint = tuple[str, tuple[int, ...]]  # and the numbers of the rules that it call
 
 def _hinted(folded: str, index: dict[str, list[_Hint]], short: list[_Hint]) -> dict[int, None]:
     called: dict[int, None] = {}
-    pieces = {folded[at : at + _PIECE_SIZE] for at in range(len(folded))}
-    for piece in index.keys() & pieces:
-        for hint, numbers in index[piece]:
-            if hint in folded:
-                called.update(dict.fromkeys(numbers))
-    for hint, numbers in short:
+    pieces = {folded[at : at + _PIECE_CHARS] for at in range(len(folded))}
+    near = [hint for piece in index.keys() & pieces for hint in index[piece]]
+    for hint, numbers in (*near, *short):
         if hint in folded:
             called.update(dict.fromkeys(numbers))
     return called
@@ -311,55 +444,11 @@ def _hints(*tables: str) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
     index: dict[str, list[_Hint]] = {}
     short: list[_Hint] = []
     for hint, numbers in called.items():
-        places = range(len(hint) - _PIECE_SIZE + 1)
-        pieces = [hint[at : at + _PIECE_SIZE] for at in places]
+        places = range(len(hint) - _PIECE_CHARS + 1)
+        pieces = [hint[at : at + _PIECE_CHARS] for at in places]
         if pieces:
             rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece))
             index.setdefault(rarest, []).append((hint, tuple(numbers)))
         else:
             short.append((hint, tuple(numbers)))
     return index, short
-
-
-def _expression(rule: Rule) -> re.Pattern[str]:
-    return compiled(spelled(rule.pattern))
-
-
-def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
-    """Yield where one rule finds secrets."""
-    for match in _expression(rule).finditer(text):
-        start, end = match.span(rule.group)
-        value = text[start:end]
-        if rule.gate == "pair":
-            end = value_end(text, start, match["quote"] or "")
-            if not is_paired(text[start:end]):
-                continue
-        if rule.table == "place" and is_placeholder(value):
-            continue
-        if compiled(_SAMPLE).search(text, start, end):
-            continue
-        if end - start <= _SAMPLE_CHARS and compiled(_CUT_OFF).match(text, end):
-            continue
-        if text[start:end].replace(MARKER, ""):
-            yield start, end
-
-
-def _merged(spans: Iterable[_Span]) -> list[_Span]:
-    """Return the spans in order of place, overlapping ones as one under the earliest rule."""
-    return _united(spans, touching=False)
-
-
-def _joined(spans: Iterable[_Span]) -> list[_Span]:
-    """Return the spans of several passes: what touches is one, as one marker hides both."""
-    return _united(spans, touching=True)
-
-
-def _united(spans: Iterable[_Span], *, touching: bool) -> list[_Span]:
-    out: list[_Span] = []
-    for start, end, rule in sorted(spans):
-        if out and start < out[-1][1] + touching:
-            first = out[-1]
-            out[-1] = (first[0], max(first[1], end), min(first[2], rule))
-        else:
-            out.append((start, end, rule))
-    return out

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from core.disk.database import DatabaseError
 from core.notices import shown
+from core.sanitizer import has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
-from core.text_redaction import has_secret
 from http_server.access.errors import HttpServerError
 from http_server.papers import Paper, Papers, hash_of
 

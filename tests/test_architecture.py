@@ -43,32 +43,29 @@ ROOMS = {
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
-    "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
+    "core.lessons.upkeep": "core core.lessons core.sanitizer",
     "core.git": "core core.text",
     "core.lessons.commits": "core core.git core.lessons",
     "core.lessons.history": "core core.git core.lessons core.lessons.commits core.lessons.upkeep",
-    "core.lessons.reach": "core core.git core.lessons core.text_redaction",
+    "core.lessons.reach": "core core.git core.lessons core.sanitizer",
     "core.lessons.log_file": "core core.disk",
-    "core.lessons": "core core.data core.text_redaction core.sanitizer core.text core.injection"
-    " core.together core.data",
-    "core.text_redaction": "core.sanitizer core.injection",
-    "core.sanitizer": "core core.secrets",
-    "core.secrets": "core.data core.injection",
-    "core.text": "core.data core.injection",
+    "core.lessons": "core core.data core.sanitizer core.text core.guard core.together core.data",
+    "core.sanitizer": "core core.guard",
+    "core.text": "core.data core.guard",
     "core.together": "core core.text",
-    "core.injection": "core.data",
+    "core.guard": "core.data",
     "core.data": "",
     "core.disk": "core",
     "core.postgres": "core core.disk",
-    "core.upkeep": "core core.disk core.text_redaction core.sanitizer",
+    "core.upkeep": "core core.disk core.sanitizer",
     "core.full_text": "core.text",
-    "core.exchange": "core core.disk core.text core.injection core.text_redaction",
+    "core.exchange": "core core.disk core.text core.guard core.sanitizer",
     "core": "",
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
-PURE = "core.secrets core.sanitizer core.injection core.text".split()
-PURE += "core.text_redaction core.lessons core.lessons.upkeep".split()
+PURE = "core.guard core.sanitizer core.text".split()
+PURE += "core.lessons core.lessons.upkeep".split()
 PURE += "core.errors core.together".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},

@@ -11,6 +11,7 @@ from fastmcp import Client
 
 import cli
 import server
+from core.guard.rules import Rule
 from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
     MOST_PATHS,
@@ -30,7 +31,6 @@ from core.lessons.record import (
 from core.lessons.rules import INSTRUCTIONS, rules
 from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
-from core.secrets.rules import Rule
 from core.settings import (
     DEFAULT_BUDGET_CHARS,
     DEFAULT_BUDGET_TOKENS,

@@ -11,7 +11,7 @@ from core.lessons.record import Record
 from core.lessons.surroundings import can_be_shown, shown_everywhere
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 MOST_NAMED = 8
 

@@ -16,8 +16,8 @@ from core.lessons.record import Record, normalise_topic
 from core.lessons.record_text import topic_text
 from core.lessons.similar_topics import closest_first
 from core.messages import say
+from core.sanitizer import redact
 from core.store import MemoryStore
-from core.text_redaction import redacted
 
 MOST_TOPICS = 8
 
@@ -41,7 +41,7 @@ def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
     for topic in map(normalise_topic, topics):
         if topic not in log.topics:
             near = closest_first(topic, log.topics)[:MOST_TOPICS]
-            listed = ", ".join(topic_text(redacted(it)[0]) for it in near) or "—"
+            listed = ", ".join(topic_text(redact(it)[0]) for it in near) or "—"
             raise ExportError("no_topic", topic=topic_text(topic), topics=listed)
     return [record for record in log.records if not wanted or record.topic in wanted]
 

@@ -12,7 +12,7 @@ from commands.terminal.records import named_record
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import screen_here
 from core.disk.files import is_there
-from core.injection.marks import orders_in
+from core.guard.injection import orders_in
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import say

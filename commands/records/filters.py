@@ -13,7 +13,7 @@ from commands.terminal.console import (
 )
 from commands.terminal.records import readable, topic_name
 from commands.terminal.safe_text import plain_json
-from core.injection.marks import shown_marks
+from core.guard.injection import shown_marks
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.messages import say

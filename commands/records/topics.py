@@ -29,7 +29,7 @@ from core.lessons.record import Record, normalise_topic, seconds_of
 from core.lessons.similar_topics import TOPICS_COMPARED, SimilarTopics, similar_topics
 from core.messages import say
 from core.parser import add_project
-from core.text_redaction import redacted
+from core.sanitizer import redact
 
 MOST_PAIRS = 10
 
@@ -102,7 +102,7 @@ def _as_json(
         "project": str(opened.project.root),
         "topics": [
             {
-                "topic": redacted(group.topic)[0],
+                "topic": redact(group.topic)[0],
                 "records": len(group.records),
                 "principles": _principles(group),
                 "last": _last(group),
@@ -111,8 +111,8 @@ def _as_json(
         ],
         "similar": [
             {
-                "topic": redacted(it.topic)[0],
-                "other": redacted(it.other)[0],
+                "topic": redact(it.topic)[0],
+                "other": redact(it.other)[0],
                 "reason": it.reason,
                 "shared": it.shared,
             }

@@ -11,7 +11,7 @@ from core.lessons.clean_record import clean_record
 from core.lessons.history import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 Change = tuple[str, object, object]  # a key, its old value and its new one; None for no such key
 

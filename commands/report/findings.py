@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 from commands.report.comparison import Comparison, Entry, compare
 from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
-from core.injection.marks import marks_of
+from core.guard.injection import marks_of
 from core.lessons.answer import Frame
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.counts import whole_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
-from core.sanitizer import values_in
+from core.sanitizer import find, values_in
 from core.settings import Settings
 from core.text.tokens import estimate_tokens
-from core.text_redaction import secrets_in
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 HIDDEN = "hidden"
@@ -130,7 +129,7 @@ def _values(found: Found) -> set[str]:
     if not found.record or found.field not in LIMITS_BYTES:
         return set()
     text = getattr(found.record, found.field)
-    secrets = secrets_in(text, values_in(found.record.texts))
+    secrets = find(text, values_in(found.record.texts))
     return {text[it.start : it.end] for it in secrets if it.kind == found.kind}
 
 

@@ -15,7 +15,7 @@ from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain
 from core.disk.files import reason_of
 from core.messages import say
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MOST_SUMMARY_BYTES = 1_048_576

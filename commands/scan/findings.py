@@ -15,7 +15,7 @@ from pathlib import Path
 from commands.terminal.safe_text import plain
 from core.disk.files import reason_of
 from core.git import HistoryError, Repository, WorkTree
-from core.injection.suspicions import marks_of
+from core.guard.injection import marks_of
 from core.lessons.commits import Commit, OldLogs, own_commits
 from core.lessons.encodings import readings
 from core.lessons.history import EVERYWHERE
@@ -24,7 +24,7 @@ from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, Looked, look
 from core.project import LOG_NAME
-from core.text_redaction import has_secret, safe, secrets_in
+from core.sanitizer import find, has_secret, safe
 
 MOST_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
@@ -217,7 +217,7 @@ def _unread(data: bytes) -> Iterator[str]:
 
 def _in_text(path: str, text: str) -> Iterator[Found]:
     line, at = 1, 0
-    for secret in secrets_in(text):
+    for secret in find(text):
         line, at = line + text.count("\n", at, secret.start), secret.start
         yield Found(path=path, line=line, kind=secret.kind)
 

@@ -10,7 +10,7 @@ from commands.terminal.safe_text import plain
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.upkeep.cleaning import Cleaned
 from core.messages import say
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 INDENT = "  "
 

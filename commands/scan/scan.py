@@ -57,7 +57,7 @@ from core.git import Repository
 from core.lessons.upkeep.cleaning import Cleaning
 from core.messages import say
 from core.parser import add_project
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 if TYPE_CHECKING:
     from core.upkeep.cleaning import Held, Redaction

@@ -14,7 +14,7 @@ from core.lessons.clean_record import clean_record
 from core.lessons.record import Record
 from core.lessons.record_text import token_text, topic_text
 from core.messages import Facts
-from core.text_redaction import redacted
+from core.sanitizer import redact
 
 LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "ask"}
 INDENT = "  "
@@ -43,7 +43,7 @@ def readable(record: Record) -> Record:
 
 def topic_name(topic: str) -> str:
     """Return a topic as a person may read it, safe to print."""
-    return plain(topic_text(redacted(topic)[0]))
+    return plain(topic_text(redact(topic)[0]))
 
 
 def named_record(record: Record, *, token: bool = True) -> str:

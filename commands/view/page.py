@@ -15,7 +15,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.record_text import token_text
 from core.lessons.selection import is_harmless
-from core.text_redaction import redacted
+from core.sanitizer import redact
 
 NEWEST = 5
 
@@ -89,7 +89,7 @@ def page_of(
         return tuple(by_record[id(record)] for record in records)
 
     return Page(
-        project=redacted(project)[0],
+        project=redact(project)[0],
         log=log,
         frame=frame,
         now=now,

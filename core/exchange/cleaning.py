@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from core.text_redaction import redacted, secrets_in, values_in
+from core.sanitizer import find, redact, values_in
 
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
@@ -14,14 +14,14 @@ def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str,
     One that any of its texts gives away goes from all. plain: what matches it whole has none.
     """
     texts = [text for text in _texts(value) if not plain.fullmatch(text)]
-    if not secrets_in("\n\n".join(texts)):
+    if not find("\n\n".join(texts)):
         return value, ()
     known, kinds = values_in(texts), list[str]()
 
     def clean(text: str) -> str:
         if plain.fullmatch(text):
             return text
-        done, found = redacted(text, known)
+        done, found = redact(text, known)
         kinds.extend(found)
         return done
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from core.injection.ignorable import HIDDEN_CLASS
+from core.guard.hidden import HIDDEN_CLASS
 
 _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 
-from core.injection.marks import marks_of, orders_in
-from core.injection.rules import HIDDEN_TEXT
+from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
 from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic

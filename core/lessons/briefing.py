@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from core.injection.marks import may_have_marks, shown_marks
+from core.guard.injection import may_have_marks, shown_marks
 from core.lessons.answer import TOPICS_SHOWN, Frame, notes, topic_line
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.lessons.record import DECODER, LIMITS_BYTES, Record, normalise_topic, too_deep
-from core.sanitizer import MARKER, values_in
-from core.text_redaction import is_whole, redacted
+from core.sanitizer import MARKER, redact, values_in
 
 META, OTHERS = "meta", "other_keys"
 
@@ -25,9 +24,9 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     known = values_in(record.texts)  # what one field calls a password, another may only use
 
     def cleaned(name: str, text: str) -> str:
-        if not known and name in LIMITS_BYTES and is_whole(text):
+        if not known and name in LIMITS_BYTES:
             return text  # `values_in` has looked at it
-        clean, kinds = redacted(text, known)
+        clean, kinds = redact(text, known)
         found.extend((name, kind) for kind in kinds)
         return clean
 
@@ -67,13 +66,13 @@ def clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
     found: list[str] = []
     for name, value in members.items():
         member, kinds = clean_value({name: value})
-        text, more = redacted(json.dumps(member, ensure_ascii=False))
+        text, more = redact(json.dumps(member, ensure_ascii=False))
         if more:
             parsed = json_value_in(text.encode("utf-8", "surrogatepass"))
             member = parsed if isinstance(parsed, dict) else dict.fromkeys(member, MARKER)
         for key, kept in member.items():
             out[_free(key, out)] = kept
-        found += kinds + more
+        found += [*kinds, *more]
     return out, found
 
 
@@ -81,16 +80,17 @@ def clean_value(value: Any) -> tuple[Any, list[str]]:
     """Return a JSON value without the secrets in its texts and names of members."""
     found: list[str] = []
     if isinstance(value, str):
-        return redacted(value)
+        text, kinds = redact(value)
+        return text, [*kinds]
     if isinstance(value, list):
         cleaned = [clean_value(item) for item in value]
         return [item for item, _ in cleaned], [kind for _, kinds in cleaned for kind in kinds]
     if isinstance(value, dict):
         out: dict[str, Any] = {}
         for name, item in value.items():
-            (name, kinds), (item, more) = redacted(name), clean_value(item)
+            (name, kinds), (item, more) = redact(name), clean_value(item)
             out[_free(name, out)] = item
-            found += kinds + more
+            found += [*kinds, *more]
         return out, found
     return value, found
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import (
     FieldTooLongError,
@@ -11,7 +11,6 @@ from core.errors import (
     SentinelError,
     UnknownTypeError,
 )
-from core.injection.marks import may_hide
 from core.lessons.anchors import normalise_paths, normalise_triggers
 from core.lessons.changes import Fate
 from core.lessons.record import (
@@ -24,9 +23,6 @@ from core.lessons.record import (
     record_of,
     reidentified,
 )
-
-if TYPE_CHECKING:
-    from core.sanitizer import Redaction
 
 MOST_REDACTED_CHARS = 32_768
 MOST_KEPT_CHARS = 8_192
@@ -97,13 +93,13 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     nothing that would be lost.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
-    from core.sanitizer import values_in
+    from core.sanitizer import redact, values_in
 
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     _check_redactable(texts)
     texts["paths"], texts["when"] = "\n".join(draft.paths or ()), "\n".join(draft.when or ())
     known = values_in(texts.values())  # what one field calls a password, another may only use
-    found = {name: _redaction(text, known) for name, text in texts.items()}
+    found = {name: redact(text, known) for name, text in texts.items()}
     with_secrets = [name for name, redaction in found.items() if redaction.kinds]
     if fields := [name for name in with_secrets if strict or name == "when"]:
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
@@ -192,22 +188,6 @@ def _check_redactable(texts: Mapping[str, str]) -> None:
             used_bytes = len(text.encode("utf-8", "surrogatepass"))
             limit_bytes = LIMITS_BYTES[name]
             raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
-
-
-def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
-    """Return the text without its secrets, even those that hidden characters split.
-
-    Such characters go with the secret around them; all others stay, and are marked. known: secrets
-    of all fields, with their kinds.
-    """
-    from core.sanitizer import Redaction, redact
-
-    if not may_hide(text):
-        return redact(text, known)
-    from core.text_redaction import redacted
-
-    clean, kinds = redacted(text, known)
-    return Redaction(clean, tuple(kinds))
 
 
 def _draft_of(record: Record) -> Draft:

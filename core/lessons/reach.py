@@ -7,7 +7,7 @@ from pathlib import Path
 from core.errors import TriggerTooCommonError
 from core.git import files_with
 from core.lessons.anchors import MOST_TRIGGERS, normalise_triggers
-from core.text_redaction import has_secret
+from core.sanitizer import has_secret
 
 MOST_PERCENT = 3
 FEW_FILES = 3  # not too many in any project, however small

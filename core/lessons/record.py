@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
-from core.injection.marks import marks_of, unknown_marks
+from core.guard.injection import marks_of, unknown_marks
 from core.text.normal_form import normal_form
 
 RecordType = Literal["log", "principle"]

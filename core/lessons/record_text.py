@@ -12,9 +12,8 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
-from core.injection.marks import shown_marks
-from core.injection.rules import HIDDEN_TEXT
+from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain
+from core.guard.injection import HIDDEN_TEXT, shown_marks
 from core.lessons.record import Record
 from core.messages import Language, language, say
 from core.text.printable import LINE_ENDS, SURROGATE, flat, one_line, printable
@@ -74,7 +73,7 @@ def _twin(topic: str) -> str:
     """Return the ASCII topic that this one looks like, "" for none."""
     if topic.isascii():
         return ""
-    from core.injection.disguises import ascii_twin  # few topics need its tables
+    from core.guard.injection import ascii_twin  # few topics need its tables
 
     return ascii_twin(topic)
 

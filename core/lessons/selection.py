@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from core.injection.marks import orders_in
+from core.guard.injection import orders_in
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import block_of, index_line
 from core.messages import say

@@ -2,8 +2,7 @@
 
 import re
 
-from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
-from core.injection.marks import revealed
+from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain, revealed
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.files import replace_whole
-from core.sanitizer import values_in
-from core.text_redaction import has_secret, redacted
+from core.sanitizer import has_secret, redact, values_in
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -56,7 +55,7 @@ def cleaned(
     kinds = dict[str, None]()
 
     def clean(text: str) -> str:
-        shown, found = redacted(text, known)
+        shown, found = redact(text, known)
         kinds.update(dict.fromkeys(found))
         return shown
 

@@ -2,8 +2,8 @@
 
 from core.errors import SentinelError
 from core.messages import say
+from core.sanitizer import redact
 from core.text.printable import one_line
-from core.text_redaction import redacted
 
 _MOST_SHOWN, _MOST_READ = 40, 400  # characters of an id that is none
 
@@ -21,7 +21,7 @@ class NoSuchFragmentError(FragmentsError):
 
     def __init__(self, *, id: str) -> None:
         """id: what was given as one, of any length."""
-        told, _ = redacted(id[:_MOST_READ])  # whatever somebody took for an id
+        told, _ = redact(id[:_MOST_READ])  # whatever somebody took for an id
         super().__init__(id=one_line(told[:_MOST_SHOWN]) or '""')
 
 

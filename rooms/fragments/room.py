@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.record import utc_now
+from core.sanitizer import find, has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.text.printable import SURROGATE
-from core.text_redaction import has_secret, secrets_in
 from rooms.fragments.config import Config, read_config
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import FragmentsError
@@ -140,6 +140,6 @@ def named(field: str, name: str) -> str:
         facts = {"chars": len(name), "over": over, "most": NAME_CHARS}
         raise FragmentsError("too_long", field=field, **facts)
     if has_secret(name):
-        kinds = ", ".join(sorted({it.kind for it in secrets_in(name)}))
+        kinds = ", ".join(sorted({it.kind for it in find(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name

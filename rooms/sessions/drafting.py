@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.notices import shown
+from core.sanitizer import redact, safe, values_in
 from core.text.normal_form import moment_of, normal_form
-from core.text_redaction import redacted, safe, values_in
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.session import (
     AGENT_CHARS,
@@ -98,7 +98,7 @@ class _Cleaner:
 
     def clean(self, text: str, part: _Part) -> str:
         """Return the text as it may be stored; its limit holds for that."""
-        kept, kinds = redacted(text, self._known) if self._known else (text, [])
+        kept, kinds = redact(text, self._known) if self._known else (text, [])
         if kinds and self._strict:
             known = ", ".join(sorted({*kinds}))
             raise SessionsError("secret_refused", field=part.field, kinds=known)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commands.clients.events import read_moment
-from core.injection.marks import marks_of
+from core.guard.injection import marks_of
 from core.lessons.anchors import normalise_paths
 from core.lessons.record import Draft, check
 from core.lessons.surroundings import Sample

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import FieldTooLongError, SentinelError, TooManyPathsError
-from core.sanitizer import MARKER, find, redact
-from core.secrets.windows import WINDOW_CHARS
+from core.sanitizer import MARKER, WINDOW_CHARS, find, redact
 from core.store import MemoryStore
 from tests.support.samples import a_draft
 from tests.support.templates import ALPHABETS, expand

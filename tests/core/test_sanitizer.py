@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.guard.rules import TOKENS, Rule, rules, rules_of, spelled
 from core.sanitizer import MARKER, Redaction, find, redact, values_in
-from core.secrets.rules import TOKENS, Rule, rules, rules_of, spelled
 from tests.support.rows import none_of
 from tests.support.tables import table
 from tests.support.templates import examples, expand

@@ -9,13 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from core.injection.phrases import _compiled
-from core.injection.rules import orders
+from core.guard.injection import compiled, orders
+from core.guard.keyed import _keyed_rules
+from core.guard.named import _INTRODUCING
+from core.guard.rules import rules, shapes, spelled
 from core.lessons.anchors import _expression
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
-from core.secrets.named_rows import _rows
-from core.secrets.named_values import _INTRODUCING
-from core.secrets.rules import rules, spelled
 from tests.support.templates import examples, expand
 
 ROOT = Path(__file__).parents[2]
@@ -50,16 +49,18 @@ class Expression(NamedTuple):
 # Calls whose expression is made while the program runs, each with what it makes.
 # Those of tables follow below, and those of the demo read what this program itself has printed.
 _IN_TABLES = (
-    "core.injection.phrases pattern",
-    "core.injection.phrases rule.pattern",
-    "core.injection.phrases rule.unless",
     "core.lessons.anchors '/'.join(first) + _BELOW",
     "core.lessons.anchors text + _BELOW",
     "core.sanitizer spelled(rule.pattern)",
-    "core.secrets.named_rows after",
-    "core.secrets.named_rows f'(?:{before})\\\\Z'",
-    "core.secrets.named_values spelled(_INTRODUCING)",
-    "core.secrets.rules pattern",
+    "core.guard.forms pattern",
+    "core.guard.injection pattern",
+    "core.guard.injection rule.pattern",
+    "core.guard.injection rule.unless",
+    "core.guard.keyed after",
+    "core.guard.keyed f'(?:{before})\\\\Z'",
+    "core.guard.named spelled(_INTRODUCING)",
+    "core.guard.rules pattern",
+    "core.guard.rules shapes()[name]",
     "commands.documents.marked_block re.escape(marker)",
 )
 MADE: dict[str, list[str]] = {
@@ -67,7 +68,7 @@ MADE: dict[str, list[str]] = {
     "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
     "core.lessons.anchors expression": [r"(?!/)[a-z]", r"[^/a-z]"],
-    "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [
+    "core.guard.values f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
     ],
@@ -97,15 +98,17 @@ def _in_tables() -> Iterator[Expression]:
         if rule.table != "keyed":
             example = expand(examples()[rule.name].example)[0]
             yield Expression(rule.name, spelled(rule.pattern), 0, example)
-    yield Expression("core.secrets.named_values", spelled(_INTRODUCING))
+    yield Expression("core.guard.named", spelled(_INTRODUCING))
+    for name, pattern in shapes().items():
+        yield Expression(f"core.guard.values {name}", pattern)
     for korean in (False, True):
-        for rule, before, after in _rows(korean).rows:
+        for rule, before, after in _keyed_rules(korean).rules:
             for part in filter(None, (before, after)):
                 searched = part is before  # within the last characters before a name
                 yield Expression(rule.name, part.pattern, anchored=not searched)
     for phrase in orders():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
-            yield Expression("core.injection.phrases", _compiled(pattern).pattern)
+            yield Expression("core.guard.injection", compiled(pattern).pattern)
     for glob in GLOBS:
         made = _expression(glob)
         yield Expression(f"core.lessons.anchors {glob}", made.pattern, made.flags, anchored=True)

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 from urllib.parse import urlsplit
 
-from core.text_redaction import has_secret
+from core.sanitizer import has_secret
 
 KEY_VARIABLE = "SENTINEL_MEMORY_KEY"  # holds the key, in every client's environment
 KEY_MARK = "smk_"  # with which every key begins

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commands.terminal.rooms_here import has_fragments
+from core.sanitizer import safe
 from core.settings import Settings
-from core.text_redaction import safe
 
 if TYPE_CHECKING:
     from rooms.fragments.upkeep.statistics import Statistics

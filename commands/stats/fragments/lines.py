@@ -7,7 +7,7 @@ from commands.stats.parts import Page
 from commands.terminal.safe_text import plain
 from core.lessons.record_text import day_of
 from core.messages import say
-from core.text_redaction import safe
+from core.sanitizer import safe
 
 MOST_VALUES = 8
 

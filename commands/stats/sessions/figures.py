@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.terminal.rooms_here import has_sessions
+from core.sanitizer import safe
 from core.settings import Settings
-from core.text_redaction import safe
 
 if TYPE_CHECKING:
     from rooms.sessions.search.effect import Effect

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.fragments.collection import MOST_TIES, Item, Tie
 from commands.view.records import as_code
-from core.injection.rules import HIDDEN_TEXT
+from core.guard.injection import HIDDEN_TEXT
 from core.lessons.record import seconds_of
 from core.lessons.record_text import day_of
 from core.messages import has_sentence, say

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from commands.view.fragments.reading import Found
-from core.injection.marks import shown_marks
-from core.text_redaction import redacted, secrets_in, values_in
+from core.guard.injection import shown_marks
+from core.sanitizer import find, redact, values_in
 from rooms.fragments.fragment import Fragment, Version
 from rooms.fragments.kinds import KINDS
 
@@ -110,12 +110,12 @@ def _clean(
     """Return a fragment and its versions without secrets, and the kinds of those."""
     kinds = list[str]()
     texts = [*_texts(fragment), *(text for it in versions for text in _texts(it))]
-    if not secrets_in("\n\n".join(texts)):
+    if not find("\n\n".join(texts)):
         return fragment, tuple(versions), kinds
     known = values_in(texts)
 
     def clean(text: str) -> str:
-        done, found = redacted(text, known)
+        done, found = redact(text, known)
         kinds.extend(found)
         return done
 

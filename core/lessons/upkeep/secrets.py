@@ -13,8 +13,7 @@ from core.lessons.clean_record import clean_members, clean_record, clean_value, 
 from core.lessons.log import MemoryLog
 from core.lessons.record import MOST_LINE_BYTES, Record
 from core.lessons.upkeep.health import as_written
-from core.sanitizer import Secret, replaced
-from core.text_redaction import redacted, secrets_in, united
+from core.sanitizer import Secret, find, merged, redact, replaced
 
 WHOLE = "whole_line"
 MOST_LOOKED_BYTES = 4_194_304  # of one line; more takes longer than anybody waits
@@ -85,7 +84,7 @@ def _looked_long(content: bytes, at: int) -> Looked:
 def _looked_record(record: Record, content: bytes, at: int) -> Looked:
     clean, found = clean_record(record)
     if as_written(content)[1]:  # a key stands there twice, and only one of its values is read
-        kinds = redacted(content.decode("utf-8"))[1]
+        kinds = redact(content.decode("utf-8"))[1]
         found = found or [(WHOLE, kind) for kind in kinds]
     spots = tuple(Spot(at, field, kind) for field, kind in found)
     return Looked(at, 1, record, spots, clean)
@@ -111,11 +110,11 @@ def _utf_8(value: Any) -> bytes:
 def _looked_text(data: bytes, at: int, count: int) -> Looked:
     r"""Look at lines that are no JSON; what is behind an escape such as `\n` is still found."""
     text = data.decode("utf-8", "surrogateescape")
-    secrets = secrets_in(text)
+    secrets = find(text)
     if "\\" in text:
         read, places = _unescaped(text)
-        hidden = [Secret(places[it.start], places[it.end], it.kind) for it in secrets_in(read)]
-        secrets = united([*secrets, *hidden])
+        hidden = [Secret(places[it.start], places[it.end], it.kind) for it in find(read)]
+        secrets = merged([*secrets, *hidden])
     if not secrets:
         return Looked(at, count, None, raw=data)
     spots = tuple(Spot(at + text.count("\n", 0, it.start), "", it.kind) for it in secrets)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.injection.marks import orders_in
+from core.guard.injection import orders_in
 from core.lessons.record_text import day_of, topic_text
 from core.messages import say
 from core.text.printable import flat, one_line

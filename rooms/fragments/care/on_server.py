@@ -14,7 +14,7 @@ from core.postgres.errors import ServerError
 from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE
 from core.postgres.pool import Pool
 from core.postgres.server import Server
-from core.text_redaction import safe
+from core.sanitizer import safe
 from rooms.fragments.postgres import security, tables
 from rooms.fragments.postgres.schema import Found, Schema
 

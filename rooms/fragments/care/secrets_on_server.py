@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.text_redaction import has_secret, safe
+from core.sanitizer import has_secret, safe
 from core.upkeep.cleaning import Held, Redaction, Row, cleaned
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.postgres.adapter import PostgresEngine

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from core.text_redaction import redacted
+from core.sanitizer import redact
 from rooms.fragments.judging.settings import CHAT, ONNX, JudgeSettings, read
 from rooms.fragments.judging.verdict import OneJudge, Verdict
 from rooms.fragments.services.errors import ServiceError
@@ -27,7 +27,7 @@ class Judge:
         anything sees them. A judge that fails is left alone for a while. Raises ServiceError where
         all of them failed.
         """
-        texts = redacted(earlier)[0], redacted(later)[0]
+        texts = redact(earlier)[0], redact(later)[0]
         given: Verdict | None = None
         failures = list[ServiceError]()
         for judge, pausing in self._judges:

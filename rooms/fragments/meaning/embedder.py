@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from core.text_redaction import redacted
+from core.sanitizer import redact
 from rooms.fragments.meaning.settings import (
     LOCAL,
     MOST_DIMENSIONS,
@@ -46,7 +46,7 @@ class Embedder:
         """
         if not texts:
             return []
-        clean = [redacted(text)[0] for text in texts]
+        clean = [redact(text)[0] for text in texts]
         with self._pausing.asking():
             rows = self._source.numbers(clean, timeout_s)
         try:

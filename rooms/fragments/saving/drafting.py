@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from core.sanitizer import find
 from core.text.normal_form import normal_form
-from core.text_redaction import secrets_in
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -121,7 +121,7 @@ def _parted(joined: str) -> Iterator[str]:
     The halves of a secret would be found by no rule.
     """
     is_refused = len(joined) > _MOST_JOINED  # whatever is in it
-    secrets = [] if is_refused else secrets_in(joined)
+    secrets = [] if is_refused else find(joined)
     start = 0
     for found in _SEPARATORS.finditer(joined):
         if not any(it.start <= found.start() < it.end for it in secrets):

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.injection.ignorable import CONTROLS, UNSEEN
+from core.guard.hidden import CONTROLS, UNSEEN
+from core.sanitizer import redact, values_in
 from core.text.printable import SURROGATE
-from core.text_redaction import redacted, values_in
 from rooms.fragments.errors import FragmentsError
 
 RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
@@ -51,7 +51,7 @@ def cleaned(given: Sequence[Given], *, strict: bool = False) -> Cleaned:
     known, kinds = values_in(it.text for it in plain), list[str]()
     texts = list[str]()
     for it in plain:
-        text, found = redacted(it.text, known) if known else (it.text, [])
+        text, found = redact(it.text, known) if known else (it.text, [])
         if found and strict:
             sorts = ", ".join(sorted({*found}))
             raise FragmentsError("secret_refused", field=it.field, kinds=sorts)

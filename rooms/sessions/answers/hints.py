@@ -7,7 +7,7 @@ without line ends and hidden characters, and is quoted where it begins as ours w
 import json
 import re
 
-from core.injection.marks import orders_in
+from core.guard.injection import orders_in
 from core.messages import say
 from core.text.printable import one_line
 from rooms.sessions.search.found import Hit

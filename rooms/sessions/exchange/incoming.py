@@ -14,8 +14,8 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from core.exchange.json_values import objects_at, text_at, texts_in
+from core.sanitizer import redact
 from core.text.normal_form import moment_of
-from core.text_redaction import redacted
 from rooms.sessions.actions.kinds import KINDS
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
@@ -176,7 +176,7 @@ def _id_of(name: str, session: Session) -> str:
     """
     if is_ours(name):
         return name
-    goal, _ = redacted(session.goal[:_GOAL_CHARS])
+    goal, _ = redact(session.goal[:_GOAL_CHARS])
     told = "\n".join((name or session.started_at, goal))
     return f"ctx_{_hash(told)}"
 

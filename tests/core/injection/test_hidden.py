@@ -5,10 +5,8 @@ import unicodedata
 
 import pytest
 
-from core.injection.disguises import ascii_twin
-from core.injection.hidden import hidden_runs, revealed
-from core.injection.ignorable import HIDDEN_CLASS, is_plain
-from core.injection.suspicions import marks_of
+from core.guard.hidden import HIDDEN_CLASS, hidden_runs, is_plain, revealed
+from core.guard.injection import ascii_twin, marks_of
 from core.text.printable import one_line
 from tests.support.rows import none_of
 from tests.support.tables import table

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.injection.hidden import revealed
-from core.injection.rules import MARKS
-from core.injection.suspicions import Suspicion, marks_of, suspicions
+from core.guard.hidden import revealed
+from core.guard.injection import MARKS, Suspicion, marks_of, suspicions
 from tests.support.rows import none_of
 from tests.support.tables import table
 

@@ -23,10 +23,8 @@ from core.lessons.record import (
 )
 from core.lessons.upkeep.cleaning import Cleaned, clean
 from core.lessons.upkeep.secrets import look
-from core.sanitizer import MARKER, redact
-from core.secrets.windows import MARGIN_CHARS, WINDOW_CHARS
+from core.sanitizer import MARGIN_CHARS, MARKER, WINDOW_CHARS, find, redact
 from core.store import MemoryStore
-from core.text_redaction import secrets_in
 from tests.support.changes import upsert
 from tests.support.cli_process import TOKEN, Run
 from tests.support.git_clones import (
@@ -296,11 +294,11 @@ def test_a_secret_is_found_wherever_a_long_text_is_cut() -> None:
     line = "some ordinary words in a line\n"
     for start in range(WINDOW_CHARS - len(block) - 60, WINDOW_CHARS + 60, 487):
         before = (line * (start // len(line) + 1))[:start] + "\n"
-        [found] = secrets_in(before + block + "\n" + line * 300)
+        [found] = find(before + block + "\n" + line * 300)
         assert (found.start, found.end) == (len(before), len(before) + len(block))
     for start in range(WINDOW_CHARS - 60, WINDOW_CHARS + 60, 7):  # one line without an end
         before = ("word " * start)[:start] + " "
-        [found] = secrets_in(before + TOKEN + " " + "word " * (WINDOW_CHARS // 5))
+        [found] = find(before + TOKEN + " " + "word " * (WINDOW_CHARS // 5))
         assert (found.start, found.end) == (len(before), len(before) + len(TOKEN))
     assert len(block) < MARGIN_CHARS
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text_redaction import secrets_in
+from core.sanitizer import find
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import KEYWORD_CHARS, plain_keyword
 from rooms.fragments.key_terms import MOST, keywords_of
@@ -146,7 +146,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
     assert 0 < len(done.draft.content.encode()) <= 1_024
     assert prepared(done.draft).draft == done.draft
     assert unique_keywords(done.draft.keywords) == done.draft.keywords
-    assert not secrets_in(done.draft.content) or done.redacted == ()
+    assert not find(done.draft.content) or done.redacted == ()
 
 
 @pytest.mark.long  # it costs much

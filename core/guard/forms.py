@@ -6,20 +6,20 @@ from re import Match
 from typing import NamedTuple
 from unicodedata import normalize
 
-from core.injection.ignorable import IGNORABLE
-from core.secrets.rules import compiled
+from core.guard.hidden import CONTROLS, HIDDEN_CLASS, UNSEEN, may_hide
+from core.guard.rules import compiled
 
-# Characters that no reader sees: those that Unicode lets a program ignore, and controls.
-LEFT_OUT = IGNORABLE + "\ufff9-\ufffb\U000e0000-\U000e0fff\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f"
-_WRITTEN_OTHERWISE = r"[^\x09-\x0d -$'-\[\]-~]"  # all but plain ASCII without `\`, `&` and `%`
+# Hidden characters; a colour of a terminal goes as a whole.
+LEFT_OUT = UNSEEN + CONTROLS.replace("\x0e-\x1f", "\x0e-\x1a\x1c-\x1f")
+_WRITTEN_OTHERWISE = r"[^\t\n\r -$'-\[\]-~]"  # all but plain ASCII without `\`, `&` and `%`
 _ESCAPES = (
     r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
 )
-_BLANKS = "\xa0\u202f\u3000", "\u2000-\u200a"
+_BLANKS = "\xa0\u202f\u3000\u2000-\u200a"
 _BLANK_OR_NOTHING = "\u200b-\u200d\u2060\ufeff"  # may stand between two words, or within one
 _SHAPES = (
-    "\xb2\xb3\xb9\u2070-\u2099\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6b\uff01-\uff5e",
-    ("\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9"),
+    "\xb2\xb3\xb9\u2070-\u2099\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6b\uff01-\uff5e"
+    "\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9"
 )
 _CYRILLIC = str.maketrans("аеосрхуіјѕԁԛԝАВЕКМНОРСТХІЈЅ", "aeocpxyijsdqwABEKMHOPCTXIJS")
 _MIXED_SCRIPTS = "[A-Za-z0-9_][а-яіјѕԁԛԝА-ЯІЈЅ]|[а-яіјѕԁԛԝА-ЯІЈЅ][A-Za-z0-9_]"
@@ -59,6 +59,11 @@ class Places(NamedTuple):
         """Return from where to where something of the form, not empty, reaches in the text."""
         return self.starts[start], self.ends[end - 1]
 
+    def composed(self, within: "Places") -> "Places":
+        """Return where in the text the characters of a form of this form are."""
+        starts = [self.starts[start] for start in within.starts]
+        return Places(starts, [self.ends[end - 1] for end in within.ends])
+
 
 def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     """Yield `text`, and the forms that differ from it.
@@ -68,13 +73,28 @@ def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     yield text, None
     if not (compiled(_WRITTEN_OTHERWISE).search(text) or compiled(_SPLIT).search(text)):
         return
+    yield from _forms_otherwise(text)
+    if may_hide(text):
+        seen, places = without_hidden(text)
+        yield seen, places
+        for form, within in _forms_otherwise(seen):
+            yield form, places.composed(within) if within else places
+
+
+def _forms_otherwise(text: str) -> Iterator[tuple[str, Places | None]]:
+    """Yield what is meant by a text: first at the same length, then with all that stands in it."""
     shaped = text if text.isascii() else _shaped(text)
     level = _levelled(shaped)
     if level != text:
         yield level, None
-    read, places = _read(shaped)
+    read, places = _replaced(shaped, _WRITTEN)
     if read not in (text, level):
         yield compiled(_ESCAPES).sub(_blanks, read), places
+
+
+def without_hidden(text: str) -> tuple[str, Places]:
+    """Return `text` without the characters that no reader sees, and where the others stand."""
+    return _replaced(text, f"(?P<nothing>[{HIDDEN_CLASS}]+)")
 
 
 def _shaped(text: str) -> str:
@@ -100,8 +120,8 @@ def _blanks(found: Match[str]) -> str:
 @cache
 def _plain() -> dict[int, str]:
     """Return the characters that are a character of ASCII in another shape."""
-    forms = dict.fromkeys(_codes("".join(_BLANKS)), " ")
-    for code in _codes("".join(_SHAPES)):
+    forms = dict.fromkeys(_codes(_BLANKS), " ")
+    for code in _codes(_SHAPES):
         form = normalize("NFKC", chr(code))
         if len(form) == 1 and form.isascii():
             forms[code] = form
@@ -117,17 +137,17 @@ def _codes(ranges: str) -> list[int]:
     ]
 
 
-def _read(text: str) -> tuple[str, Places]:
-    """Return `text` with everything that stands for a character, or for none, replaced by it.
+def _replaced(text: str, pattern: str) -> tuple[str, Places]:
+    """Return `text` with what stands for a character, or for none, replaced by it.
 
-    That are unseen characters, letters of Hangul apart, wrapped lines, emphasis within a word and
-    the escapes of JSON, URLs, HTML and Markdown. With it comes where in `text` each character
-    stands.
+    That are, with `_WRITTEN`, unseen characters, letters of Hangul apart, wrapped lines, emphasis
+    within a word and the escapes of JSON, URLs, HTML and Markdown. With it comes where in `text`
+    each character stands.
     """
     parts: list[str] = []
     places = Places([], [])
     done = 0
-    for found in compiled(_WRITTEN).finditer(text):
+    for found in compiled(pattern).finditer(text):
         part = _meant(found)
         if part == found[0]:
             continue

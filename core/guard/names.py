@@ -3,25 +3,22 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
-from core.secrets.rules import compiled, listed
-from core.secrets.values import words_of
+from core.guard.rules import compiled, in_order, listed
+from core.guard.values import words_of
 
-# How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
-# several of them.
-NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
-
-# Names.  The class of first letters stands in front because `re` can then skip quickly through a
-# text; `key` is found by its own letters, and the gate looks at what stands before it.
-ENGLISH = (
-    r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|s?swd|asscode|wd|ass|w|sk)|"
+# The class of first letters stands in front because `re` can then skip quickly through a text;
+# `key` is found by its own letters, and `_certainty` looks at what stands before it.
+_ENGLISH = (
+    r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|s?swd|"
+    r"asscode|wd|ass|w|sk)|"
     r"(?<=P)IN|(?<=P)AT(?![A-Za-z])|(?<=[Pp])in(?![A-Za-z0-9_])|(?<=[Ss])(?i:ecret|eed[ _\-]"
     r"phrase)|(?<=[Tt])(?i:oken)|"
     r"(?<=[Cc])(?i:redentials?|reds)|(?<=[Mm])(?i:nemonic)|(?<=[Rr])(?i:ecovery[ _\-]phrase)|"
     r"(?<=[Kk])(?i:ey)|(?<=[Cc])(?i:ode)))(?P<tail>[A-Za-z0-9_\-]{0,40}+)"
 )
-ENGLISH_HINTS = tuple("pass pw psk pin secret token key cred phrase mnemonic code otp".split())
-KOREAN = (
+_KOREAN = (
     r"(?P<word>비 ?밀 ?번 ?[호오]|비번|패스 ?워드|패스프레이즈|패스코드|패스|암호(?!화)|"
     r"암호화 ?키|토큰|시크릿(?: ?키)?|"
     r"핀 ?번호|인증 ?번호|오티피|금고 ?번호|(?<![A-Za-z0-9])[Oo][Tt][Pp](?![A-Za-z0-9_\-])"
@@ -32,15 +29,7 @@ KOREAN = (
     r"리프레시|갱신|봇)"
     r" ?(?:키|토큰|코드|시크릿)|(?<=[가-힣A-Za-z0-9] )키(?![가-힣]{2}))(?P<tail>)"
 )
-KOREAN_HINTS = tuple("비밀 비번 패스 암호 토큰 시크릿 키 코드 핀 니모닉 문구 번호 otp".split())
-
-PHRASE_WORDS = "phrase", "mnemonic", "니모닉", "문구", "구문"  # what several words unlock
-PIN_WORDS = "pin", "핀", "code", "otp", "오티피", "인증번호", "인증 번호", "금고번호", "금고 번호"
-PASSWORD_WORDS = (  # what a person may have thought up
-    *("pass", "pw", "psk", "pin", "cred", "비밀번호", "비밀 번호", "비번", "패스", "암호", "핀"),
-)
-
-_NAME_END = r"[A-Za-z0-9_.\-]{1,60}\Z"
+_LEAD = r"[A-Za-z0-9_.\-]{1,60}\Z"
 _NO_LEAD = frozenset([*" \n\t=:'\"`,;|(){}[]<>/\\&?$", ""])  # most names begin behind one of these
 _LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
 _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
@@ -51,6 +40,15 @@ _ENCRYPTS = r"(?i:encrypt|decrypt|unlock|authenticat)[^\n]{0,40}(?i:with|using|b
 _USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
+
+
+class Certainty(IntEnum):
+    """How sure a whole name is a secret's.
+
+    USUAL: `password`. UNUSUAL: `password_legacy_x`. GENERIC: a `key` of any kind. PLURAL: several.
+    """
+
+    NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +63,23 @@ class Name:
     word_start: int
     end: int
     word: str
-    certainty: int
+    certainty: Certainty
     korean: bool
 
     @property
     def is_password(self) -> bool:
         """Whether a person may have thought the value up."""
-        return self.word.startswith(PASSWORD_WORDS) and not self.word.endswith("키")
+        return self.word.startswith(in_order("password_words")) and not self.word.endswith("키")
 
     @property
     def is_pin(self) -> bool:
         """Whether the value may be a few digits."""
-        return self.word.startswith(PIN_WORDS)
+        return self.word.startswith(in_order("pin_words"))
 
     @property
     def is_phrase(self) -> bool:
         """Whether the value may be several words."""
-        return self.word.endswith(PHRASE_WORDS)
+        return self.word.endswith(in_order("phrase_words"))
 
     def is_bare_pass(self, text: str) -> bool:
         """Return whether it is the verb or the noun `pass`, with no user named before it."""
@@ -92,49 +90,43 @@ class Name:
 
 
 def names_in(text: str, folded: str) -> Iterator[Name]:
-    """Yield the names of secrets; `folded` is the text in lower case, for the hints.
-
-    PAT is a name in capitals only, and looked for as such: `path` is everywhere.
-    """
-    if any(hint in folded for hint in ENGLISH_HINTS) or "PAT" in text:
+    """Yield the names of secrets; `folded` is the text in lower case, for the hints."""
+    if any(hint in folded for hint in in_order("english_hints")) or "PAT" in text:
         yield from _english_names(text)
-    if not text.isascii() and any(hint in folded for hint in KOREAN_HINTS):
+    if not text.isascii() and any(hint in folded for hint in in_order("korean_hints")):
         yield from _korean_names(text)
 
 
 def _english_names(text: str) -> Iterator[Name]:
     at = 0
-    while match := compiled(ENGLISH).search(text, at):
+    while match := compiled(_ENGLISH).search(text, at):
         at = match.end("word")  # a name may hold the word of another: keystorePassword
-        lead = _lead(text, match.start())
-        if _follows_user(text, match.start()) and match["word"].casefold().startswith(
-            PASSWORD_WORDS
-        ):
-            continue  # the same
-        certainty = _certainty(text, match, lead)
-        if certainty:
-            start = match.start() - len(lead)
-            word = match["word"].casefold()
-            yield Name(start, match.start(), match.end(), word, certainty, korean=False)
+        start, word = match.start(), match["word"].casefold()
+        if _follows_user(text, start, word):
+            continue
+        lead = _lead(text, start)
+        if certainty := _certainty(text, match, lead):
+            yield Name(start - len(lead), start, match.end(), word, certainty, korean=False)
 
 
 def _korean_names(text: str) -> Iterator[Name]:
-    for match in compiled(KOREAN).finditer(text):
-        start, certainty = match.start(), USUAL
-        if _follows_user(text, start) and match["word"].startswith(PASSWORD_WORDS):
-            continue  # what follows is a pair, with the user first
+    for match in compiled(_KOREAN).finditer(text):
+        start, certainty = match.start(), Certainty.USUAL
+        if _follows_user(text, start, match["word"]):
+            continue
         if match["word"] == "키":
             kind = compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
             if kind and kind[1] in listed("not_before_korean_key"):
                 continue
-            certainty = GENERIC
-        word = match["word"].casefold()
-        yield Name(start, start, match.end(), word, certainty, korean=True)
+            certainty = Certainty.GENERIC
+        yield Name(start, start, match.end(), match["word"].casefold(), certainty, korean=True)
 
 
-def _follows_user(text: str, start: int) -> bool:
-    """Return whether a word for the user, and a slash, stand before `start`."""
-    if "/" not in text[max(0, start - 2) : start]:
+def _follows_user(text: str, start: int, word: str) -> bool:
+    """Return whether `user/` stands before a password's name: a pair follows, the user first."""
+    if "/" not in text[max(0, start - 2) : start] or not word.startswith(
+        in_order("password_words")
+    ):
         return False
     return bool(compiled(_USER_AND).search(text, max(0, start - 12), start))
 
@@ -143,49 +135,62 @@ def _lead(text: str, start: int) -> str:
     """Return what stands before `start` in the same identifier."""
     if text[start - 1 : start] in _NO_LEAD:
         return ""
-    before = compiled(_NAME_END).search(text, max(0, start - 40), start)
+    before = compiled(_LEAD).search(text, max(0, start - 40), start)
     lead = before[0] if before else ""
     if lead[:1] in ("n", "r", "t") and text[start - len(lead) - 1 : start - len(lead)] == "\\":
         return lead[1:]  # a line end as it is written in a quoted text
     return lead
 
 
-def _certainty(text: str, match: re.Match[str], lead: str) -> int:
+def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
     """Return how sure the whole name is a secret's."""
     word, tail, begin = match["word"].casefold(), match["tail"], match.start() - len(lead)
     assigned = compiled(_ASSIGNS).match(text, match.end()) is not None
     if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
-        return NONE
+        return Certainty.NONE
     if not compiled(_WRITTEN).fullmatch(match["word"]) or (lead == "1" and word == "password"):
-        return NONE
+        return Certainty.NONE
     words = words_of(lead)
-    if word == "token" and not lead:
-        before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
-        if before and before[1].casefold() in listed("not_before_token_word"):
-            return NONE
-    if listed("not_before").intersection(words) or (
-        word == "token" and listed("not_before_token").intersection(words)
-    ):
-        return NONE
-    if word in ("pass", "credentials") and listed("not_before_pass").intersection(words):
-        return NONE
-    if word == "code":
-        before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
-        known = before and before[1].casefold() in listed("code_kinds")
-        return USUAL if known and not lead and not tail else NONE
-    kind = _key_certainty(text, lead, words, begin) if word == "key" else USUAL
-    if not kind or not tail:
-        return kind
+    if not listed("not_before").isdisjoint(words):
+        return Certainty.NONE
+    kind = Certainty.USUAL
+    if word == "token":
+        before = "" if lead else _word_before(text, begin)
+        if before in listed("not_before_token_word"):
+            return Certainty.NONE
+        if not listed("not_before_token").isdisjoint(words):
+            return Certainty.NONE
+    elif word in ("pass", "credentials"):
+        if not listed("not_before_pass").isdisjoint(words):
+            return Certainty.NONE
+    elif word == "code":
+        is_known = _word_before(text, begin) in listed("code_kinds")
+        return Certainty.USUAL if is_known and not lead and not tail else Certainty.NONE
+    elif word == "key":
+        kind = _key_certainty(text, lead, words, begin)
+    return _with_tail(kind, match["word"], tail) if kind and tail else kind
+
+
+def _with_tail(kind: Certainty, written: str, tail: str) -> Certainty:
+    """Return how sure a name is with what follows its word in the same identifier."""
+    word = written.casefold()
     if tail == "s":
-        return PLURAL
-    if tail[0].isalpha() and (tail[0].islower() or match["word"][-1].isupper()):
-        return kind if tail.casefold() in listed("glued_after") and word != "key" else NONE
+        return Certainty.PLURAL
+    if tail[0].isalpha() and (tail[0].islower() or written[-1].isupper()):
+        is_glued = tail.casefold() in listed("glued_after") and word != "key"
+        return kind if is_glued else Certainty.NONE
     after = [part for part in words_of(tail) if not part.isdigit()]
     if listed("not_after").intersection(after):
-        return NONE
-    if listed("usual_after").issuperset(after) or kind == GENERIC:
+        return Certainty.NONE
+    if listed("usual_after").issuperset(after) or kind == Certainty.GENERIC:
         return kind
-    return NONE if word in listed("short_words") else UNUSUAL
+    return Certainty.NONE if word in listed("short_words") else Certainty.UNUSUAL
+
+
+def _word_before(text: str, begin: int) -> str:
+    """Return the English word before a place, in lower case; "" without one."""
+    before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+    return before[1].casefold() if before else ""
 
 
 def _is_part_of_a_word(word: str, lead: str) -> bool:
@@ -213,21 +218,20 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
     return "arn:" in text[first:begin] and bool(compiled(_RESOURCE).search(text, first, begin))
 
 
-def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
+def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certainty:
     """Return how sure `key` is a secret's by the words before it."""
     if words:
         last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
         if last in listed("not_before_key"):
-            return NONE
-        if last in listed("key_kinds") or any(
-            last.endswith(kind) for kind in ("api", "access", "secret")
-        ):
-            return USUAL
-        return GENERIC if lead[-1:] in "_-" or lead[-1:].islower() else NONE
-    before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
-    if not before:
-        return NONE
-    kind = before[1].casefold()
+            return Certainty.NONE
+        if last in listed("key_kinds") or last.endswith(("api", "access", "secret")):
+            return Certainty.USUAL
+        is_word = lead[-1:] in "_-" or lead[-1:].islower()
+        return Certainty.GENERIC if is_word else Certainty.NONE
+    kind = _word_before(text, begin)
+    if not kind:
+        return Certainty.NONE
     if kind in listed("key_kinds") or compiled(_ENCRYPTS).search(text, max(0, begin - 60), begin):
-        return USUAL
-    return NONE if kind in listed("not_before_key") | listed("not_before") else GENERIC
+        return Certainty.USUAL
+    is_program = kind in listed("not_before_key") or kind in listed("not_before")
+    return Certainty.NONE if is_program else Certainty.GENERIC

@@ -1,6 +1,7 @@
-"""The secret formats: one rule a line of `core/data/rules.jsonl`, read where a text needs them.
+"""The tables of the redactor: the formats of secrets, lists of words, and shapes of values.
 
-A line of the file is a part, which patterns name as `{{NAME}}`, or a rule:
+`core/data/rules.jsonl` has the formats. A line is a part, which patterns name as `{{NAME}}`, or a
+rule:
 
 - `table`: `platform` and `service` have tokens that name themselves, `place` has places where a
   secret stands, `pair` a user and a password with a mark between them, `keyed` what may stand
@@ -10,17 +11,17 @@ A line of the file is a part, which patterns name as `{{NAME}}`, or a rule:
 - `pattern`: `{{edge sk-}}` is a prefix that begins a word; before `{{dash sk-}}` no dash stands
   either. In a `keyed` rule `§` is the name, and the value follows the match.
 - `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
-  rule stands before the match. `gate`: how a value must look there; see `gates.py`.
+  rule stands before the match. `gate`: how a value must look there; see `named.py`.
 
 Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
-`core/data/secret_words.jsonl` has lists of words: those that make a name a secret's or none, and
-those that make a value none.
+`core/data/secret_words.jsonl` has the words that make a name a secret's or none, and those that
+make a value none. `core/data/value_shapes.jsonl` has what values look like, each shape as
+alternatives.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.data import rule_table, word_list
 
@@ -29,9 +30,8 @@ TOKENS = ("platform", "service")  # the tables of tokens
 _PREFIX = r"\{\{(edge|dash) ([^{}]+)\}\}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One secret format; see the head of this file."""
+class Rule(NamedTuple):
+    """One format of a secret; see the head of this file."""
 
     name: str
     table: str
@@ -46,6 +46,11 @@ class Rule:
 def rules() -> tuple[Rule, ...]:
     """Return all rules in the order of the file."""
     return tuple(map(_rule, rule_table("rules").rows))
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    fields = {name: value for name, value in row.items() if name != "note"}
+    return Rule(**{**fields, "hints": tuple(row["hints"])})
 
 
 @cache
@@ -77,11 +82,25 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+@cache
+def shape(name: str) -> re.Pattern[str]:
+    """Return the expression of one shape of values."""
+    return compiled(shapes()[name])
+
+
+@cache
+def shapes() -> dict[str, str]:
+    """Return the pattern of each shape of values."""
+    table = rule_table("value_shapes")
+    return {row["shape"]: table.spelled("|".join(row["patterns"])) for row in table.rows}
+
+
 def listed(name: str) -> frozenset[str]:
     """Return the words of one list."""
     return word_list(name, "secret_words")
 
 
-def _rule(row: dict[str, Any]) -> Rule:
-    fields = {name: value for name, value in row.items() if name != "note"}
-    return Rule(**{**fields, "hints": tuple(row["hints"])})
+@cache
+def in_order(name: str) -> tuple[str, ...]:
+    """Return the words of one list with `_` for a blank in a word, as `startswith` takes them."""
+    return tuple(word.replace("_", " ") for word in sorted(listed(name)))

@@ -1,0 +1,296 @@
+"""Finds text of a record that reads like an order to the model which reads the memory.
+
+Nothing is removed: a place gets a mark, and a reader sees the text as data. Four things count:
+phrases that set instructions aside or hide something from the user ("override"), tags and headings
+of a chat transcript ("role"), the syntax of a tool call ("tool-call"), and characters no reader
+sees ("hidden-text"). A lesson is an order itself, so a verb alone never counts: it must come
+together with what it would set aside. What it cannot do: tell a quoted attack from an attack, or
+find one in other words or in another language than English and Korean.
+
+The known orders are lines of `core/data/orders.jsonl`. A line is a part, which patterns and words
+name as `{{NAME}}`, or a rule:
+
+- `mark`: what a text with it gets. `hints`: the pattern is tried where one of them occurs; they are
+  words, as blanks vary.
+- `pattern`: for lower-case text. ` ` stands for the blanks and emphasis between two words, `·` for
+  the same or nothing (Korean is spaced freely), `‹` and `›` for the borders of an English word.
+- `unless`: what makes a place innocent, right before it and within its sentence.
+- `needs`: words without which the rule cannot match, so that a look at them is enough for most
+  texts. It lists groups, of each of which one word stands in the text in any order; where several
+  lists are given, one of them holds. `+` is what parts two words.
+
+To compile what a text needs of the rules takes up to 60 ms, a look at the words some 0.03 ms. A
+test proves from the patterns that the words pass over none of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+from core.data import rule_table
+from core.guard.hidden import HIDDEN_CLASS, hidden_runs, is_plain, may_hide
+
+MARKS: tuple[str, ...] = ("override", "role", "tool-call", "hidden-text")
+HIDDEN_TEXT = MARKS[-1]
+OTHER = "other"
+CACHED_RECORDS = 16_384
+
+_BEFORE_CHARS = 80
+_GAP = r"[*_~`\"'’”)\]]{0,3}+\s{1,16}+(?:[>#/|-]{1,3}+\s{1,4}+)?[*_~`\"'‘“(\[]{0,3}+"
+_FREE_GAP = r"(?:[\s*_~`\"'‘’“”「」『』()]{0,12}+)"
+_SIGNS = (
+    (" ", _GAP),
+    ("·", _FREE_GAP),
+    ("‹", "(?<![a-z0-9])(?<![a-z0-9]_)"),
+    ("›", "(?!_?[a-z0-9])"),
+)
+_NO_WORD = "[^a-z0-9]+"
+
+# Written differently, read the same: decomposed Korean, wide and mathematical letters, Cyrillic.
+_LOOKALIKE = "\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff"
+_OTHER_SCRIPTS = str.maketrans(
+    "аеосрхуіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅԌԚԜӀ"  # Cyrillic
+    "ονϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϲιρυχκα"  # Greek
+    "օոսհցԼՕՍ"  # Armenian
+    "ɑɡıɩʏᴄᴏᴜᴠᴡᴢꓐꓑꓓꓖꓗꓙꓚꓠꓢꓣꓤ",  # Latin of phoneticians, Lisu
+    "aeocpxyijshdqwlABEKMHOPCTXYIJSGQWIovjABEZHIKMNOPTYXCcipuxkaonuhgLOUagiiycouvwzBPDGKJCNSRR",
+)
+_LIKE_ASCII = f"[{''.join(map(chr, _OTHER_SCRIPTS))}{_LOOKALIKE}]"
+# What is read as another character or as none: the above, and what becomes longer in lower case.
+_DISGUISED = (
+    f"[{HIDDEN_CLASS}\u0130\u0131\u0250-\u02af\u0370-\u058f\u1100-\u11ff\u1d00-\u1d2b\u2100-\u214f"
+    "\u24b6-\u24e9\ua4d0-\ua4f7\uff01-\uff5e\U0001d400-\U0001d7ff]"
+)
+_HIDDEN_CHAR = f"[{HIDDEN_CLASS}]"
+_REWRITTEN = f"[{HIDDEN_CLASS}]|[\u1100-\u1112][\u1161-\u1175]"
+_PIECE = f"[{HIDDEN_CLASS}]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+
+Places = Sequence[tuple[int, int]]  # of each character of a view: from where in the text, to where
+_Needs = tuple[tuple[str, ...], ...]  # words of each group
+
+
+class Suspicion(NamedTuple):
+    """A place `text[start:end]`, and what it reads like."""
+
+    start: int
+    end: int
+    mark: str
+
+
+class Rule(NamedTuple):
+    """One kind of order; see the head of this file. needs: groups of words, parted by blanks."""
+
+    mark: str
+    hints: tuple[str, ...]
+    pattern: str
+    unless: str
+    needs: tuple[tuple[str, ...], ...]
+
+
+@lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
+def marks_of(*texts: str) -> tuple[str, ...]:
+    """Return the marks that occur in `texts`, each once, in the order of MARKS."""
+    if not may_have_marks(" ".join(texts)):
+        return ()
+    found = {suspicion.mark for text in texts for suspicion in suspicions(text)}
+    return tuple(mark for mark in MARKS if mark in found)
+
+
+def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the marks that the texts have now, and OTHER for a stored name that is none of ours.
+
+    What an older version stored counts no longer: its rules may have been wrong. Whoever writes the
+    file can write any name there, so that none is shown that is not ours.
+    """
+    found = marks_of(*texts)
+    return (*found, OTHER) if stored and unknown_marks(stored) else found
+
+
+def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the marks that keep a text from where a model takes what it reads for orders.
+
+    Hidden characters alone make no order of a lesson; they are spelled out.
+    """
+    return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
+
+
+def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
+    """Return the stored marks that this version does not know."""
+    return tuple(name for name in stored if name not in MARKS)
+
+
+def suspicions(text: str) -> list[Suspicion]:
+    """Return every place of `text` that gets a mark, in order; equal marks never overlap."""
+    found = [Suspicion(start, end, HIDDEN_TEXT) for start, end in hidden_runs(text)]
+    for view, places in views(text):
+        for start, end, mark in _orders_in_view(view):
+            if places is not None:
+                start, end = places[start][0], places[end - 1][1]
+            found.append(Suspicion(start, end, mark))
+    last: dict[str, int] = {}  # where the last place of each mark stands in `united`
+    united: list[Suspicion] = []
+    for it in sorted(found):
+        at = last.get(it.mark, -1)
+        if at >= 0 and it.start <= united[at].end:
+            united[at] = united[at]._replace(end=max(united[at].end, it.end))
+        else:
+            last[it.mark] = len(united)
+            united.append(it)
+    return sorted(united, key=lambda it: (it.start, it.end, MARKS.index(it.mark)))
+
+
+def may_have_marks(text: str) -> bool:
+    """Return whether a closer look can find a mark; False is certain."""
+    if may_hide(text) or _is_disguised(text):
+        return True
+    lowered = text.lower()
+    plain = text.isascii()
+    if not _has_needs(_needs(strict=False, ascii_only=plain), lowered):
+        return False
+    words = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
+    return _has_needs(_needs(strict=True, ascii_only=plain), words)
+
+
+def _is_disguised(text: str) -> bool:
+    """Return whether some character is read as another one or as none."""
+    return not is_plain(text) and bool(re.search(_DISGUISED, text))
+
+
+@cache
+def _needs(*, strict: bool, ascii_only: bool) -> tuple[_Needs, ...]:
+    """Return what the rules need of a text with blanks at all borders, or of any text.
+
+    Of a text as it is, one word each is looked for. In ASCII text no other words can stand, and
+    what needs one holds for none.
+    """
+
+    def sought(word: str) -> str:
+        if strict:
+            return word.replace("‹", " ").replace("›", " ").replace("+", " ")
+        return word.strip("‹›").rpartition("+")[2]
+
+    rows = (
+        tuple(
+            tuple(it for it in map(sought, group.split(" ")) if it.isascii() or not ascii_only)
+            for group in row
+        )
+        for row in dict.fromkeys(needs for rule in orders() for needs in rule.needs)
+    )
+    return tuple(row for row in rows if all(row))
+
+
+def _has_needs(rows: tuple[_Needs, ...], text: str) -> bool:
+    """Return whether every group of some row has a word in the text; it loops to be fast."""
+    for row in rows:
+        for group in row:
+            for word in group:
+                if word in text:
+                    break
+            else:
+                break
+        else:
+            return True
+    return False
+
+
+def views(text: str) -> Iterator[tuple[str, Places | None]]:
+    """Yield `text` as the rules want it, in lower case, and where its characters come from.
+
+    Hidden characters are left out, or read as blanks: they may split a word or stand between two.
+    """
+    if is_plain(text):
+        yield text.lower(), None
+        return
+    if re.search(_LIKE_ASCII, text):
+        text = text.translate(_OTHER_SCRIPTS).translate(_ascii_forms())
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a capital dotted I becomes two characters
+        lowered = "".join(char if len(char.lower()) > 1 else char.lower() for char in text)
+    if not re.search(_REWRITTEN, lowered):
+        yield lowered, None
+        return
+    for blank in ("", " ") if re.search(_HIDDEN_CHAR, lowered) else ("",):
+        yield _rewritten(lowered, blank)
+
+
+def _rewritten(text: str, blank: str) -> tuple[str, Places]:
+    """Return `text` with `blank` for hidden characters and Korean letters as syllables."""
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    done = 0
+    for match in re.finditer(_PIECE, text):
+        start, end = match.span()
+        parts.append(text[done:start])
+        places += zip(range(done, start), range(done + 1, start + 1), strict=True)
+        part = normalize("NFC", match[0]) if "\u1100" <= match[0][0] <= "\u1112" else blank
+        parts.append(part)
+        places += [(start, end)] * len(part)
+        done = end
+    parts.append(text[done:])
+    places += zip(range(done, len(text)), range(done + 1, len(text) + 1), strict=True)
+    return "".join(parts), places
+
+
+@cache
+def _ascii_forms() -> dict[int, str]:
+    """Return the characters that are an ASCII character in another shape."""
+    forms = dict[int, str]()
+    for first, last in re.findall("(.)-(.)", _LOOKALIKE):
+        for code in range(ord(first), ord(last) + 1):
+            form = normalize("NFKC", chr(code))
+            if len(form) == 1 and form.isascii():
+                forms[code] = form
+    return forms
+
+
+def ascii_twin(text: str) -> str:
+    """Return the ASCII text that this one looks like, "" when it is ASCII or looks like none."""
+    if text.isascii():
+        return ""
+    twin = normalize("NFKC", text.translate(_OTHER_SCRIPTS))
+    return twin if twin.isascii() else ""
+
+
+@cache
+def orders() -> tuple[Rule, ...]:
+    """Return all rules, with the parts of their words spelled out."""
+    return tuple(map(_rule, rule_table("orders").rows))
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    needs = tuple(tuple(spelled(group) for group in groups) for groups in row["needs"])
+    return Rule(row["mark"], tuple(row["hints"]), row["pattern"], row.get("unless", ""), needs)
+
+
+def spelled(text: str) -> str:
+    """Return a pattern or words with their parts spelled out."""
+    return rule_table("orders").spelled(text)
+
+
+def _orders_in_view(view: str) -> Iterator[Suspicion]:
+    """Yield the orders in a text in lower case."""
+    present = {hint for hint in _hints() if hint in view}
+    for rule in orders() if present else ():
+        if present.isdisjoint(rule.hints):
+            continue
+        for match in compiled(rule.pattern).finditer(view):
+            before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+            sentence = re.split(r"[.!?\n]", before)[-1]
+            if not (rule.unless and compiled(rule.unless).search(sentence)):
+                yield Suspicion(*match.span(), rule.mark)
+
+
+@cache
+def _hints() -> tuple[str, ...]:
+    return tuple(dict.fromkeys(hint for rule in orders() for hint in rule.hints))
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the expression of a pattern or an `unless` of a rule."""
+    pattern = spelled(pattern)
+    for sign, meaning in _SIGNS:
+        pattern = pattern.replace(sign, meaning)
+    return re.compile(pattern)

@@ -1,0 +1,363 @@
+"""Tells where a value ends and what it looks like: a stand-in, a word, program text, or a secret.
+
+What the shapes look like is in `core/data/value_shapes.jsonl`.
+"""
+
+from enum import IntEnum
+
+from core.guard.rules import compiled, in_order, listed, shape
+
+LONGEST_VALUE_CHARS = 512
+CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
+_TRAILING = ".,;:?)]}>|*(["  # what ends a sentence or an enclosure, not a value
+
+_ENTITY = "&"
+_BARE = rf"[!-~]{{1,{LONGEST_VALUE_CHARS}}}"
+_CODE = r"[A-Za-z_][A-Za-z0-9_.?]{0,80}(?:[(\[][!-~]|->|::|=>)"
+_CUT = (  # its class of first characters lets `re` skip quickly
+    r"""["'`<)\]},;&%\\|](?:(?<=\])\(|(?<=["'`|])|(?<=<)(?:/|br)|(?<=\\)[nrt"]|(?<=%)2[26]|"""
+    r"(?<=[)\]}])[,;.)\]}]|(?<=&)(?:quot|lt|gt|apos|#[0-9]{2});|"
+    r"(?<=[,;&])(?:amp;)?[ ]?[A-Za-z_][A-Za-z0-9_.\-]{0,40}[=:])"
+)
+_BLOB_LINES = r"[A-Za-z0-9+/=_.\-]{16,200}(?:\\?\r?\n[ \t]{0,16}[A-Za-z0-9+/=_.\-]{4,200}){1,60}"
+_SEPARATORS = r"[_\-./:]"
+_JOINTS = r"[\-_.]"
+_LONG_NAME_CHARS = 16
+_SHORT_PASSWORD_CHARS = 9
+
+
+class Tie(IntEnum):
+    """How a value is tied to its name.
+
+    JOINED: by `=` without a blank. SETTING: by the same in a setting (`DB_PASSWORD=`,
+    `spring.datasource.password=`), where nearly everything is a value.
+    """
+
+    LOOSE, JOINED, SETTING, QUOTED = range(4)
+
+
+def value_end(text: str, start: int, quote: str) -> int:
+    """Return where a value that begins at `start`, behind `quote` if that is not empty, ends."""
+    return (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
+
+
+def quoted_end(text: str, start: int, quote: str) -> int:
+    """Return where a quoted value ends, or 0 if the quote is never closed."""
+    if quote.startswith(_ENTITY):
+        end = text.find(quote, start, start + LONGEST_VALUE_CHARS)
+        return max(end, 0) if "\n" not in text[start : max(end, start)] else 0
+    quote = quote[-1:]
+    closer = CLOSERS.get(quote, quote)
+    blob = compiled(_BLOB_LINES).match(text, start)
+    if blob and text[blob.end() : blob.end() + 1] == closer:
+        return blob.end()
+    inner = rf"[^{closer}\\\r\n]|\\[^\r\n{closer}]|\\{closer}(?=[^\s,;:)}}\]])"
+    found = compiled(f"(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+").match(text, start)
+    if not found or text[found.end() : found.end() + 2].lstrip("\\")[:1] != closer:
+        return 0
+    return start + len(found[0].rstrip("\\"))
+
+
+def bare_end(text: str, start: int) -> int:
+    """Return where a value without quotes ends: a Korean particle, space or closing mark."""
+    run = compiled(_BARE).match(text, start)
+    if not run:
+        return start
+    value = run[0]
+    if compiled(_CODE).match(value):
+        return start
+    cut = compiled(_CUT).search(value)
+    value = value[: cut.start()] if cut else value
+    return start + len(value.rstrip(_TRAILING))
+
+
+def words_of(identifier: str) -> list[str]:
+    """Return the words of an identifier in lower case."""
+    return [word.casefold() for word in shape("word").findall(identifier)]
+
+
+def is_placeholder(value: str, *, quoted: bool = False) -> bool:
+    """Return whether a value only stands for a secret: empty, a word, a reference, a sample."""
+    if not value:
+        return True
+    lowered = value.casefold()
+    if "가" <= value[0] <= "힣" and not (quoted and shape("hangul_secret").fullmatch(value)):
+        return True
+    if not value.isascii() and not compiled("[0-9]").search(value):
+        return True  # a word of another language
+    return bool(
+        lowered.strip(_TRAILING + "!") in listed("common")
+        or len(set(value) - set("-_ ")) <= 1
+        or shape("placeholder").match(value)
+        or shape("stand_in").search(lowered[:80])
+        or (value.isascii() and shape("caps_name").fullmatch(value))
+        or shape("name_of_a_secret").fullmatch(value)
+    )
+
+
+def is_assignment(text: str, start: int = 0) -> bool:
+    """Return whether the text from `start` on is another name with its own value."""
+    return bool(shape("assigned").match(text, start))
+
+
+def is_hex(value: str) -> bool:
+    """Return whether a value is hexadecimal, as secrets, commits and ids are."""
+    return bool(shape("hex").fullmatch(value))
+
+
+def is_labelled(value: str) -> bool:
+    """Return whether a value is a digest or an id behind words, as keys of caches and files are."""
+    return bool(shape("labelled").fullmatch(value))
+
+
+def is_likely(value: str, password: bool, tie: Tie) -> bool:
+    """Return whether a value assigned to a secret's name is a secret.
+
+    password: a person may have thought the value up. tie: how it is tied to the name.
+    """
+    quoted = tie == Tie.QUOTED
+    if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
+        return False
+    if value.isdigit():
+        return password or len(value) >= (8 if quoted else 20)
+    if _is_row_of_words(value) or (password and _is_word_with_number(value)):
+        return True
+    if _is_harmless(value):
+        return False
+    capital_words = shape("capital_words_number").fullmatch(value)
+    if quoted and capital_words and not _is_technology(value):
+        return True
+    if shape("mixed").match(value):
+        if not password:
+            return not _is_named(value) or bool(shape("words_and_number").fullmatch(value))
+        if quoted or _is_thought_up(value):
+            return True
+        is_short = len(value) < _SHORT_PASSWORD_CHARS
+        stem = value.casefold().strip("0123456789_-") if is_short else ""
+        return not (stem in listed("common") or _is_compound(value))
+    if password and (quoted or shape("symbol").search(value)):
+        return not shape("identifier").fullmatch(value) or "_" not in value
+    if value.isalpha() and _is_set(value, password, tie):
+        return True
+    return len(value) >= 20 and bool(shape("case_turn").search(value)) and not _is_named(value)
+
+
+def _is_set(value: str, password: bool, tie: Tie) -> bool:
+    """Return whether letters alone, without quotes, are a value and no word of a program."""
+    if tie == Tie.SETTING and password:
+        is_known = (listed("common") | listed("technical_words")).issuperset(words_of(value))
+        return not (is_known or shape("sample_password").search(value.casefold()))
+    if not password and len(value) < 16:
+        return False
+    if tie == Tie.SETTING and shape("chance").search(value.casefold()):
+        return True
+    return _signs_of_chance(value) >= (2 if tie in (Tie.JOINED, Tie.SETTING) else 3)
+
+
+def is_certain(value: str, password: bool, following: str) -> bool:
+    """Return whether a value in running text is a secret by its own looks.
+
+    password: as in `is_likely`. following: the characters behind the value, which tell a
+    number of something (`8자`) and a place (`Keycloak24에서`) from a password.
+    """
+    if value.isdigit():
+        return password and 4 <= len(value) <= 16 and not following.startswith(in_order("counters"))
+    is_measure = bool(shape("measure").fullmatch(value))
+    if password and not is_measure and _is_word_with_number(value):
+        return len(value) >= 6 and not following.startswith(in_order("behind_places"))
+    is_text = " " in value or "|" in value or is_assignment(value)
+    if is_text or is_measure or _is_harmless(value):
+        return False
+    if not shape("mixed").match(value):
+        return _is_scrambled(value) or _is_row_of_words(value)
+    if value.casefold().rstrip("0123456789!*#") in listed("common"):
+        return False
+    if password:
+        return len(value) >= 6 and (not _is_compound(value) or _is_thought_up(value))
+    return len(value) >= 10 and (not _is_named(value) or is_random(value))
+
+
+def is_striking(value: str, *, named: bool) -> bool:
+    """Return whether a value is a password wherever it stands: letters, digits and a mark mixed.
+
+    named: the line speaks of a password, so that words with a number are one, too.
+    """
+    digits = sum(map(str.isdigit, value))
+    if named and digits >= 2 and _is_around_number(value):
+        return True
+    if named and shape("words_as_password").fullmatch(value):
+        return not listed("technical_words").intersection(words_of(value))
+    if "&#" in value or not 7 <= len(value) <= 64 or digits < 2:
+        return False
+    if not shape("striking").fullmatch(value) or shape("address").match(value):
+        return False
+    return not (_is_harmless(value) or is_placeholder(value) or is_assignment(value))
+
+
+def is_paired(value: str) -> bool:
+    """Return whether a value behind a user's name is a password; a path stands there as well."""
+    if "/" in value or is_placeholder(value) or not is_certain(value, True, ""):
+        return False
+    return not shape("numbered_word").fullmatch(value) or bool(shape("symbol").search(value))
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value looks made by chance: in any sentence it would be a secret."""
+    if len(value) < 8 or " " in value or _is_harmless(value) or is_assignment(value):
+        return False
+    if not shape("mixed").match(value):
+        return _is_scrambled(value)
+    if shape("measure").fullmatch(value):
+        return False
+    if is_hex(value):
+        return len(value) >= 24
+    if shape("hard_symbol").search(value):
+        return True
+    if _word_length(value) >= 2.7 and len(value) < 40 and value.isalnum():
+        return False
+    turns = len(shape("turn").findall(value))
+    if len(value) >= 20:
+        return turns >= 1 and (not _is_compound(value) or _is_thought_up(value))
+    return turns >= 3 and not _is_compound(value)
+
+
+def is_app_password(groups: str, *, thought_of: bool) -> bool:
+    """Return whether four groups of four small letters are a password that a mail service gave.
+
+    thought_of: they stand in quotes behind a password's name, so that words are one as well.
+    """
+    words = set(groups.split())
+    known = listed("common") | listed("technical_words")
+    if listed("sentence_words").intersection(words) or known.issuperset(words):
+        return False
+    if thought_of or shape("chance").search(groups):
+        return True
+    return any(not shape("vowel").search(word) for word in words - known)
+
+
+def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
+    """Return whether a value is a row of words that unlocks something.
+
+    word: the name before it, in lower case; for a seed phrase no quotes are needed.
+    """
+    words = value.split()
+    if word.endswith(in_order("seed_words")):
+        return 4 <= len(words) <= 24 and not listed("sentence_words").intersection(words)
+    if not quoted or not word.startswith(in_order("pass_phrase_words")):
+        return False
+    plain = all(shape("phrase_word").fullmatch(part) for part in words)
+    numbered = any(map(str.isdigit, words)) or value.islower()
+    sentence = listed("sentence_words").intersection(map(str.casefold, words))
+    return 3 <= len(words) <= 8 and plain and numbered and not sentence
+
+
+def _is_harmless(value: str) -> bool:
+    """Return whether a value is a path, date, version, address, call or name of a program part."""
+    if shape("plain").match(value) or shape("file_name").search(value[-6:]):
+        return True
+    if "://" in value or _is_technology(value) or shape("url_word").search(value):
+        return True
+    if value[0] in "/.~" and "/" in value[:3] and _word_length(value) >= 3:
+        return True
+    if shape("call").match(value) or _is_path(value):
+        return True
+    return bool(shape("dotted").fullmatch(value)) and _word_length(value) >= 3
+
+
+def _is_path(value: str) -> bool:
+    """Return whether a value is a path, the most of whose parts are words or numbers."""
+    if value.startswith(("~/", "./", "../")):
+        return True
+    parts = value.split("/")
+    plain = sum(bool(shape("path_part").fullmatch(part)) for part in parts)
+    return len(parts) >= 3 and plain * 2 > len(parts) and "+" not in value and "=" not in value
+
+
+def _is_technology(value: str) -> bool:
+    return bool(shape("technology").fullmatch(value.casefold()))
+
+
+def _is_named(value: str) -> bool:
+    """Return whether every part of a value is a word, as in `s3_client_v2` or `decodedIdToken`."""
+    parts = compiled(_SEPARATORS).split(value)
+    if all(shape("name_part").fullmatch(part) for part in parts):
+        return True
+    if len(value) >= _LONG_NAME_CHARS and value.isalnum() and shape("chance").search(value):
+        return False
+    return not shape("odd").search(value) and _word_length(value) >= 3.5 and len(value) < 80
+
+
+def _is_compound(value: str) -> bool:
+    """Return whether a value is a name of several parts."""
+    return compiled(_SEPARATORS).search(value) is not None and _is_named(value)
+
+
+def _word_length(value: str) -> float:
+    """Return how long the words of an identifier are on the average; those of chance are short."""
+    words = shape("word").findall(value)
+    letters = [word for word in words if word.isalpha()]
+    return sum(map(len, letters)) / max(1, len(words))
+
+
+def _is_scrambled(value: str) -> bool:
+    """Return whether letters alone show that no one wrote them: humps of one, words of no vowel."""
+    if len(value) < 10 or not value.isalpha() or value.islower() or value.isupper():
+        return False
+    humps = shape("word").findall(value)
+    return _single(humps) + _mute(humps) >= 2
+
+
+def _signs_of_chance(value: str) -> int:
+    """Return how many signs there are in letters alone that no one wrote them as words."""
+    if len(value) < 10:
+        return 0
+    rare = len(shape("chance").findall(value.casefold()))
+    if value.islower() or value.isupper():
+        return rare
+    humps = shape("word").findall(value)
+    if listed("technical_words").intersection(hump.casefold() for hump in humps if len(hump) > 3):
+        return 0
+    short = sum(len(hump) < 3 for hump in humps)
+    return rare + _single(humps) + short + _mute(humps)
+
+
+def _single(humps: list[str]) -> int:
+    return sum(len(hump) == 1 for hump in humps[1:])
+
+
+def _mute(humps: list[str]) -> int:
+    return sum(len(hump) > 2 and not shape("vowel").search(hump) for hump in humps)
+
+
+def _is_word_with_number(value: str) -> bool:
+    """Return whether a value is a word or two with a number, as people choose passwords."""
+    if not shape("word_with_number").fullmatch(value) or _is_technology(value):
+        return False
+    return not listed("technical_words").intersection(words_of(value))
+
+
+def _is_around_number(value: str) -> bool:
+    """Return whether words stand around a number or a sign that joins no name of a program."""
+    if not shape("words_around_number").fullmatch(value) or _is_technology(value):
+        return False
+    words = set(words_of(value))
+    return not (words & listed("technical_words") or words & listed("numbered_words"))
+
+
+def _is_row_of_words(value: str) -> bool:
+    """Return whether a value is four words or more that name nothing of a program together."""
+    parts = compiled(_JOINTS).split(value)
+    if len(parts) < 4 or not all(part.isalpha() and len(part) >= 4 for part in parts):
+        return False
+    technical = listed("technical_words").intersection(map(str.casefold, parts))
+    return len(technical) <= (0 if "_" in value else 1)
+
+
+def _is_thought_up(value: str) -> bool:
+    """Return whether words joined by marks look like a password, as in `blue-Tiger-42`."""
+    if shape("words_and_number").fullmatch(value) or _is_row_of_words(value):
+        return True
+    if _is_around_number(value):
+        return True
+    has_digit, has_capital = any(map(str.isdigit, value)), any(map(str.isupper, value))
+    return has_digit and has_capital and len(value) >= 8
