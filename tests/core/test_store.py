@@ -1,6 +1,5 @@
 """Tests the one door to the memory log."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -15,7 +14,6 @@ from core.errors import (
     LogEncodingError,
     LogReadError,
     SecretRefusedError,
-    SourceIdsOfLogError,
 )
 from core.lessons.record import new_record, record_id
 from core.sanitizer import MARKER
@@ -37,20 +35,6 @@ def a_secret() -> str:
     return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 
 
-def test_an_empty_memory_has_no_records_and_no_file(store: MemoryStore) -> None:
-    assert (store.read_all(), store.count()) == ([], 0)
-    assert not store.path.parent.exists()
-
-
-@pytest.mark.row("001 2-1.i", "001 5-1.k")
-def test_a_saved_record_is_read_back(store: MemoryStore) -> None:
-    saved = store.upsert_log(a_draft("국가별 세율", topic="결제", ask_next_time="어느 국가?"))
-    assert store.read_all() == [saved.record]
-    assert saved.record.created == "2026-03-01T09:00:00+00:00"
-    assert store.count() == 1
-    assert saved.log.records == [saved.record]
-
-
 @pytest.mark.row("001 3-1.d", "001 5-1.j", "I6")
 def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
     store.upsert_log(a_draft("one", topic="auth"))
@@ -70,16 +54,6 @@ def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
     assert len(saved.redacted) == 2
     assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
     assert a_secret().encode() not in store.read_bytes()
-
-
-@pytest.mark.row("001 5-2.b")
-def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: MemoryStore) -> None:
-    saved = store.upsert_log(a_draft(topic=a_secret(), ask_next_time=f"is {a_secret()} valid?"))
-    assert (saved.record.topic, saved.record.ask_next_time) == (
-        a_secret(),
-        f"is {a_secret()} valid?",
-    )
-    assert saved.suspicious == ("topic", "ask_next_time")
 
 
 @pytest.mark.parametrize(
@@ -149,13 +123,6 @@ def test_a_field_that_no_redaction_could_make_fit_is_refused_at_once(store: Memo
     assert not store.path.exists()
 
 
-@pytest.mark.row("001 5-2.d")
-def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
-    fits = "x" * (1024 - len(MARKER) - 1) + " " + a_secret()
-    assert len(fits.encode()) > 1024
-    assert store.upsert_log(a_draft(lesson=fits)).record.lesson.endswith(MARKER)
-
-
 @pytest.mark.row("001 4-1.f", "I7")
 @pytest.mark.parametrize(
     ("draft", "error"),
@@ -177,19 +144,6 @@ def test_a_refused_record_changes_nothing(
     assert store.read_bytes() == before
 
 
-def test_a_refusal_on_an_empty_memory_creates_nothing(store: MemoryStore) -> None:
-    with pytest.raises(BlankFieldError):
-        store.upsert_log(a_draft(lesson=""))
-    assert not store.path.parent.exists()
-
-
-def test_source_ids_belong_to_principles_only(store: MemoryStore) -> None:
-    saved = store.upsert_log(a_draft("one"))
-    with pytest.raises(SourceIdsOfLogError):
-        store.upsert_log(a_draft("two"), [saved.record.token])
-    assert store.read_all() == [saved.record]
-
-
 @pytest.mark.row("001 2-3.e", "P12")
 def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryStore) -> None:
     one = store.upsert_log(a_draft("one")).record
@@ -197,23 +151,6 @@ def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryS
     saved = store.upsert_log(a_principle(), f"{one.token}, {two.token}")
     assert store.read_all() == [saved.record]
     assert saved.removed == (one, two)
-
-
-@pytest.mark.row("001 3-3.g", "P12", "I13")
-def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
-    one = store.upsert_log(a_draft("one")).record
-    with pytest.raises(FieldTooLongError):
-        store.upsert_log(a_principle("x" * 1025), [one.token])
-    assert store.read_all() == [one]
-
-
-@pytest.mark.row("001 5-1.i")
-def test_only_the_named_records_are_deleted(store: MemoryStore) -> None:
-    one = store.upsert_log(a_draft("one")).record
-    two = store.upsert_log(a_draft("two")).record
-    outcome = store.delete_by_ids([one.token, "0123456789abcdef@000000"])
-    assert (outcome.removed, outcome.absent) == ((one,), ("0123456789abcdef@000000",))
-    assert store.read_all() == outcome.log.records == [two]
 
 
 def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> None:
@@ -248,22 +185,6 @@ def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
     text = store.path.read_text(encoding="utf-8")
     store.path.write_text(text.replace("check the tax", "always check the tax"), encoding="utf-8")
     assert store.read_all()[0].lesson == "always check the tax table first"
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("001 8.b")
-def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
-    def save(worker: int) -> None:
-        for number in range(10):
-            store.upsert_log(a_draft(f"gap {worker} {number}"))
-
-    threads = [threading.Thread(target=save, args=(worker,)) for worker in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    gaps = {record.missing_context for record in store.read_all()}
-    assert gaps == {f"gap {worker} {number}" for worker in range(4) for number in range(10)}
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
