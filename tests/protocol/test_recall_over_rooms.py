@@ -18,7 +18,13 @@ def environment_of(project: Path) -> dict[str, str]:
     return {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
 
 
-def filled(start_server: StartServer, project: Path) -> ServerProcess:
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rooms")
+
+
+@pytest.fixture(scope="module")
+def server(project: Path, start_server: StartServer) -> ServerProcess:
     """A server over rooms that each hold something on the question."""
     words = "--project", str(project), "--rooms", ROOMS
     started = start_server(*words, cwd=project, environment=environment_of(project))
@@ -29,55 +35,8 @@ def filled(start_server: StartServer, project: Path) -> ServerProcess:
     return started
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("rooms")
-
-
-@pytest.fixture(scope="module")
-def server(project: Path, start_server: StartServer) -> ServerProcess:
-    """A server for those that only ask."""
-    return filled(start_server, project)
-
-
 def sources(answer: str) -> list[str]:
     return [line.partition(" ")[0] for line in answer.splitlines()]
-
-
-@pytest.mark.long  # it costs much
-def test_what_all_rooms_know_stands_in_one_list_behind_its_source(server: ServerProcess) -> None:
-    lines = server.call("recall", query=QUESTION).splitlines()
-    assert sorted(sources("\n".join(lines))) == ["fragment", "lesson", "session"]
-    [lesson] = [line for line in lines if line.startswith("lesson ")]
-    assert lesson.endswith("[fee] Nobody said how fees are rounded → Fees are rounded half up")
-    [session] = [line for line in lines if line.startswith("session ")]
-    assert session.startswith("session #1 ")
-    assert server.call("recall", keywords=["rounded", "fees"]).count("\n") == 2
-
-
-@pytest.mark.parametrize(
-    "narrowed",
-    [
-        {"topic": "bank"},
-        {"type": "fact"},
-        {"filters": {"tags": ["bank"]}},
-        {"filters": {"date": "2020-01-01.."}},
-        {"agentId": "default"},
-        {"linkRelationType": "related"},
-    ],
-)
-def test_a_question_that_narrows_fragments_down_is_none_for_the_other_rooms(
-    server: ServerProcess, narrowed: dict[str, object]
-) -> None:
-    said = server.call("recall", query=QUESTION, **narrowed)
-    assert {*sources(said)} <= {
-        "fragment",
-        *sentence("en", "fragments.answers.found_none").split(" ")[:1],
-    }
-
-
-def test_without_a_question_only_fragments_are_listed(server: ServerProcess) -> None:
-    assert sources(server.call("recall")) == ["fragment"]
 
 
 def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProcess) -> None:
@@ -87,27 +46,6 @@ def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProc
     for tokens in (1, 60, 90):
         said = server.call("recall", query=QUESTION, tokenBudget=tokens)
         assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
-
-
-@pytest.mark.long  # it costs much
-def test_a_lesson_that_says_the_same_is_told_once(
-    tmp_path: Path, start_server: StartServer
-) -> None:
-    server = filled(start_server, tmp_path)
-    server.call("remember", content="Fees are rounded  half up")
-    said = server.call("recall", query=QUESTION)
-    assert sorted(sources(said)) == ["fragment", "lesson", "session"]
-
-
-@pytest.mark.long  # it costs much
-def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
-    tmp_path: Path, start_server: StartServer
-) -> None:
-    server = filled(start_server, tmp_path)
-    log = tmp_path / ".context/memory_log.jsonl"
-    log.unlink()
-    log.mkdir()
-    assert sorted(sources(server.call("recall", query=QUESTION))) == ["fragment", "session"]
 
 
 @pytest.mark.long  # it costs much
