@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.clean_record import clean_record
 from core.lessons.record import Record
-from core.lessons.record_text import token_text, topic_text
+from core.lessons.record_text import token_text, topic_text, warning
 from core.messages import Facts
 from core.sanitizer import redact
 
@@ -66,9 +66,10 @@ def text_lines(record: Record) -> list[str]:
 
 
 def block(record: Record, *, token: bool = True) -> list[str]:
-    """Return a whole record: its name, then its texts."""
+    """Return a whole record: its name, its texts, and whether they read like an order."""
     shown = readable(record)
-    return [INDENT + named_record(shown, token=token), *text_lines(shown)]
+    lines = [INDENT + named_record(shown, token=token), *text_lines(shown)]
+    return [*lines, INDENT + plain(text)] if (text := warning(shown)) else lines
 
 
 def counted_kinds(kinds: Iterable[str]) -> Facts:
