@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import LogEncodingError, SourceIdsOfLogError
 from core.lessons.changes import NOTHING, Fate, Outcome, add, bring_back, delete, select, upsert
 from core.lessons.encodings import begins_like_utf_16
+from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
 from core.lessons.incoming import (
     Offer,
     given_draft,
@@ -20,7 +20,6 @@ from core.lessons.incoming import (
     redacted_renewals,
 )
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import REPLACED_NAME, Change, LogFile, place_of
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import tell
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
@@ -135,8 +134,8 @@ class LogUpkeep(LogReader):
 
         def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)
-            keep = self._keeping(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
-            return Change(repaired.data, bool(repaired.aside), repaired.aside, keep)
+            left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
+            return Change(repaired.data, bool(repaired.aside), repaired.aside, left)
 
         if self._file.strays():
             self._file.tidy()
@@ -155,8 +154,8 @@ class LogUpkeep(LogReader):
         def scrub(data: bytes) -> "Change[Cleaning]":
             self._check_encoding(data)
             cleaning = clean(data, now=self._now())
-            keep = self._keeping(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
-            return Change(cleaning.data, cleaning, replaced=keep)
+            left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
+            return Change(cleaning.data, cleaning, left=left)
 
         side = self._file.read_side()
         if cleaned(side) != side and not dry_run:
@@ -172,17 +171,16 @@ class LogUpkeep(LogReader):
         def rewrite(data: bytes) -> Change[Outcome]:
             self._check_encoding(data)
             outcome = change(self._parsed(data))
-            keep = None if dry_run else self._keeping(outcome.before, outcome.log)
-            return Change(outcome.log.to_bytes(), outcome, replaced=keep)
+            left = b"" if dry_run else self._left(outcome.before, outcome.log)
+            return Change(outcome.log.to_bytes(), outcome, left=left)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 
-    def _keeping(self, before: MemoryLog, after: MemoryLog) -> Callable[[bytes], bytes] | None:
-        """Return what adds to the side file the records that leave the log; None if none does."""
-        from core.lessons.upkeep.replaced import what_left, with_added  # as above
+    def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
+        """Return the lines of the side file for the records that leave the log."""
+        from core.lessons.upkeep.replaced import what_left  # as above
 
-        left = what_left(before, after, self._now)
-        return partial(with_added, added=left) if left else None
+        return b"".join(it.to_line() for it in what_left(before, after, self._now))
 
     def tell_git(self) -> None:
         """Complete `.gitignore` and `.gitattributes` beside the log."""

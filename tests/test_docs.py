@@ -19,7 +19,7 @@ from core.lessons.anchors import (
     PATH_BYTES,
     TRIGGER_BYTES,
 )
-from core.lessons.log_file import LOCK_SUFFIX, REPLACED_NAME
+from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import (
     ID_DIGITS,
     LIMITS_BYTES,

@@ -41,8 +41,8 @@ from commands.terminal.printing import said
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from core.errors import LogMissingError, LogReadError
+from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
 from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import Finding, examine

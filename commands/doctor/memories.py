@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commands.doctor.mending import cli_line, line_of
 from core.git import HistoryError, WorkTree
-from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX
+from core.lessons.file import COMPANIONS, LOCK_SUFFIX
 from core.lessons.upkeep.health import Finding
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 

@@ -13,7 +13,7 @@ from commands.doctor.memories import other_memories
 from core.disk.files import held, is_odd
 from core.errors import LogBusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
-from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
+from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.project import Project

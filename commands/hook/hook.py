@@ -202,7 +202,7 @@ def _scene(
         raise OddInputError("too_large")
     data = read_plain(log_path)
     if data is None:
-        from core.lessons.log_file import LogFile  # follows links
+        from core.lessons.file import LogFile  # follows links
 
         file = LogFile(project.log_path, lock_timeout_s=0)
         file.check_missing = _check_missing if event in ("session-start", "stop") else None

@@ -11,7 +11,7 @@ from commands.clients.table import (
     Place,
 )
 from commands.setup.files import Level
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY
 
 

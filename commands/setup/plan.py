@@ -34,7 +34,7 @@ from commands.setup.levels import at_level, machine_files
 from commands.setup.remote.entry import plan_remote, remote_rooms
 from commands.setup.rooms.offered import idle_events, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.costly import enough
 from tests.support.desk import Desk

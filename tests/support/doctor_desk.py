@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from core.lessons.log_file import GITATTRIBUTES, GITIGNORE
+from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from tests.support.cli_process import Run as AnyRun
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import commit

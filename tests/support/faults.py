@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
-from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Change, LogFile
+from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Change, LogFile
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
@@ -361,6 +361,12 @@ def _four_beside_strays(path: Path) -> None:
         path.with_name(f".{LOG_NAME}.{digit * 16}.tmp").write_bytes(DATA[:99])
 
 
+def _four_and_a_replaced_one(path: Path) -> None:
+    _four(path)
+    torn = RECORDS[0].to_line() + RECORDS[1].to_line()[:50]  # by a writer that was killed
+    path.with_name(REPLACED_NAME).write_bytes(torn)
+
+
 def _four_with_secrets(path: Path) -> None:
     _four(path)
     secret = a_record("secret", lesson="password: Xk29vQp7Lm", now=NOW)
@@ -429,6 +435,7 @@ SCENARIOS = [
     Scenario("a repair", _four_beside_strays, _repair),
     Scenario("a cleaning", _four_with_secrets, _clean),
     Scenario("telling git", _git_is_told, _tell_git),
+    Scenario("an update after another", _four_and_a_replaced_one, _update),
 ]
 
 

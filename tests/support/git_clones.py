@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from core.lessons.log_file import REPLACED_NAME
+from core.lessons.file import REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle

@@ -1,4 +1,4 @@
-"""Keeps what leaves the log: the lines of `memory_log.replaced.jsonl`, the oldest first.
+"""A record that left the log, and its line in `memory_log.replaced.jsonl`, the oldest first.
 
 Pure. A line is that of the record as it stood, without secrets, and one more key: `replaced` says
 `at` which moment it left, `by` which version id it was followed, if any, and under which `version`
@@ -14,7 +14,6 @@ from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import Record, id_in, parse_line
 from core.sanitizer import MARKER, find
 
-MOST_BYTES, MOST_LINES = 1_000_000, 2_000
 KEY = "replaced"
 
 _Entries = Sequence[Record | None]
@@ -91,30 +90,17 @@ def _followers(new: Iterable[Record], after: MemoryLog) -> dict[str, Record]:
     return found | {record.id: record for record in new}
 
 
-def with_added(data: bytes, added: Iterable[Replaced]) -> bytes:
-    """Return the file with these at its end; above the limits its oldest lines go.
-
-    None of those that are added goes: they left the log just now.
-    """
-    new = {it.token: it.to_line() for it in added}
-    room_bytes = MOST_BYTES - sum(map(len, new.values()))
-    room_lines = MOST_LINES - len(new)
-    old: list[bytes] = []
-    for line in reversed(split_lines(data)):
-        line = line if line.endswith(b"\n") else line + b"\n"
-        room_bytes -= len(line)
-        if room_bytes < 0 or len(old) >= room_lines:
-            break
-        if line.strip() and _token(line) not in new:
-            old.append(line)
-    return b"".join([*reversed(old), *new.values()])
-
-
 def replaced_in(data: bytes) -> Iterator[Replaced]:
-    """Yield the records of the file, the newest first; lines that hold none are passed over."""
+    """Yield the records of the file, the newest first and each version once.
+
+    A save that failed late, and was made again, has left its lines twice. Lines that hold no record
+    are passed over, as the one that a killed writer has torn.
+    """
+    tokens: set[str] = set()
     for line in reversed(split_lines(data)):
         found = _parsed(line)
-        if found:
+        if found and found.token not in tokens:
+            tokens.add(found.token)
             yield found
 
 
@@ -126,11 +112,6 @@ def cleaned(data: bytes) -> bytes:
         if found:
             kept.append(replace(found, record=clean_record(found.record)[0]).to_line())
     return b"".join(kept)
-
-
-def _token(line: bytes) -> str:
-    found = _parsed(line)
-    return found.token if found else ""
 
 
 def _parsed(line: bytes) -> Replaced | None:

@@ -16,7 +16,7 @@ import pytest
 
 from commands.doctor.lines import SEVERITIES
 from core.disk.files import held
-from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
+from core.lessons.file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.costly import enough, one_in

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands.doctor.reach import MOST_NAMED
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.cli_process import Run

@@ -17,8 +17,8 @@ import pytest
 
 import cli
 from commands.scan import findings as scanning
+from core.lessons.file import REPLACED_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import REPLACED_NAME
 from core.lessons.upkeep.secrets import Looked, look
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command

@@ -13,7 +13,7 @@ from commands.clients.table import CLIENTS, COMMANDS
 from commands.setup.files import Tree
 from commands.setup.here import commands_here, tree_of
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
 from tests.support.git_clones import copied_checkout

@@ -20,7 +20,7 @@ from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import installed, runner_of
 from commands.setup.hooks import handler_of, hook_strings
 from commands.setup.lines import change_lines
-from core.lessons.log_file import COMPANIONS
+from core.lessons.file import COMPANIONS
 from core.lessons.rules import rules
 from tests.support.cli_process import Run
 from tests.support.said import sentences

@@ -9,7 +9,7 @@ from filelock import FileLock
 
 from core.disk.links import trees_of, way_out
 from core.errors import LogLinkError, LogReadError
-from core.lessons.log_file import COMPANIONS, Change, LogFile
+from core.lessons.file import COMPANIONS, Change, LogFile
 from tests.support.faults import Tree, tree
 from tests.support.sentences import in_language
 

@@ -19,8 +19,8 @@ import pytest
 from filelock import FileLock
 
 from core.errors import SentinelError
+from core.lessons.file import REPLACED_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import REPLACED_NAME
 from core.lessons.record import Draft
 from core.project import LOG_NAME
 from core.store import MemoryStore

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import LogBusyError, LogWriteError
-from core.lessons.log_file import LOCK_SUFFIX, LogFile
+from core.lessons.file import LOCK_SUFFIX, LogFile
 from core.project import LOG_NAME
 from core.store import MemoryStore
 from tests import torture
@@ -61,7 +61,7 @@ each_kind = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def without_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of saves find the log gone on purpose; none waits whether it comes back."""
-    monkeypatch.setattr("core.lessons.log_file._SETTLE_S", 0.0)
+    monkeypatch.setattr("core.lessons.file._SETTLE_S", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from core.errors import LogBusyError, LogReadError, LogUnsettledError, LogWriteError
-from core.lessons.log_file import GITATTRIBUTES, GITIGNORE, Change, LogFile
+from core.lessons.file import GITATTRIBUTES, GITIGNORE, Change, LogFile
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
 posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")

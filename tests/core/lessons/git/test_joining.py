@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.log_file import GITATTRIBUTES
+from core.lessons.file import GITATTRIBUTES
 from tests.support.git_clones import (
     WITHOUT_UNION,
     Edit,

@@ -10,18 +10,15 @@ from pathlib import Path
 import pytest
 
 from core.errors import LogReadError
+from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, Change, LogFile
 from core.lessons.history import History
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import MOST_SIDE_BYTES, REPLACED_NAME
 from core.lessons.record import Record
 from core.lessons.upkeep.replaced import (
-    MOST_BYTES,
-    MOST_LINES,
     Replaced,
     cleaned,
     replaced_in,
     what_left,
-    with_added,
 )
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
@@ -171,7 +168,7 @@ def test_of_a_very_large_file_only_the_end_is_read(tmp_path: Path) -> None:
     store.upsert_log(a_draft(lesson="second"))
     assert texts(kept(store))[0] == "first"
     assert len(kept(store)) == 2
-    assert side.stat().st_size < MOST_BYTES
+    assert side.stat().st_size < MOST_SIDE_BYTES
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes of POSIX")
@@ -186,28 +183,45 @@ def test_rules_for_git_that_are_no_file_hold_up_no_change(
     assert texts(kept(store)) == ["first"]
 
 
-@pytest.mark.long  # it costs much
-def test_the_oldest_go_first_above_the_limits() -> None:
-    old = [left(a_record(f"gap {number}")) for number in range(MOST_LINES)]
-    data = with_added(b"", old)
-    assert data.count(b"\n") == MOST_LINES
-    grown = with_added(data, [left(a_record("new"))])
-    assert grown.count(b"\n") == MOST_LINES
-    assert [it.record.missing_context for it in replaced_in(grown)][:2] == ["new", "gap 1999"]
-    assert b'"gap 0"' not in grown
+def keep(store: MemoryStore, *lines: bytes) -> bytes:
+    """The side file after one change of the log that these lines left."""
+    change = Change(store.read_bytes() + b"\n", None, left=b"".join(lines))
+    LogFile(store.path, lock_timeout_s=1).rewrite(lambda _: change)
+    return store.path.with_name(REPLACED_NAME).read_bytes()
 
 
 @pytest.mark.row("P8")
-def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more() -> None:
-    large = [left(a_record(f"gap {number}", lesson="x" * 100_000)) for number in range(20)]
-    assert len(with_added(b"", large)) > MOST_BYTES
-    grown = with_added(with_added(b"", large), [left(a_record("new"))])
-    assert MOST_BYTES - 101_000 < len(grown) <= MOST_BYTES
+def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    large = [left(a_record(f"gap {number}", lesson="x" * 100_000)).to_line() for number in range(9)]
+    assert keep(store, *large) == b"".join(large)
+    newest = keep(store, *large)
+    assert newest == b"".join([*large[-4:], *large])  # the whole lines of the newest half
+    assert keep(store, *large[:1]) == b"".join([*large[-4:], large[0]])
 
 
-def test_the_same_version_is_kept_once() -> None:
-    one = left(a_record())
-    assert with_added(with_added(b"", [one]), [one]).count(b"\n") == 1
+def test_what_was_kept_before_is_not_written_again(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    lines = [left(a_record(f"gap {number}")).to_line() for number in range(2)]
+    keep(store, lines[0])
+    before = store.path.with_name(REPLACED_NAME).stat().st_ino
+    assert keep(store, lines[1]) == b"".join(lines)
+    assert store.path.with_name(REPLACED_NAME).stat().st_ino == before
+
+
+def test_a_line_that_a_killed_save_has_torn_costs_no_other(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    lines = [left(a_record(f"gap {number}")).to_line() for number in range(3)]
+    keep(store, lines[0])
+    with store.path.with_name(REPLACED_NAME).open("ab") as side:
+        side.write(lines[1][:100])
+    assert keep(store, lines[2]) == lines[0] + lines[1][:100] + b"\n" + lines[2]
+    assert [it.record.missing_context for it in kept(store)] == ["gap 2", "gap 0"]
+
+
+def test_the_same_version_is_read_once(tmp_path: Path) -> None:
+    one, other = left(a_record()).to_line(), left(a_record("other")).to_line()
+    assert len(list(replaced_in(one + other + one))) == 2
 
 
 def left(record: Record) -> Replaced:

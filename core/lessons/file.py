@@ -1,0 +1,334 @@
+"""The memory file on disk, with what lies beside it. No other code opens it to write.
+
+Readers take no lock and see either the old or the new file. A writer holds the lock beside the
+file while it reads, decides and replaces. A replacement is a temporary file in the same directory,
+written and fsync'd, then renamed over the target; then the directory is fsync'd. A failure before
+the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced,
+if it is plainly a memory (`core.disk.links`).
+
+Beside the log lie its lock, the companions in which git is told about it, and the side file, which
+keeps what left the log. The side file grows at its end, and is on disk before the log loses a line.
+
+When a program that does not know the lock (an editor, git) replaces the file meanwhile, the writer
+notices just before the rename and decides again on the new file. This holds for local disks, not
+for network file systems.
+"""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk.files import (
+    Identity,
+    append_lines,
+    held,
+    identity_of,
+    is_odd,
+    is_there,
+    kept_aside,
+    make_directory,
+    prepared,
+    read_regular,
+    real_path,
+    reason_of,
+    rename,
+    sync_directory,
+    with_sharing_retry,
+)
+from core.disk.links import memory_at
+from core.errors import LogReadError, LogUnsettledError, LogWriteError, SentinelError
+
+LOCK_SUFFIX = ".lock"
+ASIDE_NAME = "memory_log.removed"
+REPLACED_NAME = "memory_log.replaced.jsonl"
+MOST_SIDE_BYTES = 1_000_000  # above it the newest half of the side file stays
+MOST_SIDE_READ_BYTES = 16_000_000  # no change that we know of takes more out; a stranger's may hold
+
+GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n{REPLACED_NAME}\n"
+GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
+COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+
+_ATTEMPTS = 5
+_SETTLE_S = 0.05
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
+_Result = TypeVar("_Result")
+
+
+class Change(NamedTuple, Generic[_Result]):
+    """What a writer makes of the file: its new bytes, and what the caller gets to know.
+
+    aside: bytes that leave the file and are kept in a file of their own beside it. left: the lines
+    of the side file for the records that leave.
+    """
+
+    data: bytes
+    outcome: _Result
+    aside: bytes = b""
+    left: bytes = b""
+
+
+class LogFile:
+    """The file at `path`; the first replacement creates it and its directory.
+
+    check_missing: called with the path before a missing file counts as an empty log, and before
+    anything is made in its place; raises LogMissingError where it is no new one.
+    """
+
+    def __init__(
+        self, path: Path, lock_timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+    ) -> None:
+        self.path = path
+        self.side_path = path.with_name(REPLACED_NAME)
+        self._companions = [path.with_name(name) for name in COMPANIONS]
+        self._lock_timeout_s = lock_timeout_s
+        self._cancellation = cancellation
+        self.check_missing: Callable[[Path], None] | None = None
+
+    def read(self) -> bytes:
+        """Return the whole file, b"" where there is none. Raises LogReadError."""
+        return self._read()[0]
+
+    def _read(self) -> tuple[bytes, Identity]:
+        try:
+            with _reading(self.path):
+                return with_sharing_retry(lambda: read_regular(memory_at(self.path)))
+        except FileNotFoundError:
+            if os.path.islink(self.path):  # its target has just gone
+                reason = "broken symbolic link"
+                raise LogReadError(path=str(self.path), reason=reason) from None
+        # A git that was writing the file may be done by now.
+        return self._read() if self._is_checked() else (b"", None)
+
+    def _is_checked(self) -> bool:
+        """Check a missing file, once; return whether that was still to be done."""
+        check = self.check_missing
+        if check and not os.path.lexists(self.path):
+            check(self.path)
+            self.check_missing = None
+        return bool(check)
+
+    def rewrite(
+        self, change: Callable[[bytes], Change[_Result]], *, aside_name: str = ""
+    ) -> _Result:
+        """Replace the file by what `change` makes of it; equal bytes are not written.
+
+        `change` runs under the lock, and again when a program that does not take the lock has
+        replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
+        same directory, on disk before the log is replaced, and so do the lines of the side file.
+
+        Raises LogBusyError or WaitEndedError when another holder keeps the lock, LockFileError,
+        LogReadError, LogLinkError for a link to what is no memory, LogWriteError, LogUnsettledError
+        when the file never stands still, and what `change` raises. After an error the file is byte
+        for byte what it was.
+        """
+        with self._locked():
+            for _ in range(_ATTEMPTS):
+                data, identity = self._read_settled()
+                changed = change(data)
+                if changed.data == data or self._replace(changed, identity, aside_name):
+                    return changed.outcome
+        raise LogUnsettledError(path=str(self.path))
+
+    def _read_settled(self) -> tuple[bytes, Identity]:
+        """Return the file; read an empty or missing one again for a moment.
+
+        An editor empties a file before it writes it, and git removes it before it writes it anew.
+        """
+        deadline = time.monotonic() + _SETTLE_S
+        while True:
+            data, identity = self._read()
+            if data or time.monotonic() > deadline or not all(map(is_there, self._companions)):
+                return data, identity
+            time.sleep(_SETTLE_S / 5)
+
+    def _replace(self, change: Change[_Result], identity: Identity, aside_name: str) -> bool:
+        """Replace the file if it still has this identity; whether it did."""
+        target = real_path(self.path)
+        _sweep(self.path, target)
+        if not is_there(target) or not any(map(is_there, self._companions)):
+            self._add(*self._companions)
+        with prepared(target, change.data) as temporary:
+            if identity_of(target) != identity:
+                return False
+            with kept_aside(self.path.parent / aside_name, change.aside):
+                if change.left:
+                    self._keep(change.left, target)
+                rename(temporary, target)
+        sync_directory(target.parent)
+        return True
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
+        with _writing(self.path):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                memory_at(self.path)  # before anything is made beside what is none
+            self._is_checked()
+            make_directory(self.path.parent)
+            with held(
+                str(real_path(self.path)) + LOCK_SUFFIX,
+                timeout_s=self._lock_timeout_s,
+                cancellation=self._cancellation,
+            ):
+                try:
+                    yield
+                finally:  # `git stash -u` takes the rule away and leaves the lock
+                    with contextlib.suppress(OSError):
+                        self._add(self.path.with_name(".gitignore"))
+
+    # The side file. No link is followed: what a repository puts in its place is another file.
+
+    def read_side(self) -> bytes:
+        """Return the newest lines of the side file, b"" for none. Raises LogReadError."""
+        return self._read_side(MOST_SIDE_READ_BYTES)
+
+    def _read_side(self, most_bytes: int) -> bytes:
+        """Return so many bytes of the end of the side file."""
+        try:
+            with _reading(self.side_path):
+                self._check_side()
+                read = partial(read_regular, self.side_path, most_bytes=most_bytes)
+                return with_sharing_retry(read)[0]
+        except FileNotFoundError:
+            return b""
+
+    def _check_side(self) -> None:
+        """Raise LogReadError where something else is in the place of the side file."""
+        if is_odd(self.side_path):
+            reason = "a link, a directory or another thing that is no file"
+            raise LogReadError(path=str(self.side_path), reason=reason)
+
+    def _keep(self, lines: bytes, log: Path) -> None:
+        """Add lines to the side file; one that grows too long keeps only its newest half.
+
+        log: the real file, whose mode and owner a new side file gets.
+        """
+        with _writing(self.side_path):
+            self._check_side()
+            if not is_there(self.side_path):
+                self._complete(self.path.with_name(".gitignore"))  # git must not track it
+                self._replace_side(lines, like=log if is_there(log) else None)
+                return
+            known_bytes = os.stat(self.side_path).st_size
+            if known_bytes + len(lines) <= MOST_SIDE_BYTES:
+                append_lines(self.side_path, lines)
+                return
+            newest = self._read_side(MOST_SIDE_BYTES // 2)
+            if known_bytes > len(newest):
+                newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
+            ended = newest if not newest or newest.endswith(b"\n") else newest + b"\n"
+            self._replace_side(ended + lines)
+
+    def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
+        """Replace the side file alone, under the lock; errors as of `rewrite`."""
+        with self._locked(), _writing(self.side_path):
+            known = self.read_side()
+            data = change(known)
+            if data != known:
+                self._replace_side(data)
+
+    def _replace_side(self, data: bytes, *, like: Path | None = None) -> None:
+        with prepared(self.side_path, data, self.path.name, like=like) as temporary:
+            rename(temporary, self.side_path)
+
+    # The companions. One that is a link is let be: git does not follow it.
+
+    def tell_git(self) -> None:
+        """Complete the companions, under the lock. Raises LogBusyError or LogWriteError."""
+        with self._locked():
+            self._complete(*self._companions)
+
+    def _add(self, *companions: Path) -> None:
+        """Write those of these that are missing; existing ones stay as they are."""
+        self._complete(*(it for it in companions if not is_there(it)))
+
+    def _complete(self, *companions: Path) -> None:
+        """Add to these the lines that are missing; other lines stay."""
+        for companion in companions:
+            if is_odd(companion):  # a pipe would block
+                continue
+            known = companion.read_bytes() if is_there(companion) else b""
+            lines = [line.strip() for line in known.splitlines()]
+            wanted = COMPANIONS[companion.name].encode("ascii").splitlines(keepends=True)
+            missing = [line for line in wanted if line.strip() not in lines]
+            if missing:
+                ended = known if not known or known.endswith(b"\n") else known + b"\n"
+                data = b"".join([ended, *missing])
+                # Its temporary name is like the log's, so that strays are swept.
+                with prepared(companion, data, self.path.name) as temporary:
+                    rename(temporary, companion)
+
+    # What killed writers left.
+
+    def strays(self) -> list[Path]:
+        """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
+        try:
+            with _reading(self.path):
+                return list(_temporaries(self.path, memory_at(self.path)))
+        except FileNotFoundError:
+            return []
+
+    def tidy(self) -> None:
+        """Remove the strays, under the lock. Raises LogBusyError or LogWriteError."""
+        with self._locked():
+            _sweep(self.path, real_path(self.path))
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn an error of the disk into LogReadError; a missing file stays FileNotFoundError."""
+    try:
+        yield
+    except (SentinelError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise LogReadError(path=str(path), reason=reason_of(error)) from error
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn an error of the disk into LogWriteError."""
+    try:
+        yield
+    except SentinelError:
+        raise
+    except OSError as error:
+        raise LogWriteError(path=str(path), reason=reason_of(error)) from error
+
+
+def _temporaries(path: Path, target: Path) -> Iterator[Path]:
+    """Yield files named like temporary ones, beside the link and beside its target."""
+    for place in dict.fromkeys((target, path)):
+        for name in sorted(os.listdir(place.parent)):
+            match = _TEMPORARY.fullmatch(name)
+            if match and match["name"] == place.name:
+                yield place.parent / name
+
+
+def _sweep(path: Path, target: Path) -> None:
+    """Remove the strays; the caller holds the lock, so no writer is at work."""
+    with contextlib.suppress(OSError):  # a directory nobody may list, a stray of another user
+        for stray in _temporaries(path, target):
+            os.unlink(stray)
+
+
+def place_of(path: Path) -> Path:
+    """Return where a log is once its links are followed, which one to another file is not.
+
+    Raises LogLinkError for a directory that is a link to another one.
+    """
+    try:
+        memory_at(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        if os.path.islink(path.parent):
+            raise
+        return Path(os.path.realpath(path.parent), path.name)
+    return Path(os.path.realpath(path))
