@@ -61,7 +61,7 @@ from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
 from core.text.printable import printable
-from protocol.asking_git import check_missing, check_triggers, has_uncommitted
+from protocol.asking_git import check_missing, has_uncommitted, within_reach
 from protocol.call import (
     RequestError,
     arguments,
@@ -211,10 +211,12 @@ def log_memory(
         when=when,
     )
     with opened(threshold=compact_threshold, writes=True) as call:
-        check_triggers(when, call.frame.project)
+        draft, notes = within_reach(draft, call.frame.project)
         saved = call.store.upsert_log(draft, source_ids or ())
         warn_if_cancelled("log_memory")
-        return saved_answer(saved, call.frame, shortened_from_bytes=shortened_from_bytes)
+        return saved_answer(
+            saved, call.frame, shortened_from_bytes=shortened_from_bytes, of_anchors=notes
+        )
 
 
 @mcp.offer_tool(

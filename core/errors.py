@@ -127,12 +127,6 @@ class TooManyTriggersError(SentinelError, ValueError):
     key = "too_many_triggers"
 
 
-class TriggerTooCommonError(SentinelError, ValueError):
-    """A trigger stands in too many files of the project. Facts: number, files, tracked, percent."""
-
-    key = "trigger_too_common"
-
-
 class UnknownTypeError(SentinelError, ValueError):
     """`type` is neither log nor principle."""
 

@@ -457,32 +457,38 @@ def tracked_files(root: Path) -> list[str]:
     needs more than WAIT_S seconds.
     """
     try:
-        listed = _tracked(WorkTree(root, deadline_s=time.monotonic() + WAIT_S))
+        tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
+        return _texts(tree.ask("ls-files", "-z", "--", *_OF_PROJECT))
     except (HistoryError, OSError):
         return []
-    return [normal_form("NFC", name.decode("utf-8", "replace")) for name in sorted(listed)]
 
 
-def files_with(pieces: Sequence[str], root: Path) -> tuple[list[int], int]:
-    """Return in how many of `tracked_files` each piece of text stands, and how many there are.
+def known_files(root: Path) -> list[str]:
+    """Return the files below `root` that git tracks or would take up, as of `tracked_files`."""
+    try:
+        tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
+        return _texts(tree.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+    except (HistoryError, OSError):
+        return []
 
-    As they stand in the index: no file of the work tree is opened. 0 of 0 where `tracked_files`
+
+def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
+    """Return in which of `tracked_files` each piece of text stands, and how many files there are.
+
+    As they stand in the index: no file of the work tree is opened. None of 0 where `tracked_files`
     has none.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
-        tracked = _tracked(tree)
+        tracked = _texts(tree.ask("ls-files", "-z", "--", *_OF_PROJECT))
         options = ("--cached", "--no-color", "-z", "-l", "-F")
         found = [tree.run("grep", *options, "-e", it, "--", *_OF_PROJECT) for it in pieces]
     except (HistoryError, OSError):
-        return [0] * len(pieces), 0
-    return [len(_names(done.stdout)) for done in found], len(tracked)
+        return [[] for _ in pieces], 0
+    return [_texts(done.stdout) for done in found], len(tracked)
 
 
-def _tracked(tree: WorkTree) -> set[bytes]:
-    return _names(tree.ask("ls-files", "-z", "--", *_OF_PROJECT))
-
-
-def _names(listed: bytes) -> set[bytes]:
-    """Return the files that git has listed; one with a conflict stands there several times."""
-    return {name for name in listed.split(b"\0") if name}
+def _texts(listed: bytes) -> list[str]:
+    """Return the files that git has listed, in NFC; one with a conflict stands there repeatedly."""
+    names = sorted({name for name in listed.split(b"\0") if name})
+    return [normal_form("NFC", name.decode("utf-8", "replace")) for name in names]

@@ -1,7 +1,9 @@
 """Asks git about a memory log for a call, and loads what asks it only then."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from core.lessons.record import Draft
 from core.store import MemoryStore
 
 
@@ -19,12 +21,17 @@ def check_missing(log_path: Path) -> None:
     check_missing(log_path)
 
 
-def check_triggers(when: str | list[str] | None, project: str) -> None:
-    """Raise SentinelError where a trigger is none, or stands in too many of the tracked files.
+def within_reach(draft: Draft, project: str) -> tuple[Draft, list[str]]:
+    """Return a draft without triggers that are too common, and what to say of its anchors.
 
-    project: the path of its directory.
+    Where all are, the record keeps those that it has. project: the path of its directory. Raises
+    SentinelError where a path or a trigger is none.
     """
-    if when:
-        from core.lessons.reach import checked_triggers  # not every save has triggers
+    if not (draft.paths or draft.when):
+        return draft, []
+    from core.lessons.reach import reach_of  # not every save has anchors
 
-        checked_triggers(when, Path(project))
+    reach = reach_of(draft.paths or (), draft.when or (), Path(project))
+    if reach.common:
+        draft = replace(draft, when=reach.triggers or None)
+    return draft, reach.notes

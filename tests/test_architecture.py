@@ -47,7 +47,7 @@ ROOMS = {
     "core.git": "core core.text",
     "core.lessons.commits": "core core.git core.lessons",
     "core.lessons.history": "core core.git core.lessons core.lessons.commits core.lessons.upkeep",
-    "core.lessons.reach": "core core.git core.lessons core.sanitizer",
+    "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk",
     "core.lessons": "core core.data core.sanitizer core.text core.guard core.together core.data",
     "core.sanitizer": "core core.guard",

@@ -21,7 +21,7 @@ from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.lessons.changes import Outcome
-from core.lessons.reach import checked_triggers
+from core.lessons.reach import reach_of
 from core.lessons.record import Draft, utc_now
 from core.messages import say
 from core.parser import add_project
@@ -111,11 +111,11 @@ def _added(
     texts: Mapping[str, str],
 ) -> list[str]:
     """Show what would be saved, ask and save it; what to print, nothing when it was not saved."""
-    draft, now = _draft(texts, opened.project.root), utc_now()
+    (draft, notes), now = _draft(texts, opened.project.root), utc_now()
     trial = opened.store.upsert_log(draft, dry_run=True, now=now)
     if not trial.is_written:
         return [*saved_lines(opened, trial), *(() if arguments.dry_run else then(trial))]
-    print_within([*_preview(opened, trial), ""])
+    print_within([*_preview(opened, trial), "", *notes])
     if not arguments.yes:
         print_within(redacted_lines(trial.redacted, "would_redact"))
     if not is_confirmed(arguments, say("records.ask_add")):
@@ -124,17 +124,23 @@ def _added(
     return [*saved_lines(opened, saved), *then(saved)]
 
 
-def _draft(texts: Mapping[str, str], root: Path) -> Draft:
-    """Return what is saved; what is left out keeps what a record of the same gap has."""
+def _draft(texts: Mapping[str, str], root: Path) -> tuple[Draft, list[str]]:
+    """Return what is saved, and what to say of its paths and triggers.
+
+    What is left out keeps what a record of the same gap has.
+    """
     when = [line for line in texts["when"].split("\n") if line.strip()]
-    return Draft(
+    paths = [line for line in texts["paths"].split("\n") if line.strip()]
+    reach = reach_of(paths, when, root)
+    draft = Draft(
         topic=texts["topic"],
         missing_context=texts["missing_context"],
         lesson=texts["lesson"],
         ask_next_time=texts["ask_next_time"] or None,
-        paths=[line for line in texts["paths"].split("\n") if line.strip()] or None,
-        when=checked_triggers(when, root) or None,
+        paths=paths or None,
+        when=reach.triggers or None,
     )
+    return draft, reach.notes
 
 
 def _preview(opened: Opened, trial: Outcome) -> list[str]:

@@ -1,17 +1,20 @@
-"""Finds records that no hook can show, and those that it would show at nearly every change."""
+"""Finds records that no hook can show, that nearly every change would, and paths of no file."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from commands.doctor.mending import cli_line
-from core.git import tracked_files
+from core.git import known_files, tracked_files
+from core.lessons.anchors import MOST_PATHS
 from core.lessons.log import MemoryLog
+from core.lessons.reach import paths_nowhere
 from core.lessons.record import Record
 from core.lessons.surroundings import can_be_shown, shown_everywhere
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.sanitizer import safe
+from core.text.printable import one_line
 
 MOST_NAMED = 8
 
@@ -26,6 +29,16 @@ def unreachable(log: MemoryLog, root: Path) -> Iterator[Finding]:
         everywhere = shown_everywhere(log.records, tracked_files(root))
         shares = [(record, Facts(percent=percent)) for record, percent in everywhere]
         yield from _named("shown_everywhere", "more_shown_everywhere", shares, log, root)
+        yield from _named("path_nowhere", "more_path_nowhere", _astray(log, root), log, root)
+
+
+def _astray(log: MemoryLog, root: Path) -> Iterator[_Found]:
+    """Yield the records with paths that match no file."""
+    files = known_files(root)
+    for record in log.records:
+        nowhere = paths_nowhere(record.paths[:MOST_PATHS], root, files)
+        if shown := ", ".join(filter(None, (safe(one_line(it)) for it in nowhere))):
+            yield record, Facts(paths=shown)
 
 
 def _named(

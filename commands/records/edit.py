@@ -22,7 +22,7 @@ from core.errors import SentinelError
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.changes import Outcome
 from core.lessons.history import one_named
-from core.lessons.reach import checked_triggers
+from core.lessons.reach import reach_of
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import say
 from core.parser import add_project
@@ -170,20 +170,24 @@ def sections_in(text: str) -> dict[str, str] | None:
     return {name: _without_blank_lines(lines) for name, lines in found.items()}
 
 
-def edited(record: Record, before: Texts, after: Texts, root: Path) -> Record:
-    """Return the record with the texts that differ; one left alone stays as it is stored.
+def edited(record: Record, before: Texts, after: Texts, root: Path) -> tuple[Record, list[str]]:
+    """Return the record with the texts that differ, and what to say of its paths and triggers.
 
-    Raises what `normalise_paths` and `checked_triggers` raise. root: the directory of the project.
+    One left alone stays as it is stored. Raises what `normalise_paths` and `reach_of` raise. root:
+    the directory of the project.
     """
     texts = {name: after[name] for name in LIMITS_BYTES if after[name] != before[name]}
-    paths, when = record.paths, record.when
+    paths, when, notes = record.paths, record.when, list[str]()
     if after["paths"] != before["paths"]:
         lines = after["paths"].split("\n")
         paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
     if after["when"] != before["when"]:
         lines = [line for line in after["when"].split("\n") if line.strip()]
-        when = checked_triggers(lines, root, when)
-    return replace(
+        reach = reach_of(paths, lines, root, when)
+        when, notes = reach.triggers, reach.notes
+    elif after["paths"] != before["paths"]:
+        notes = reach_of(paths, (), root).notes
+    changed = replace(
         record,
         topic=texts.get("topic", record.topic),
         missing_context=texts.get("missing_context", record.missing_context),
@@ -192,6 +196,7 @@ def edited(record: Record, before: Texts, after: Texts, root: Path) -> Record:
         paths=paths,
         when=when,
     )
+    return changed, notes
 
 
 def _typed(editor: list[str], path: Path) -> dict[str, str] | None:
@@ -213,8 +218,9 @@ def _read(data: bytes) -> dict[str, str] | None:
 
 
 def _changed(opened: Opened, record: Record, before: Texts, after: Texts) -> list[str]:
-    changed = edited(record, before, after, opened.project.root)
-    return _saved(opened, record, opened.store.renew({record.token: changed}, join=False))
+    changed, notes = edited(record, before, after, opened.project.root)
+    renewed = opened.store.renew({record.token: changed}, join=False)
+    return [*_saved(opened, record, renewed), *notes]
 
 
 def _content(path: Path) -> bytes:

@@ -44,6 +44,11 @@ _PLAIN = re.compile(r"[^*?/]+")
 _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
 _SEPARATORS = re.compile(r"[,{}\n]")
 _HERE = re.compile(r"(?:\./)*+")
+# How a terminal, a compiler or a web page names a line of a file.
+_LINE = re.compile(
+    r"(?:\(\d{1,7}(?:,\d{1,7})?\)|(?::\d{1,7}){1,2}(?:-\d{1,7})?:?|#L\d{1,7}(?:-L?\d{1,7})?)\Z"
+)
+_QUOTES = "`'\""
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 _NO_LINE = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
 _FIRST_WIDE = "\u1100"
@@ -100,7 +105,7 @@ def _alternatives(text: str) -> list[str]:
 def _normal_path(text: str, root: str) -> str:
     if _SURROGATE.search(text):
         raise LoneSurrogateError(field="paths")
-    path = _slashed(text)
+    path = _slashed(_plain_path(text))
     top = _slashed(root).rstrip("/")
     if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
         path = path[len(top) + 1 :]
@@ -115,6 +120,17 @@ def _normal_path(text: str, root: str) -> str:
     if used_bytes > PATH_BYTES:
         raise FieldTooLongError(field="paths", used_bytes=used_bytes, limit_bytes=PATH_BYTES)
     return path
+
+
+def _plain_path(text: str) -> str:
+    """Return a path without the quotes around it, the line behind it and `\\` before a bracket."""
+    text = text.strip()
+    if len(text) > 2 and text[0] in _QUOTES and text[0] == text[-1]:
+        text = text[1:-1].strip()
+    text = _LINE.sub("", text)
+    if "/" in text or r"\]" in text:  # else each parts two names, as on Windows
+        text = text.replace(r"\[", "[").replace(r"\]", "]")
+    return text
 
 
 def _slashed(text: str) -> str:
@@ -250,7 +266,10 @@ def _name(name: str) -> str:
 
 
 def _one_of(piece: str) -> str:
-    """Return the expression of a class such as `[a-z]`; an invalid one stands for its letters."""
+    """Return the expression of a class such as `[a-z]`; an invalid one stands for its letters.
+
+    It stands for its own letters as well: `[id]` is a folder of some frameworks.
+    """
     inner = piece[1:-1]
     negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
     escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner).replace("--", r"-\-")
@@ -259,4 +278,4 @@ def _one_of(piece: str) -> str:
         re.compile(expression)
     except re.error:  # a range that runs backwards
         return re.escape(piece)
-    return expression
+    return f"(?:{re.escape(piece)}|{expression})"

@@ -139,10 +139,17 @@ def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
 # log_memory
 
 
-def saved_answer(saved: Outcome, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
+def saved_answer(
+    saved: Outcome,
+    frame: Frame,
+    *,
+    shortened_from_bytes: int = 0,
+    of_anchors: Sequence[str] = (),
+) -> str:
     """Say what one save did, which topics exist, and whether compaction is due.
 
-    shortened_from_bytes: of the question that was saved shorter, 0 for none.
+    shortened_from_bytes: of the question that was saved shorter, 0 for none. of_anchors: what to
+    say of paths and triggers.
     """
     from core.lessons.similar_topics import resembled  # a hook never compares topics
 
@@ -168,6 +175,7 @@ def saved_answer(saved: Outcome, frame: Frame, *, shortened_from_bytes: int = 0)
         kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
         lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
+    lines += of_anchors
     lines += _against_the_rules(saved)
     if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)

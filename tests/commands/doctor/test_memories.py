@@ -188,10 +188,14 @@ def test_the_records_of_a_joined_memory_keep_their_dates_and_counts(two: tuple[D
 
 MUTE = a_record("always new", topic="a", lesson="Never use it; do it like that instead.")
 WIDE = a_record("wide", paths=["src/**"])
+ASTRAY = a_record("astray", paths=["src/2.py", "src/refund.py"])
 
 
 def notes(desk: Desk) -> list[str]:
-    kinds = ("never_shown", "more_never_shown", "shown_everywhere", "more_shown_everywhere")
+    kinds = [
+        *("never_shown", "more_never_shown", "shown_everywhere", "more_shown_everywhere"),
+        "path_nowhere",
+    ]
     return [it["text"] for it in desk.doctor("--json").told["findings"] if it["kind"] in kinds]
 
 
@@ -201,18 +205,21 @@ def test_each_is_named_with_the_command_that_mends_it(healthy: Desk) -> None:
         path = healthy.root / "src" / f"{at}.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text("x\n")
-    healthy.write(MUTE, WIDE, a_record("narrow", paths=["src/1.py"]))
+    healthy.write(MUTE, WIDE, a_record("narrow", paths=["src/1.py"]), ASTRAY)
     healthy.commit()
-    never, everywhere = notes(healthy)
+    never, everywhere, nowhere = notes(healthy)
     assert never.startswith(
         "No action can bring up this record, because it has no paths, no triggers"
     )
     assert f"edit {MUTE.token} --project {healthy.root}`" in never
     assert everywhere.startswith("The paths of this record match 100 % of the tracked files")
     assert f"edit {WIDE.token} --project" in everywhere
+    assert nowhere.startswith("No file of the project matches src/refund.py in the paths of this")
+    assert f"edit {ASTRAY.token} --project" in nowhere
     done = healthy.doctor()
     assert done.code == 0
-    assert [line[:12] for line in done.found if "edit" in line] == ["note  line 1", "note  line 2"]
+    lines = [f"note  line {at}" for at in (1, 2, 4)]
+    assert [line[:12] for line in done.found if "edit" in line] == lines
     assert "어떤 작업에서도 나올 수 없는 기록" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").out
 
 

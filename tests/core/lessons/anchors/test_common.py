@@ -1,6 +1,7 @@
-"""Tests which triggers stand in too many tracked files, as real repositories have them."""
+"""Tests which triggers and paths are of use in a project, as real repositories have them."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,9 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from core import git as call
-from core.errors import TriggerTooCommonError
 from core.git import RULES, files_with
 from core.lessons.anchors import matches
-from core.lessons.reach import checked_triggers
+from core.lessons.reach import paths_nowhere, reach_of
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
 from tests.support.hostile_repository import Traps, poison
@@ -41,6 +41,17 @@ def add(project: Path, files: dict[str, str]) -> Path:
     return project
 
 
+def kept(pieces: list[str], project: Path, known: Sequence[str] = (), *paths: str) -> list[str]:
+    """The triggers of these that a save keeps."""
+    return [*reach_of(paths, pieces, project, known).triggers]
+
+
+def counted(pieces: list[str], project: Path) -> tuple[list[int], int]:
+    """In how many tracked files each piece stands, and how many there are."""
+    found, tracked = files_with(pieces, project)
+    return [*map(len, found)], tracked
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of 200 files: one piece stands in 6 of them, one in 7, one in all."""
@@ -53,44 +64,64 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long  # it costs much
-def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_refused(made: Path) -> None:
-    assert checked_triggers([" six(x)", "nowhere("], made) == ("six(x)", "nowhere(")
-    with pytest.raises(TriggerTooCommonError) as caught:
-        checked_triggers(["six(x)", "seven(x)", COMMON], made)
-    assert str(caught.value).startswith(
-        "when: piece 2 occurs in 7 of 200 tracked files, and a lesson that is shown at more than"
-        " 3 % of them gets ignored. The file is unchanged."
+def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_left_out(made: Path) -> None:
+    assert kept([" six(x)", "nowhere("], made) == ["six(x)", "nowhere("]
+    reach = reach_of((), ["six(x)", "seven(x)", COMMON], made)
+    assert reach.triggers == ("six(x)",)
+    assert [it["number"] for it in reach.common] == [2, 3]
+    assert reach.notes[0].startswith(
+        "Piece 2 of when is left out: it occurs in 7 of 200 tracked files beyond the lesson's paths"
     )
-    assert "git이 추적하는 파일 200개 가운데 7개" in in_language("ko", str, caught.value)
-    assert "seven" not in str(caught.value)
+    notes = in_language("ko", lambda: reach.notes)
+    assert "git이 추적하는 파일 200개 가운데 lesson의 paths 밖에 있는 7개" in notes[0]
+    assert not any("seven" in note for note in reach.notes)
+
+
+def test_within_the_paths_of_the_lesson_a_piece_may_be_common(made: Path) -> None:
+    assert kept([COMMON], made, (), "src/**") == [COMMON]
+    assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
 
 
 def test_pieces_that_a_record_has_are_not_counted_again_and_all_may_stay(made: Path) -> None:
     known = [COMMON, *(f"call{at}(" for at in range(8))]
-    assert checked_triggers(known, made, known) == tuple(known)
-    with pytest.raises(TriggerTooCommonError) as caught:
-        checked_triggers([*known[:3], "seven(x)"], made, known)
-    assert caught.value.facts["number"] == 4
+    assert kept(known, made, known) == known
+    assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
+
+
+@pytest.mark.long  # it costs much
+def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (made / "new").mkdir(exist_ok=True)
+    (made / "new" / "draft.py").write_text("")
+    (made / ".git" / "info").mkdir(exist_ok=True)
+    (made / ".git" / "info" / "exclude").write_text("built/\n")
+    (made / "built").mkdir(exist_ok=True)
+    (made / "built" / "a.js").write_text("")
+    there = ["src/1.py", "src/", "*.py", "**/1?.py", "new/*.py", "src", "built/*.js", "built/a.js"]
+    gone = ["src/refund.py", "web/**", "src/*.ts", "refund.py"]
+    assert reach_of([*there, *gone], (), made).nowhere == tuple(gone)
+    [note] = reach_of(["src/1.py", "src/refund.py:42"], (), made).notes
+    assert note.startswith("No file of the project matches src/refund.py in paths.")
+    assert paths_nowhere(gone, made, []) == ()
+    monkeypatch.setattr(call, "WAIT_S", 0)
+    assert reach_of(gone, (), made).nowhere == ()
 
 
 def test_a_piece_is_taken_literally_with_its_case(made: Path) -> None:
     pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
-    assert files_with(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
+    assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
 
 
 def test_in_a_small_project_three_files_are_not_too_many(tmp_path: Path) -> None:
     project = new_project(tmp_path / "shop", "one")
     add(project, {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)})
-    assert checked_triggers(["three(x)"], project) == ("three(x)",)
-    with pytest.raises(TriggerTooCommonError):
-        checked_triggers(["four(x)"], project)
+    assert kept(["three(x)", "four(x)"], project) == ["three(x)"]
 
 
 def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
     project = new_project(tmp_path / "shop", "one")
     names = [name.replace("**", "x.md") for name in RULES]
     add(project, {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names})
-    assert files_with(["call(x)", "one"], project) == ([0, 0], 1)
+    assert counted(["call(x)", "one"], project) == ([0, 0], 1)
 
 
 def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
@@ -100,16 +131,16 @@ def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
 
 
 def test_only_files_of_the_project_count_in_a_larger_repository(made: Path) -> None:
-    assert files_with([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
+    assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
     (made / "web").mkdir(exist_ok=True)
-    assert files_with([COMMON], made / "web") == ([0], 0)
+    assert counted([COMMON], made / "web") == ([0], 0)
 
 
 def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:
     project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
     (project / "b.py").write_text("call(x)\n")
     (project / "a.py").write_text("nothing\n")
-    assert files_with(["call(x)"], project) == ([1], 2)
+    assert counted(["call(x)"], project) == ([1], 2)
 
 
 @pytest.mark.long  # it costs much
@@ -121,18 +152,18 @@ def test_a_file_with_a_conflict_is_one_file_and_holds_nothing_yet(tmp_path: Path
     add(project, {"a.py": "call(x) + 2\n"})
     assert run_git(project, "merge", "main").returncode
     assert len(git(project, "ls-files", "--unmerged").splitlines()) == 3
-    assert files_with(["call(x)"], project) == ([0], 2)
+    assert counted(["call(x)"], project) == ([0], 2)
 
 
 def test_where_git_cannot_tell_every_piece_is_taken(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert checked_triggers([COMMON], tmp_path) == (COMMON,)
+    assert kept([COMMON], tmp_path) == [COMMON]
     with monkeypatch.context() as patch:
         patch.setattr(call, "WAIT_S", 0)
-        assert checked_triggers([COMMON], made) == (COMMON,)
+        assert kept([COMMON], made) == [COMMON]
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert checked_triggers([COMMON], made) == (COMMON,)
+    assert kept([COMMON], made) == [COMMON]
 
 
 def test_git_is_waited_for_no_longer_than_that(
@@ -141,7 +172,7 @@ def test_git_is_waited_for_no_longer_than_that(
     slow = slow_git(tmp_path / "git")
     monkeypatch.setattr(call, "WAIT_S", 0.3)
     monkeypatch.setattr(call, "program", lambda: str(slow))
-    assert checked_triggers([COMMON], made) == (COMMON,)  # and not refused by the late answer
+    assert kept([COMMON], made) == [COMMON]  # and not left out by the late answer
 
 
 def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +185,7 @@ def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.M
         return run(*given, **more)
 
     monkeypatch.setattr(call, "run", noted)
-    checked_triggers([f"token={secret}", "six(x)"], made)
+    reach_of((), [f"token={secret}", "six(x)"], made)
     assert "six(x)" in asked
     assert not any(secret in it for it in asked)
 
@@ -168,9 +199,9 @@ def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(
     shutil.copytree(made, project)
     attributes = "".join(f"*.py diff={it} filter={it}\n" for it in ("log", "lfs", "x"))
     add(project, {".gitattributes": attributes})
-    before = files_with([COMMON, "six(x)"], project)
+    before = counted([COMMON, "six(x)"], project)
     traps = Traps(tmp_path / "traps")
     poison(project, traps, GROUPS[group], made)
     traps.taken()
-    assert files_with([COMMON, "six(x)"], project) == before
+    assert counted([COMMON, "six(x)"], project) == before
     assert traps.taken() == set()

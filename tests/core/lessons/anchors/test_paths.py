@@ -96,6 +96,15 @@ def test_only_a_slash_within_a_pattern_ties_it_to_a_place() -> None:
         (["src/{a{b,c},d}.py"], ("src/ab.py", "src/d.py", "src/ac.py")),
         (["src/{a}.py", "src/{a,b"], ("src/{a}.py", "src/{a,b")),
         (["src/\u1100\u1161.py"], ("src/가.py",)),
+        (["app/\\[slug\\]/page.tsx", "\\[slug\\]"], ("app/[slug]/page.tsx", "[slug]")),
+        (["app\\[slug]\\page.tsx"], ("app/[slug]/page.tsx",)),
+        (["src/a.py:42", "src/b.py:42:7", "src/c.py:4-9"], ("src/a.py", "src/b.py", "src/c.py")),
+        (["src/a.py#L10-L20", "src/b.py#L1", "a.ts(3,4)"], ("src/a.py", "src/b.py", "a.ts")),
+        (
+            ["`src/a.py`", "'b.py'", '"c.py:3"', "`/srv/shop/d.py`"],
+            ("src/a.py", "b.py", "c.py", "d.py"),
+        ),
+        (["`a", "C#Lib/x.cs"], ("`a", "C#Lib/x.cs")),
         ([], ()),
     ],
 )
