@@ -9,7 +9,7 @@ from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Suspicion, Version
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.activity import is_over, unreflected
-from rooms.fragments.upkeep.running import ENDED, FIGURES
+from rooms.fragments.upkeep.running import ENDED, FIGURES, RUN
 
 MODEL = "embedding_model"  # its name in the state
 Counts = Mapping[str, int]
@@ -25,8 +25,9 @@ class Statistics:
     relation. versions: those before an amendment. figures: what the room has counted since it is
     there, such as `purged`: those that have left the bin for good; {} for an agent of a team, as it
     counts what others have, and so is upkeep. upkeep_at: when the last upkeep
-    began that was ended, "" for none; upkeep: what it did, by step. suspicions: pairs that wait to
-    be settled. unreflected: sessions that wrote something and that nobody has reflected on.
+    began that was ended, "" for none; upkeep: what it did, by step. is_under_way: whether one has
+    begun and not ended. suspicions: pairs that wait to be settled. unreflected: sessions that wrote
+    something and that nobody has reflected on.
     """
 
     live: int = 0
@@ -44,6 +45,7 @@ class Statistics:
     figures: Counts = field(default_factory=dict)
     upkeep_at: str = ""
     upkeep: Mapping[str, Counts] = field(default_factory=dict)
+    is_under_way: bool = False
     suspicions: int = 0
     unreflected: int = 0
 
@@ -76,6 +78,7 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             figures={} if room.agent else _figures(state),
             upkeep_at=state.get(ENDED, ""),
             upkeep={} if room.agent else _upkeep(state),
+            is_under_way=RUN in state,
             suspicions=reading.count_entries(Suspicion),
             unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, mine)),
         )

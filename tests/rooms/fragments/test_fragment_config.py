@@ -170,8 +170,10 @@ from rooms.fragments.judging.judge import judge_of
 from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill_in_background
 from rooms.fragments.models import check
-from tests.support.fragments_room import a_room
-fill_in_background(a_room(Path(sys.argv[1])))
+from rooms.fragments.room import open_room
+from core.settings import Settings
+place = str(Path(sys.argv[1], "memory.db"))
+fill_in_background(open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": place}))
 print(check({}), embedder_of({}), judge_of({}))
 heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers fastembed".split()
 print([name for name in heavy if name in sys.modules])
