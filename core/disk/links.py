@@ -1,15 +1,15 @@
 """Tells where symbolic links lead, since a clone brings links that its user has never looked at.
 
-A link may lead to whatever lies in the project or in a work tree of its repository. Out of them it
-is followed only to what is plainly a memory; a file that is written for clients never follows it.
-A git directory and a home are outside, wherever they lie.
+A link may lead to whatever lies in the project or in the work tree that it is in. Out of them it is
+followed only to what is plainly a memory; a file that is written for clients never follows it. A
+git directory and a home are outside, wherever they lie.
 """
 
 import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,6 @@ from core.project import CONTEXT_DIRECTORY, no_project_kind
 LOG_SUFFIX = ".jsonl"
 _OURS = (".gitignore", ".gitattributes")
 _MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
-_MOST_POINTER_BYTES = 4_096  # of a file in which git names a directory
 _KEYS = ("id", "topic", "lesson")  # which every record has, as texts
 
 
@@ -45,7 +44,7 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
         elif not os.path.islink(link):
             at = link
         else:
-            around = trees_of(project) if project else _work_trees(at)
+            around = trees_of(project) if project else _work_tree(at)
             real = Path(os.path.realpath(path))
             if _is_in(at, around) and not _is_in(real, around):
                 return WayOut(link, real)
@@ -137,7 +136,19 @@ def _is_record(line: bytes) -> bool:
 def trees_of(project: Path) -> list[Path]:
     """Return the directories, without links, inside which a project's links may lead."""
     root = Path(os.path.realpath(project))
-    return list(dict.fromkeys([*([] if _is_shared(root) else [root]), *_work_trees(root)]))
+    return list(dict.fromkeys([*([] if _is_shared(root) else [root]), *_work_tree(root)]))
+
+
+def _work_tree(folder: Path) -> list[Path]:
+    """Return the work tree that a directory, given without links, is in; [] where it is in none.
+
+    Not the other work trees of its repository: files of an archive could name any directory so.
+    """
+    places = (folder, *folder.parents)
+    top = next((place for place in places if os.path.lexists(place / ".git")), None)
+    if top is None or _is_shared(top):
+        return []
+    return [top]
 
 
 def _is_in(path: Path, trees: Sequence[Path]) -> bool:
@@ -150,53 +161,3 @@ def _is_shared(tree: Path) -> bool:
     homes = {os.environ.get("HOME", ""), os.environ.get("USERPROFILE", ""), os.path.expanduser("~")}
     holds_home = any(home and Path(os.path.realpath(home)).is_relative_to(tree) for home in homes)
     return holds_home or bool(no_project_kind(tree, os.environ))
-
-
-def _work_trees(folder: Path) -> list[Path]:
-    """Return the work trees of the repository that a directory, given without links, is in."""
-    places = (folder, *folder.parents)
-    top = next((place for place in places if os.path.lexists(place / ".git")), None)
-    found = [top, *_siblings(top)] if top else []
-    return [tree for tree in found if not _is_shared(tree)]
-
-
-def _siblings(top: Path) -> Iterator[Path]:
-    """Yield the other work trees of a repository, each of which names it as well.
-
-    Files alone could name any directory, and those of an unpacked archive are a stranger's.
-    """
-    common = top / ".git"
-    if common.is_symlink():
-        return
-    if common.is_file():
-        own = _named(common, "gitdir:")
-        common = own.parent.parent if own else common
-        if not own or own.parent.name != "worktrees" or _named(own / "commondir") != common:
-            return
-        if _named(own / "gitdir") != top / ".git":
-            return
-        if common.name == ".git" and common.is_dir():
-            yield common.parent
-    try:
-        names = os.listdir(common / "worktrees")
-    except OSError:
-        return
-    for name in names:
-        entry = common / "worktrees" / name
-        pointer = _named(entry / "gitdir")
-        if pointer and pointer.parent != top and _named(pointer, "gitdir:") == entry:
-            yield pointer.parent
-
-
-def _named(file: Path, key: str = "") -> Path | None:
-    """Return the path that a small file of git holds, without links; None where it holds none."""
-    try:
-        if not stat.S_ISREG(os.lstat(file).st_mode):
-            return None
-        with open(file, "rb") as opened:
-            text = os.fsdecode(opened.read(_MOST_POINTER_BYTES)).strip()
-    except OSError:
-        return None
-    if not text.startswith(key) or "\0" in text:
-        return None
-    return Path(os.path.realpath(file.parent / text.removeprefix(key).strip()))
