@@ -59,8 +59,8 @@ from core.parser import Parser, add_project, add_serving, add_version, wants_htt
 from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
-from core.text.budget import Budget
 from core.text.printable import printable
+from core.text.tokens import Budget
 from protocol.asking_git import check_missing, has_uncommitted, within_reach
 from protocol.call import (
     RequestError,

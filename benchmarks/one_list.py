@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from ranking import Ranker, labelled_sets, ndcg_at_10
 
 from core.lessons.gathered import MOST
-from core.text.holding import Frequencies, good_parts, is_telling
 from core.text.ranking import Ranking
+from core.text.shares import Frequencies, good_parts, is_telling
 from core.together.one_list import Entry, Gathered, Source, in_one_order
 
 SOURCES: tuple[Source, ...] = ("lesson", "fragment", "session")

@@ -37,8 +37,7 @@ from core.lessons.rules import (
 from core.lessons.selection import records_within
 from core.messages import Language
 from core.settings import read_settings
-from core.text.budget import Budget
-from core.text.tokens import estimate_tokens
+from core.text.tokens import Budget, estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.messages import say
 from core.settings import read_settings
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from protocol.call import RequestError
 
 if TYPE_CHECKING:  # a server starts faster without it

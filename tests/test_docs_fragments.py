@@ -10,7 +10,7 @@ import pytest
 from commands.fragments.fragments import ACTIONS
 from core.project import FRAGMENTS_PLACE
 from core.settings import NAME_CHARS
-from core.text import holding
+from core.text import shares
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.judging import settings as judging
@@ -104,7 +104,7 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
-    alone, least = (f"{100 * it:g}" for it in (holding._ALONE_SHARE, holding._LEAST_SHARE))
+    alone, least = (f"{100 * it:g}" for it in (shares._ALONE_SHARE, shares._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
         4: (candidates.LEAST_COSINE,),
         6: (
@@ -137,8 +137,8 @@ def test_how_well_it_finds_is_as_it_was_measured(name: str) -> None:
     [_, row] = re.findall(r"^\| turns of a dialogue, \w+ half.*$", text_of(MEASURED), re.M)
     ndcg, _, silent = (cell.split("; ") for cell in row.strip("| ").split(" | ")[1:])
     told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of(name)))
-    shares = {f"{100 * float(it):.0f}" for it in silent[:2]}
-    assert {*ndcg[:2], *shares} <= told
+    parts = {f"{100 * float(it):.0f}" for it in silent[:2]}
+    assert {*ndcg[:2], *parts} <= told
 
 
 @pytest.mark.row("002 2.66.a", "002 2.66.b")

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from core.full_text.spelling import begins_of, near_words
-from core.text.holding import Held, Holding
+from core.text.shares import Held, Holding
 from core.text.terms import Term, words_of
 
 _MOST_TERMS = 32

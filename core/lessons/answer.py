@@ -20,9 +20,8 @@ from core.lessons.selection import (
 )
 from core.messages import Facts, say
 from core.settings import Settings
-from core.text.budget import Budget
 from core.text.printable import one_line
-from core.text.tokens import estimate_tokens
+from core.text.tokens import Budget, estimate_tokens
 from core.text.wording import is_source_code, scope_of
 
 TOPICS_SHOWN = 40

@@ -33,9 +33,8 @@ from core.lessons.similar_topics import (
     topic_to_keep,
 )
 from core.messages import Facts, say
-from core.text.budget import Budget
 from core.text.printable import one_line
-from core.text.tokens import estimate_tokens
+from core.text.tokens import Budget, estimate_tokens
 
 Need = Literal["required", "optional", "pointless"]
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
-from core.text.holding import Found, Frequencies, of_known_words, rarity_of, share_of, shares
 from core.text.normal_form import normal_form
+from core.text.shares import Found, Frequencies, of_known_words, rarity_of, share_of, shares
 from core.text.terms import (
     INNER_PART,
     INNER_START,

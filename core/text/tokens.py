@@ -1,9 +1,12 @@
-"""Estimates how many tokens a text costs a model, without a tokenizer.
+"""Estimates what a text costs a model, without a tokenizer, and keeps what is left of a budget.
 
 A tokenizer spends about one token on a common word or sign and two thirds of one on a Hangul
 syllable, so it is enough to count kinds of characters. `benchmarks/tokens.py` compares the estimate
 with `o200k_base`.
 """
+
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
@@ -51,3 +54,57 @@ def _beyond_ascii(text: str, count: int) -> int:
     astral = len(high_bytes) - len(text)
     others = count - wide - jamo - astral
     return _PER_WIDE * wide + _PER_JAMO * jamo + _PER_ASTRAL * astral + _PER_OTHER * others
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of estimated tokens and of characters; each text also costs its line end."""
+
+    tokens: float
+    chars: int
+
+    def take(self, text: str, text_tokens: float | None = None) -> bool:
+        """Spend `text` if it fits; else spend nothing and return False.
+
+        text_tokens: the estimate for the text, where it is known.
+        """
+        tokens = (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
+        chars = len(text) + 1
+        if tokens > self.tokens or chars > self.chars:
+            return False
+        self.tokens -= tokens
+        self.chars -= chars
+        return True
+
+    def spend(self, text: str) -> None:
+        """Spend a text that is shown in any case."""
+        self.tokens -= estimate_tokens(text) + 1
+        self.chars -= len(text) + 1
+
+    def take_all(self, texts: Iterable[tuple[str, int]]) -> bool:
+        """Spend all texts if they fit together; else spend nothing and return False.
+
+        texts: each with its estimated tokens.
+        """
+        trial = Budget(self.tokens, self.chars)
+        if not all(trial.take(text, tokens) for text, tokens in texts):
+            return False
+        self.tokens, self.chars = trial.tokens, trial.chars
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Not even the shortest text of use would fit."""
+        return self.tokens < 10 or self.chars < 30
+
+    def split_off(self, share: float) -> "Budget":
+        """Move this share into a budget of its own."""
+        part = Budget(self.tokens * share, int(self.chars * share))
+        self.tokens -= part.tokens
+        self.chars -= part.chars
+        return part
+
+    def add(self, other: "Budget") -> None:
+        """Get back what another budget did not spend."""
+        self.tokens += other.tokens
+        self.chars += other.chars

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from core.errors import SentinelError
-from core.text.holding import Frequencies
 from core.text.ranking import Ranking
+from core.text.shares import Frequencies
 from core.text.terms import Term
 
 Source = Literal["lesson", "fragment", "session"]

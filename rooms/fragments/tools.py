@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from protocol.call import (
     name_of,
     opened_settings,

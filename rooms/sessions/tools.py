@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
 from protocol.caller import process_of
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word

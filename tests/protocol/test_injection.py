@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.budget import Budget
-from core.text.tokens import estimate_tokens
+from core.text.tokens import Budget, estimate_tokens
 from core.together.one_list import Entry, Gathered, Source
 from protocol.injection import Shown, injection
 from tests.conftest import StartServer

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.messages import say
-from core.text.budget import Budget
 from core.text.printable import flat
+from core.text.tokens import Budget
 from rooms.fragments.answers.lines import Scene, json_text
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.upkeep.consolidating import Report

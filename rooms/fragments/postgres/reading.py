@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.full_text.asking import holding_of
 from core.settings import DEFAULT_AGENT
-from core.text.holding import Holding
+from core.text.shares import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.postgres import vectors

@@ -11,8 +11,8 @@ from itertools import islice
 from operator import mul
 from typing import NamedTuple
 
-from core.text.holding import Frequencies, Holding, good_parts, is_telling
 from core.text.ranking import Ranking
+from core.text.shares import Frequencies, Holding, good_parts, is_telling
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.fitting import Fitting

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.postgres.repeating import repeats_when_cut
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Activity, Fragment
 from rooms.fragments.kinds import KINDS

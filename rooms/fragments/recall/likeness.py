@@ -7,8 +7,8 @@ than a common one. So a short text is not alike to a long one that happens to ho
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from core.text.holding import Holding
 from core.text.ranking import Ranking
+from core.text.shares import Holding
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.fitting import Fitting

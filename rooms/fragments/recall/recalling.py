@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.postgres.repeating import repeats_when_cut
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from core.together.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment

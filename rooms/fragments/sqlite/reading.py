@@ -6,7 +6,7 @@ from typing import Any
 
 from core.full_text.asking import holding_of
 from core.full_text.candidates import IndexTerms
-from core.text.holding import Holding
+from core.text.shares import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.sqlite.conditions import (

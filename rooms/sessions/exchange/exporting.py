@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.lessons.record import utc_now
-from core.text.budget import Budget
+from core.text.tokens import Budget
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.exchange.cleaning import cleaned
 from rooms.sessions.exchange.document import Form, Head, Whole

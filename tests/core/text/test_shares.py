@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.holding import Frequencies
 from core.text.ranking import Ranking
+from core.text.shares import Frequencies
 from core.text.terms import pieces_of, words_of
 
 OTHERS = ["배포 순서를 정한다", "a table is locked", "the colour of a button"]

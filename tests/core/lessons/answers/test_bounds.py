@@ -13,8 +13,7 @@ from core.lessons.record import Record
 from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
 from core.settings import Settings
 from core.text import ranking
-from core.text.budget import Budget
-from core.text.tokens import estimate_tokens
+from core.text.tokens import Budget, estimate_tokens
 from tests.support.changes import delete
 from tests.support.fitting import whole_records
 
