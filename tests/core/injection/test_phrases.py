@@ -1,5 +1,6 @@
 """Tests which texts of a record are marked as orders to a model, and which lessons are not."""
 
+import json
 import re
 import unicodedata
 from itertools import pairwise
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from core.guard.hidden import revealed
 from core.guard.injection import MARKS, Suspicion, marks_of, suspicions
 from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import DATA, table
 
 TABLES = table("phrases")
 
@@ -42,6 +43,14 @@ def test_an_order_to_a_model_is_marked() -> None:
     none_of(text for text, mark in MARKED if mark not in marks_of(text))
     between = "A lesson.\n{}\nMore of it.".format
     none_of(text for text, mark in MARKED if mark not in marks_of(between(text)))
+
+
+def test_an_order_to_run_a_program_or_to_give_a_key_away_is_marked() -> None:
+    """They were written down before there was a rule for any of them."""
+    lines = (DATA / "orders_to_run.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    assert len(texts) >= 16
+    none_of(text for text in texts if "override" not in marks_of(text))
 
 
 def test_a_lesson_is_not_marked() -> None:
