@@ -47,6 +47,7 @@ _BEFORE_A_DIGEST_CHARS = 80
 _DIGEST_CHARS = 32
 _OF_A_REQUEST = r"(?i:request|client|idempotency)[_\-]?\Z"  # by such a token a call is repeated
 _FINGERPRINT = r"(?=[0-9]{0,40}[A-F])[0-9A-F]{40}"  # of a key that signs
+_SIGNER = r"(?:[0-9A-F]{8}){1,2}"  # the end of one, as git's `user.signingkey` has it
 _LONG_ROW_HYPHENS = 3  # of a row of words that is no phrase of a sentence
 
 # Of sentences.
@@ -407,6 +408,8 @@ def _is_id(text: str, start: int, value: str, name: Name, gate: str) -> bool:
     if name.word == "token" and "-" in value and compiled(_OF_A_REQUEST).search(lead):
         return True
     if name.word == "key" and compiled(_FINGERPRINT).fullmatch(value):
+        return True
+    if name.word == "key" and lead.endswith("signing") and compiled(_SIGNER).fullmatch(value):
         return True
     if gate not in ("random", "said", "bare") or len(value) < _DIGEST_CHARS:
         return False

@@ -163,6 +163,8 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
     elif word in ("pass", "credentials"):
         if not listed("not_before_pass").isdisjoint(words):
             return Certainty.NONE
+        if not assigned and lead.rstrip("_") in listed("passing_directives"):
+            return Certainty.NONE
     elif word == "code":
         is_known = _word_before(text, begin) in listed("code_kinds")
         return Certainty.USUAL if is_known and not lead and not tail else Certainty.NONE
