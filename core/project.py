@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONTEXT_DIRECTORY = ".context"
+_MOST_RULES_BYTES = 65_536  # of a .gitignore in it
 LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
 STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
@@ -105,7 +106,8 @@ def _nearest(start: str, warnings: list[str]) -> str:
     nearest, path = "", start
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
-        if not nearest and os.path.isdir(context) and _is_ours(context, start, warnings):
+        is_memory = not nearest and os.path.isdir(context) and _holds_memory(context)
+        if is_memory and _is_ours(context, start, warnings):
             nearest = path
         if os.path.exists(git) and _is_ours(git, start, warnings):
             return nearest or start
@@ -113,6 +115,33 @@ def _nearest(start: str, warnings: list[str]) -> str:
         if parent == path:  # no repository: the parents are not this project
             return start
         path = parent
+
+
+def _holds_memory(context: str) -> bool:
+    """Return whether a directory is there for a memory, or for nothing yet.
+
+    Other tools keep a `.context` as well, often one in each package of a repository.
+    """
+    if os.path.islink(context):
+        return True  # `core.disk.links` tells where it leads
+    try:
+        names = os.listdir(context)
+    except OSError:
+        return True  # whoever reads the log says why it cannot be read
+    log = LOG_NAME.partition(".")[0]
+    if not names or "sessions" in names or any(it.lstrip(".").startswith(log) for it in names):
+        return True
+    companions = (os.path.join(context, name) for name in (".gitignore", ".gitattributes"))
+    return any(_mentions_log(path) for path in companions if os.path.isfile(path))
+
+
+def _mentions_log(path: str) -> bool:
+    """Return whether a file in which git is told about its directory names the memory log."""
+    try:
+        with open(path, "rb") as file:
+            return LOG_NAME.encode("ascii") in file.read(_MOST_RULES_BYTES)
+    except OSError:
+        return False
 
 
 def _is_ours(found: str, start: str, warnings: list[str]) -> bool:

@@ -56,6 +56,33 @@ def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(tmp_pat
     assert find_project(None, {}, deep).root == tmp_path / "repo" / "packages" / "web"
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "counts"),
+    [
+        ("notes.md", "of another tool\n", False),
+        (".gitignore", "*.tmp\n", False),
+        ("memory_log.jsonl", "", True),
+        ("memory_log.replaced.jsonl", "", True),
+        (".gitattributes", "memory_log.jsonl merge=union text eol=lf\n", True),  # git has the log
+        ("sessions/sessions.db", "", True),
+        ("", "", True),  # setup has just made it
+    ],
+)
+def test_a_context_directory_of_another_tool_is_no_memory(
+    name: str, content: str, counts: bool, tmp_path: Path
+) -> None:
+    package = tmp_path / "packages" / "app"
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".context").mkdir()
+    (package / ".context").mkdir(parents=True)
+    if name:
+        file = package / ".context" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    found = find_project(None, {}, package)
+    assert found.root == (package if counts else tmp_path)
+
+
 def test_without_git_no_parent_is_searched(tmp_path: Path) -> None:
     (tmp_path / ".context").mkdir()
     (tmp_path / "sub").mkdir()
