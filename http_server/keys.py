@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.disk.database import DatabaseError
+from core.errors import SentinelError
 from core.notices import shown
 from core.sanitizer import has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
-from http_server.access.errors import HttpServerError
 from http_server.papers import Paper, Papers, hash_of
 
 PREFIX = "smk_"
@@ -23,6 +23,12 @@ MASTER_NAME = "environment"  # what lists call the key of the environment
 LEAST_MASTER_CHARS, KEY_NAME_CHARS = 16, 60
 _SECRET_BYTES, _MOST_SECRET_CHARS = 32, 1_000
 _NOTED_AFTER_S = 60.0  # a key in use is written no more often than this
+
+
+class HttpServerError(SentinelError, ValueError):
+    """Nobody new can be let in this way; takes the key of its sentence, its facts."""
+
+    table = "http.access"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from core.postgres.server import is_server, server_of
 from core.project import FRAGMENTS_PLACE, data_directory
-from http_server.access.errors import HttpServerError
-from http_server.keys import Keys, master_of
+from http_server.keys import HttpServerError, Keys, master_of
 from http_server.papers import Papers
 from http_server.papers_sqlite import FILE_NAME, SqlitePapers
 

@@ -1,7 +1,6 @@
 """Says in sentences which arguments of a call are wrong, without the values that were sent.
 
-The wording stands in `words.py`; what the core refuses itself has its sentence in
-`core/messages.py`.
+What the core refuses itself has its sentence there.
 """
 
 import re

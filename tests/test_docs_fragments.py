@@ -24,7 +24,7 @@ from rooms.fragments.services.pausing import PAUSE_S
 from rooms.fragments.sqlite.schema import MIGRATIONS
 from rooms.fragments.upkeep import consolidating, life, suspecting
 from rooms.fragments.upkeep.running import STEPS
-from rooms.fragments.upkeep.steps import contradicting, hearing, tidying
+from rooms.fragments.upkeep.steps import contradicting, tidying
 from tests.support.doc_fragments import answered, played
 from tests.support.doc_sessions import call_of
 from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
@@ -118,7 +118,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
         ),
         9: (
             *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE, suspecting.COSINE),
-            *(suspecting.PROPOSED_DAYS, hearing.KEPT_DAYS, tidying.ACTIVITY_DAYS),
+            *(suspecting.PROPOSED_DAYS, tidying.FEEDBACK_DAYS, tidying.ACTIVITY_DAYS),
         ),
         10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}"),
         11: (contradicting.MOST_JUDGED, contradicting.SURE),

@@ -11,10 +11,10 @@ import json
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commands.clients.changed_lines import new_lines
 from commands.clients.table import CLIENTS, RECORDING, Event, Hooks
 
 COMPLAINT = "sentinel-memory hook: "
@@ -290,3 +290,17 @@ def _text(payload: Mapping[str, Any], *names: str) -> str:
 def texts_under(payload: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
     """Yield those of these members that are texts and not empty."""
     return (text for name in names if isinstance(text := payload.get(name), str) and text)
+
+
+def new_lines(text: str, before: str) -> list[str]:
+    """Return the lines of a text that it did not have before; moved and indented ones it had."""
+    lines, others = text.splitlines(), before.splitlines()
+    left = Counter(map(str.strip, lines))
+    left.subtract(Counter(map(str.strip, others)))
+    found = list[str]()
+    for line in lines:
+        key = line.strip()
+        if key and left[key] > 0:
+            left[key] -= 1
+            found.append(line)
+    return found

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from commands.clients.changed_lines import new_lines
-from commands.clients.events import HOOKS, MOST_FILES, action_in, edits_in, texts_under
+from commands.clients.events import HOOKS, MOST_FILES, action_in, edits_in, new_lines, texts_under
 
 SAVE = "context_save"
 MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from commands.documents.facts import facts
 from commands.documents.text_file import check_stays
-from commands.exchange import sessions
-from commands.exchange.fragments import importing as fragments
+from commands.exchange import fragments, sessions
 from commands.exchange.sources import (
     FORMATS,
     MARKDOWN,

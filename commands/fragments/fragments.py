@@ -16,11 +16,11 @@ ACTIONS = {
     "pin": "pin",
     "unpin": "pin",
     "forget": "forget",
-    "restore": "restore",
+    "restore": "pin",
     "consolidate": "consolidate",
     "export": "export",
     "embed": "embed",
-    "migrate": "servers.migrate",
+    "migrate": "migrate",
 }
 
 

@@ -1,4 +1,7 @@
-"""Pins fragments, so that nothing ages or removes them, or unpins them."""
+"""Pins fragments, so that nothing ages or removes them, unpins them, or restores them.
+
+Restored are those of the bin, and superseded ones: they come back into recall.
+"""
 
 import argparse
 
@@ -10,20 +13,24 @@ from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py fragments pin` or of `unpin`, whichever the parser is of."""
+    """Add the options of `cli.py fragments pin`, `unpin` or `restore`, whichever the parser is."""
     add_ids(parser)
     name = parser.prog.rpartition(" ")[2]
     add_examples(parser, f"fragments {name} k3fa9x2m", f"fragments {name} k3fa9x2m b7wq4e5n")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Pin or unpin the fragments; always 0. Raises SentinelError."""
-    from rooms.fragments.saving.forgetting import pin
+    """Pin, unpin or restore the fragments; always 0. Raises SentinelError."""
+    from rooms.fragments.saving.forgetting import pin, restore
 
-    opened, pinned = open_fragments(), arguments.action == "pin"
+    opened, action = open_fragments(), arguments.action
     named = opened.named(arguments.ids)
-    done = [pin(opened.room, it.id, pinned=pinned) for it in named]
-    key = "pinned" if pinned else "unpinned"
+    if action == "restore":
+        key, done = "restored", [restore(opened.room, it.id) for it in named]
+    else:
+        pinned = action == "pin"
+        key = "now_pinned" if pinned else "now_unpinned"
+        done = [pin(opened.room, it.id, pinned=pinned) for it in named]
     ids = plain(", ".join(it.id for it in done))
-    print_lines([say(f"fragment_commands.now_{key}", ids=ids)])
+    print_lines([say(f"fragment_commands.{key}", ids=ids)])
     return 0

@@ -328,7 +328,7 @@ def _brought(scene: Scene) -> str:
     if scene.moment.is_whole and scene.moment.paths:
         from pathlib import Path
 
-        from commands.clients.changed_lines import new_lines
+        from commands.clients.events import new_lines
         from core.disk.files import open_regular
 
         with contextlib.suppress(OSError, ValueError):

@@ -3,8 +3,8 @@
 import argparse
 
 from commands.records.lines import commit_lines, whole
+from commands.rooms.beside import forget_beside
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
-from commands.rooms.forgetting import forget_beside
 from commands.rooms.naming import by_room
 from commands.terminal.columns import hung
 from commands.terminal.console import (

@@ -12,8 +12,8 @@ from commands.records.filters import (
     print_json,
 )
 from commands.records.lines import record_table
+from commands.rooms.beside import count_lines
 from commands.rooms.choice import add_room, hand_over, other_room
-from commands.rooms.counting import count_lines
 from commands.terminal.console import add_examples, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain

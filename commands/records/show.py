@@ -5,9 +5,9 @@ import argparse
 from commands.records.filters import as_data
 from commands.records.lines import whole
 from commands.records.versions import version_data, version_lines, versions_named
+from commands.rooms.beside import shown_blocks, shown_data
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.naming import by_room
-from commands.rooms.showing import shown_blocks, shown_data
 from commands.terminal.console import Opened, add_examples, add_ids, add_json, explain, open_memory
 from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain_json

@@ -31,7 +31,7 @@ from commands.setup.files import (
     unless_made,
 )
 from commands.setup.levels import at_level
-from commands.setup.rooms.offered import option_for, rooms_in, variables_of
+from commands.setup.rooms import option_for, rooms_in, variables_of
 from core.messages import Facts
 from core.project import find_project
 from core.settings import DEFAULT_ROOMS, ROOMS

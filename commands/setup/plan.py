@@ -1,6 +1,7 @@
 """Plans a setup: from the texts of files to the texts that they would have."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +30,15 @@ from commands.setup.files import (
     unless_made,
 )
 from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
-from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
 from commands.setup.remote.entry import plan_remote, remote_rooms
-from commands.setup.rooms.offered import idle_events, tools_of
+from commands.setup.rooms import idle_events, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
 from core.lessons.file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
+
+MARK = "# sentinel-memory setup"  # in the list that git has for one machine
+_SIGN = re.compile(r"[\\*?\[]|\A[#!]| \Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +228,28 @@ def _plan_exclude(desk: Desk, job: Job, asked: Sequence[Client], tree: Tree) -> 
         change.after = unless_made(change, without_kept_out(change.text, freed))
         names = [f"{tree.prefix}{file}" for file in files if file in kept]
         change.after = with_kept_out(change.text, names) or change.after
+
+
+def with_kept_out(text: str, names: list[str]) -> str:
+    """Return the text of `info/exclude` with a line for each of these files, under one of ours."""
+    lines = text.splitlines()
+    for name in names:
+        if _pattern(name) not in lines:
+            pair = f"{MARK}\n{_pattern(name)}"
+            text += f"{pair}\n" if text.endswith("\n") or not text else f"\n{pair}"
+    return text
+
+
+def without_kept_out(text: str, names: list[str]) -> str:
+    """Return the text without the lines that setup has put in for these files."""
+    text = f"\n{text}"
+    for name in names:
+        pair = f"\n{MARK}\n{_pattern(name)}"
+        found = f"{pair}\n" in text
+        text = text.replace(f"{pair}\n", "\n", 1) if found else text.removesuffix(pair)
+    return text[1:]
+
+
+def _pattern(name: str) -> str:
+    """Return the pattern that means this path from the top of the work tree, and no other."""
+    return "/" + _SIGN.sub(lambda found: f"\\{found[0]}", name)

@@ -33,7 +33,7 @@ from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, url_of
-from commands.setup.rooms.choice import given_rooms, tell_rooms
+from commands.setup.rooms import given_rooms, tell_rooms
 from commands.setup.rules import rules_files
 from commands.terminal.columns import INDENT
 from commands.terminal.console import (

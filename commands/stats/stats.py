@@ -11,12 +11,16 @@ from commands.hook.journal import sessions_in
 from commands.rooms.choice import FRAGMENTS, LESSONS, SESSIONS, add_room
 from commands.stats.data import as_json
 from commands.stats.figures import Stats, count
-from commands.stats.fragments.figures import FragmentStats, count_fragments, fragments_data
-from commands.stats.fragments.lines import fragment_lines
+from commands.stats.fragments import FragmentStats, count_fragments, fragment_lines, fragments_data
 from commands.stats.lines import lines_of
 from commands.stats.parts import Page
-from commands.stats.sessions.figures import SessionStats, count_sessions, sessions_data
-from commands.stats.sessions.lines import room_lines, session_lines
+from commands.stats.sessions import (
+    SessionStats,
+    count_sessions,
+    room_lines,
+    session_lines,
+    sessions_data,
+)
 from commands.terminal.console import (
     Opened,
     add_examples,

@@ -1,7 +1,13 @@
-"""Reads texts and lists out of JSON that came from outside."""
+"""Reads texts and lists out of JSON that came from outside, and writes JSON that people open."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from core.guard.hidden import HIDDEN_CLASS
+
+_UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
 
 def texts_in(value: object) -> tuple[str, ...]:
@@ -19,3 +25,13 @@ def text_at(data: Mapping[str, Any], key: str) -> str:
     """Return a text that came from outside, "" where there is none."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
+
+
+def as_json(value: object) -> str:
+    r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] > "\x9f" else f"\\u{ord(found[0]):04x}"

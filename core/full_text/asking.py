@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from core.full_text.spelling import begins_of, near_words
 from core.text.shares import Held, Holding
-from core.text.terms import Term, words_of
+from core.text.terms import FIRST_WIDE, Term, words_of
 
 _MOST_TERMS = 32
 _MOST_KNOWN = 8  # of the terms that any text has, the rarest tell what is near
 _MOST_SPELLED = 4  # words of a question that is short enough to be typed
+# Of a misspelled word: a shorter one is near to too many others; near ones begin as it does.
+_LEAST_CHARS, _SAME_CHARS = 5, 3
+_MOST_WORDS, _LEAST_RATIO = 3, 0.8
 _COUNTED = 100  # how common a term is that more texts have is worked out from the newest
 
 Match = TypeVar("Match")
@@ -97,8 +99,8 @@ def _sought(index: Terms[Match], query: str, extent: Extent) -> list[_Sought[Mat
 
 def _spelled(index: Terms[Match], term: Term) -> Match | None:
     """Return what finds the words that are spelled almost as a term; None for none."""
-    begins = begins_of(term)
-    near = near_words(term, index.words(begins, 20_000)) if begins else []
+    begins = _begins_of(term)
+    near = _near_words(term, index.words(begins, 20_000)) if begins else []
     return index.any_of(near) if near else None
 
 
@@ -136,3 +138,18 @@ def _places(index: Terms[Match], known: Sequence[_Sought[Match]], most: int) -> 
             found = index.newest(matches, most, [it.match for it in within])
             places |= {it.term: numbers for it, numbers in zip(common, found, strict=True)}
     return places
+
+
+def _begins_of(term: Term) -> str:
+    """Return what words begin with that are near to one; "" for scripts without blanks."""
+    needle = term.needle
+    if len(needle) < _LEAST_CHARS or not needle.isalpha() or needle[0] >= FIRST_WIDE:
+        return ""
+    return needle[:_SAME_CHARS]
+
+
+def _near_words(term: Term, words: Sequence[str]) -> list[str]:
+    """Return those of some words that are spelled almost as a term."""
+    from difflib import get_close_matches  # few questions need it
+
+    return get_close_matches(term.needle, words, _MOST_WORDS, _LEAST_RATIO)

@@ -6,9 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from core.disk.database import Database, DatabaseDamagedError
+from core.errors import SentinelError
 
 _OF_INDEX = "fts5"  # stands in what a check says of the index alone
 _MOST_ERRORS = 3
+
+
+class NotMendedError(SentinelError, OSError):
+    """A file could not be repaired. Facts: path, reason."""
+
+    key = "not_mended"
+    table = "upkeep"
 
 
 class Flaw(NamedTuple):

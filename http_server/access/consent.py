@@ -13,8 +13,7 @@ from starlette.responses import Response
 
 from http_server.access.grants import CONSENT_S, Asked
 from http_server.access.page import failed, going_on, question
-from http_server.access.provider import Provider
-from http_server.access.threads import in_thread
+from http_server.access.provider import Provider, in_thread
 from http_server.access.watched import address_of
 
 COOKIE = "sentinel_memory_door"

@@ -194,3 +194,16 @@ def _own(path: str, endpoint: _Endpoint, *methods: str) -> Route:
     """Return a route for the browser of a person."""
     limited = RequestBodyLimitMiddleware(request_response(endpoint), MOST_BODY_BYTES)
     return Route(path, endpoint=limited, methods=[*methods])
+
+
+class Access(Provider):
+    """See `Provider`; this is the one object that an application needs.
+
+    access = Access(papers, keys, url="https://memory.example.org")
+    app = Watched(FastMCP("memory", auth=access).http_app(path="/mcp"), access.tries)
+    """
+
+    def get_routes(self, mcp_path: str | None = None) -> list[Route]:
+        """Return the routes of the protocol, the page of consent and the documents about them."""
+        self.set_mcp_path(mcp_path or self.path)
+        return routes(self)

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import anyio.to_thread
 from fastmcp.server.auth import AccessToken, OAuthProvider
 from mcp.server.auth.provider import AccessToken as _SDKAccessToken
 from mcp.server.auth.provider import (
@@ -24,7 +26,6 @@ from pydantic import AnyUrl
 
 from http_server.access.grants import ACCESS_PREFIX, ACCESS_S, Asked, Given, Grants
 from http_server.access.registering import SCOPE, body_of, checked, client_of
-from http_server.access.threads import in_thread
 from http_server.access.tries import Allowance, Tries
 from http_server.access.watched import address_here
 from http_server.keys import PREFIX, Credential, Keys
@@ -33,6 +34,7 @@ from http_server.papers import Paper, Papers
 STATE_CHARS, _CHALLENGE_CHARS = 2_000, 43
 
 BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the one that asks
+_Result = TypeVar("_Result")
 
 
 class Provider(OAuthProvider):
@@ -229,3 +231,8 @@ def _canonical(resource: str) -> str:
     except ValueError:
         return ""
     return parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")
+
+
+async def in_thread(call: Callable[..., _Result], *given: Any) -> _Result:
+    """Return what a call gives that waits for a disk or a server, while other requests go on."""
+    return await anyio.to_thread.run_sync(partial(call, *given))

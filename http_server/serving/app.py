@@ -19,17 +19,15 @@ from starlette.types import ASGIApp
 
 from core.disk.database import DatabaseError
 from core.errors import SentinelError
-from http_server.access.endpoints import without_database
-from http_server.access.oauth import Access
+from http_server.access.endpoints import Access, without_database
 from http_server.access.watched import Watched
 from http_server.papers import Papers
 from http_server.serving.answers import of_failure, refusal
 from http_server.serving.bodies import Bodies
 from http_server.serving.book import Book
 from http_server.serving.edge import Edge
-from http_server.serving.entry import credential_of
 from http_server.serving.options import Options
-from http_server.serving.sessions import ID_HEADER, METHODS, Sessions
+from http_server.serving.sessions import ID_HEADER, METHODS, Sessions, credential_of
 from http_server.serving.sse import LegacyStreams, legacy_routes
 from http_server.serving.streams import Streams
 from http_server.serving.watching.health import Check, Health

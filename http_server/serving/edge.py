@@ -2,12 +2,12 @@
 
 import time
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from http_server.serving.answers import SAFE_HEADERS, body_refusal, note, of_failure, refusal
 from http_server.serving.bodies import MOST_FORM_BYTES, Bodies, BodyRefusal, replayed
 from http_server.serving.watching.metrics import Metrics
-from http_server.wire.heads import head_refusal
 
 OWN_BODIES = ("/mcp", "/message")  # taken behind the credential
 _PLAIN = {
@@ -20,6 +20,8 @@ _PLAIN = {
 }
 _OF_TEXT = (b"content-type", b"content-length")
 _FORM_S = 10.0
+MOST_HEAD_BYTES = 32 * 1024
+_CLOSE = {"Connection": "close"}  # where the next request would begin nobody can tell
 
 
 class Edge:
@@ -102,3 +104,17 @@ class _Answer:
 
 async def _nothing() -> Message:
     return {"type": "http.disconnect"}
+
+
+def head_refusal(scope: Scope) -> Response | None:
+    """Return the answer to a head that is too large, or that gives two lengths of its body.
+
+    uvicorn bounds only what comes in pieces; of two lengths a proxy may have believed the other.
+    """
+    headers = scope["headers"]
+    held = sum(len(name) + len(value) for name, value in headers)
+    if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
+        return refusal(431, "large_head", headers=_CLOSE, most=MOST_HEAD_BYTES)
+    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+        return refusal(400, "two_lengths", headers=_CLOSE)
+    return None

@@ -21,10 +21,10 @@ from core.notices import LOGGER
 from core.program import SERVER_COMMAND
 from http_server.serving.app import Served, Service, assembled
 from http_server.serving.book import LOOK_S, SWEEP_S, Upkeep
+from http_server.serving.edge import MOST_HEAD_BYTES
 from http_server.serving.options import Options, ServingError, bracketed
 from http_server.serving.watching.log_lines import say_in_lines
 from http_server.wire.connection import Connection
-from http_server.wire.heads import MOST_HEAD_BYTES
 
 GRACE_S = 10.0  # for what is under way at the end
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it

@@ -9,17 +9,18 @@ from math import ceil
 from typing import Any
 
 from anyio.to_thread import run_sync
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.messages import say
+from core.settings import DEFAULT_AGENT
 from http_server.access.tries import Allowance
 from http_server.keys import Credential
 from http_server.serving.answers import RETRY, note, of_failure, refusal, refused, rpc_error
 from http_server.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from http_server.serving.book import Book, Session
-from http_server.serving.entry import NOBODY, credential_of
 from http_server.serving.streams import Streams
 from http_server.wire.messages import (
     EVENTS,
@@ -38,6 +39,17 @@ SESSIONS_AT_ONCE = 200  # that one credential begins; then one a second
 MOST_CALLS = 256  # under way at a time; the threads of the tools are some more
 METHODS = ["GET", "POST", "DELETE"]
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+NOBODY = Credential(agent=DEFAULT_AGENT, paper="", name="")  # of a server that is open
+
+
+def credential_of(scope: Scope) -> Credential | None:
+    """Return the credential of a request, None where it has none that is good."""
+    user = scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return None
+    claims = getattr(user.access_token, "claims", None) or {}
+    facts = {name: str(claims.get(name, "")) for name in ("agent", "paper", "name")}
+    return Credential(**facts) if facts["agent"] and facts["paper"] else None
 
 
 class Sessions:

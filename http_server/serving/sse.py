@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from http_server.papers import hash_of
 from http_server.serving.answers import body_refusal, refused
 from http_server.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
-from http_server.serving.entry import NOBODY, credential_of
+from http_server.serving.sessions import NOBODY, credential_of
 from http_server.wire.messages import MessageRefusal, message_of
 from protocol.caller import Caller, calling
 from protocol.half_characters import answerable

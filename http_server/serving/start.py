@@ -9,7 +9,7 @@ from fastmcp import FastMCP
 
 from core.messages import say
 from core.program import CLI
-from http_server.access.oauth import Access
+from http_server.access.endpoints import Access
 from http_server.papers_here import keys_of, papers_of
 from http_server.serving.app import Service
 from http_server.serving.options import Options, ServingError

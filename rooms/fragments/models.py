@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Mapping
 
 from core.errors import SentinelError
+from rooms.fragments.errors import ServiceError, no_package
 from rooms.fragments.judging import settings as judging
 from rooms.fragments.meaning import settings as meaning
-from rooms.fragments.services.errors import ServiceError, no_package
 
 
 def check(environment: Mapping[str, str]) -> list[SentinelError]:

@@ -9,9 +9,11 @@ Operations are functions that take the room; only those that save create anythin
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk.database import DatabaseError
 from core.lessons.record import utc_now
 from core.sanitizer import find, has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
@@ -22,6 +24,8 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
 
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,3 +147,24 @@ def named(field: str, name: str) -> str:
         kinds = ", ".join(sorted({it.kind for it in find(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name
+
+
+def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Have what only reads begin anew, once, where its connection was cut, as when servers change.
+
+    All of it begins anew, so that what it returns is still of one state. A change is never repeated
+    by itself: whoever asked for it decides.
+    """
+
+    @wraps(read)
+    def twice(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        try:
+            return read(*given, **named)
+        except DatabaseError as error:
+            from core.postgres.errors import ConnectionCutError  # most fragments are in a file
+
+            if not isinstance(error, ConnectionCutError):
+                raise
+        return read(*given, **named)
+
+    return twice

@@ -2,10 +2,13 @@
 
 The keys and their meaning are those of the specification (section 11 of the sessions' plan). A
 value that cannot be used is refused with a sentence on its key: with a default in its place, the
-program would record what somebody excluded, or look for sessions where they are not.
+program would record what somebody excluded, or look for sessions where they are not. The directory
+of the sessions is made here as well, with what keeps git from the database of one machine.
 """
 
+import os
 import shlex
+import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +24,7 @@ from core.disk.configuration import (
     unknown_in,
     values_of,
 )
+from core.disk.files import make_directory, reason_of
 from core.disk.links import way_out
 from core.project import CONTEXT_DIRECTORY
 from rooms.sessions.errors import ConfigError, SessionsError
@@ -35,6 +39,11 @@ EXCLUDED = (
     *("ls", "cd", "pwd", "echo", "cat", "head", "tail"),
     *("git status", "git log", "git diff", "git branch"),
 )
+IGNORED = """\
+# The database of this machine; current.json and config.json may be committed.
+*.db*
+*.tmp
+"""
 
 
 class Config(NamedTuple):
@@ -142,3 +151,17 @@ def _is_inside(folder: str) -> bool:
 
 def _error(path: Path, name: str, expected: str) -> ConfigError:
     return ConfigError(path=str(path), name=name, expected=expected)
+
+
+def make_folder(directory: Path) -> None:
+    """Make the directory and its `.gitignore` where they are missing. Raises SessionsError."""
+    ignored = directory / ".gitignore"
+    try:
+        make_directory(directory)
+        if os.path.lexists(ignored) and not stat.S_ISREG(os.lstat(ignored).st_mode):
+            raise SessionsError("ignored", path=str(ignored))
+        if not (ignored.exists() and ignored.stat().st_size):  # its writer may have been killed
+            ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = reason_of(error)
+        raise SessionsError("folder", path=str(directory), reason=reason) from error

@@ -31,6 +31,21 @@ from rooms.sessions.session import (
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
+_AGENT_CHARS = 40
+# The one name of each client, whatever it calls itself in the handshake or in a hook.
+# fmt: off
+_AGENTS = {
+    "claude-code": "claude-code", "claude code": "claude-code",
+    "claude-ai": "claude-desktop", "claude-desktop": "claude-desktop",
+    "cursor": "cursor", "cursor-vscode": "cursor", "cursor-agent": "cursor",
+    "codex": "codex", "codex-mcp-client": "codex", "codex-cli": "codex",
+    "gemini": "gemini", "gemini-cli": "gemini", "gemini-cli-mcp-client": "gemini",
+    "visual studio code": "vscode", "visual studio code - insiders": "vscode", "vscode": "vscode",
+    "copilot": "copilot", "github-copilot": "copilot", "copilot-cli": "copilot",
+    "windsurf": "windsurf", "windsurf-client": "windsurf",
+}
+# fmt: on
+_BLANKS = re.compile(r"\s+")
 
 
 class Prepared(NamedTuple):
@@ -186,3 +201,13 @@ def _check(draft: Draft) -> None:
     for field, given, most in counted:
         if len(given) > most:
             raise SessionsError("too_many", field=field, count=len(given), most=most)
+
+
+def agent_of(name: str) -> str:
+    """Return the name of a client as sessions hold it, "" for none.
+
+    An unknown one is kept as it is given, in lower case, without what cannot be printed.
+    """
+    plain = "".join(char for char in _BLANKS.sub(" ", name) if char.isprintable())
+    lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
+    return _AGENTS.get(lowered, lowered)

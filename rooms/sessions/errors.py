@@ -1,4 +1,4 @@
-"""Every refusal of the sessions, with its facts; their sentences stand in `words.py`."""
+"""Every refusal of the sessions, with its facts."""
 
 from core.errors import SentinelError
 from core.messages import say
@@ -25,3 +25,15 @@ class ConfigError(SessionsError):
         """Say what the key must hold, in the reader's language."""
         expected = say(f"{self.table}.{self.facts['expected']}")
         return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
+
+
+class ExchangeError(SessionsError):
+    """A document cannot be written or read as asked; takes the key of its sentence."""
+
+    table = "sessions.exchange"
+
+
+class UpkeepError(SessionsError):
+    """Something about an archive, a repair or a removal; takes the key of its sentence."""
+
+    table = "sessions.upkeep"

@@ -5,9 +5,15 @@ the short name of a session; `updated_at`; `process`, which saved it; `archive`,
 its texts now; `revision`, which grows with each change, so that a reader takes in only what is new.
 """
 
-from core.disk.database import Migrations
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.disk.database import Database, Migrations
 
 APPLICATION_ID = 0x534D_0001  # "SM", room two
+ARCHIVE_NAME = re.compile(r"archive-[0-9]{4}\.db\Z")  # of the file of a year
 
 # fmt: off
 MIGRATIONS: Migrations = (
@@ -83,3 +89,13 @@ MIGRATIONS: Migrations = (
     ),
 )
 # fmt: on
+
+
+@contextmanager
+def opened_archive(path: Path, *, timeout_s: float) -> Iterator[Database]:
+    """Lend the database of an archive, which need not exist; it is one file again afterwards."""
+    database = Database(path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=timeout_s)
+    try:
+        yield database
+    finally:
+        database.close()

@@ -26,13 +26,12 @@ from core.settings import Settings
 from core.text.normal_form import moment_of
 from rooms.sessions import saving
 from rooms.sessions.actions.adopting import adopt
-from rooms.sessions.config import Config, read_config
+from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
-from rooms.sessions.folder import make_folder
 from rooms.sessions.projection import Projection
 from rooms.sessions.projects.noting import note
 from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
-from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
+from rooms.sessions.schema import APPLICATION_ID, ARCHIVE_NAME, MIGRATIONS, opened_archive
 from rooms.sessions.search import index
 from rooms.sessions.session import (
     MOST_FILES,
@@ -42,7 +41,6 @@ from rooms.sessions.session import (
     Draft,
     Session,
 )
-from rooms.sessions.upkeep import archive_file
 
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
@@ -344,12 +342,12 @@ def _with_resolved(
     An archive that cannot be used is no reason for a save to fail: then nothing is resolved.
     """
     path = store.path.parent / hint.archive
-    if not archive_file.NAME.match(hint.archive) or not os.path.lexists(path):
+    if not ARCHIVE_NAME.match(hint.archive) or not os.path.lexists(path):
         return hint
     timeout_s = store.settings.lock_timeout_s
     with (
         suppress(SentinelError),
-        archive_file.opened(path, timeout_s=timeout_s) as file,
+        opened_archive(path, timeout_s=timeout_s) as file,
         file.writing() as kept,
     ):
         found = session_with_id(kept, hint.id)

@@ -152,7 +152,7 @@ def context_save(
     open one of this goal is updated and added to. Write in the user's language; no secrets, no
     source code.
     """
-    from rooms.sessions.agents import agent_of
+    from rooms.sessions.drafting import agent_of
 
     draft = Draft(
         goal=goal,
@@ -191,7 +191,7 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
-    from rooms.sessions.agents import agent_of
+    from rooms.sessions.drafting import agent_of
     from rooms.sessions.search.found import Criteria
 
     since, until = _range("dateRange", dateRange)
@@ -209,7 +209,7 @@ def context_search(
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
-    from rooms.sessions.search.dates import bound_of
+    from rooms.sessions.search.filters import bound_of
 
     if dates is None:
         return "", ""

@@ -12,8 +12,7 @@ import pytest
 
 from rooms.fragments.judging.gemini import is_private
 from rooms.fragments.judging.judge import judge_of
-from rooms.fragments.judging.question import RULE
-from rooms.fragments.judging.verdict import Verdict
+from rooms.fragments.judging.question import RULE, Verdict
 from tests.clients.desk import NEEDS_CLIENTS
 from tests.clients.headless import GEMINI
 from tests.clients.stand_in_model import Events, Request, StandInModel

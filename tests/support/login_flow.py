@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from http_server.access.oauth import Access
+from http_server.access.endpoints import Access
 from http_server.access.watched import Watched
 from http_server.keys import Keys
 from http_server.papers_sqlite import SqlitePapers

@@ -28,7 +28,7 @@ from commands.setup.files import (
     unless_made,
 )
 from commands.setup.remote.address import KEY_VARIABLE, is_readable_on_the_way
-from commands.setup.rooms.offered import rooms_in
+from commands.setup.rooms import rooms_in
 from core.messages import Facts
 
 DEFAULT_REMOTE_ROOMS = ("fragments",)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rooms.sessions.exchange.cleaning import cleaned
+from rooms.sessions.exchange.document import cleaned
 from rooms.sessions.session import Action, Session
 
 MOST_LINKS = 5  # of the sessions that continue one

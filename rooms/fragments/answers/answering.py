@@ -10,7 +10,6 @@ from functools import cache
 
 from core.lessons.record_text import as_json
 from core.messages import say
-from core.postgres.repeating import repeats_when_cut
 from core.text.tokens import Budget, estimate_tokens
 from core.together.one_list import Gathered
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
@@ -19,10 +18,10 @@ from rooms.fragments.answers.lines import is_order
 from rooms.fragments.answers.objects import whole_object
 from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import Query, gathered, recall
 from rooms.fragments.recall.using import count_later
-from rooms.fragments.room import readers
+from rooms.fragments.room import readers, repeats_when_cut
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.feedback import give_feedback
@@ -151,8 +150,7 @@ class Call(Unasked):
         from rooms.fragments.answers import upkept  # few sessions ask
         from rooms.fragments.judging.judge import judge_of
         from rooms.fragments.meaning.embedder import embedder_of
-        from rooms.fragments.upkeep.consolidating import consolidate
-        from rooms.fragments.upkeep.turn import in_turn
+        from rooms.fragments.upkeep.consolidating import consolidate, in_turn
 
         judge, embedder = judge_of(os.environ), embedder_of(os.environ)
         with in_turn(waits=waits):

@@ -7,7 +7,7 @@ from core.messages import say
 from core.text.tokens import Budget
 from rooms.fragments.answers.lines import Scene, id_text
 from rooms.fragments.answers.objects import as_object, link_object
-from rooms.fragments.recall.exploring import Explored
+from rooms.fragments.recall.links import Explored
 
 
 def text(found: Explored, scene: Scene, budget: Budget) -> str:

@@ -1,14 +1,18 @@
-"""Gives a call its room, and its answer the form and the length that are asked for."""
+"""Gives a call its room, and its answer the form and the length that are asked for.
+
+Begins in the background what a write gives rise to: embeddings, and the daily upkeep.
+"""
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.record_text import as_json
 from core.settings import DEFAULT_AGENT, Settings
 from core.together.one_list import Gather
-from rooms.fragments.answers.afterwards import go_on, resting
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError
@@ -16,6 +20,9 @@ from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Line
 from rooms.fragments.room import Room, agent_of, open_room
 from rooms.fragments.saving.activity import end_session
+
+_TENDING = threading.Lock()  # one thread of a process at a time
+_WAIT_S = 1.5  # for one that is at it, which rests after a second
 
 
 class Offer(NamedTuple):
@@ -88,3 +95,34 @@ def _bound(room: Room, agent: str) -> Room:
 
 def _object_text(fragment: Fragment) -> str:
     return as_json(as_object(fragment))
+
+
+def go_on(room: Room) -> None:
+    """Begin what is due, in threads of their own; returns at once."""
+    room = room.for_all()
+    from rooms.fragments.meaning.filling import fill_in_background  # a first answer needs no model
+
+    fill_in_background(room)
+    if _TENDING.acquire(blocking=False):
+        threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Keep the upkeep of this process from its work, as soon as one that is at it rests."""
+    is_resting = _TENDING.acquire(timeout=_WAIT_S)
+    try:
+        yield
+    finally:
+        if is_resting:
+            _TENDING.release()
+
+
+def _tend(room: Room) -> None:
+    from rooms.fragments.judging.settings import has_judge
+    from rooms.fragments.upkeep.daily import tend
+
+    try:
+        tend(room, compares=not has_judge(os.environ))
+    finally:
+        _TENDING.release()

@@ -11,7 +11,7 @@ from core.lessons.upkeep.health import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.settings import Settings
-from core.upkeep.errors import NotMendedError
+from core.upkeep.flaws import NotMendedError
 from rooms.fragments.care.health import OTHERS
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema

@@ -11,9 +11,8 @@ from core.exchange.cleaning import without_secrets
 from core.exchange.document import Target
 from core.text.printable import shown_path
 from rooms.fragments.engine import Entry, Reading, Wanted, pages_of
-from rooms.fragments.exchange.document import BEGINS, SUFFIXES, Head, pieces_of
-from rooms.fragments.exchange.errors import ExchangeError
-from rooms.fragments.exchange.lines import Row
+from rooms.fragments.errors import ExchangeError
+from rooms.fragments.exchange.lines import BEGINS, SUFFIXES, Head, Row, pieces_of
 from rooms.fragments.fragment import (
     Activity,
     Suspicion,

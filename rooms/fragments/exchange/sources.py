@@ -13,8 +13,7 @@ from core.disk.files import reason_of
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.lessons.record import DECODER
 from core.text.printable import shown_path
-from rooms.fragments.exchange.document import MARK, VERSION
-from rooms.fragments.exchange.errors import ExchangeError
+from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.foreign import (
     is_beside,
     is_fragment,
@@ -24,7 +23,7 @@ from rooms.fragments.exchange.foreign import (
     read_rows,
 )
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
-from rooms.fragments.exchange.lines import TYPE_OF, row_of_line
+from rooms.fragments.exchange.lines import MARK, TYPE_OF, VERSION, row_of_line
 from rooms.fragments.fragment import Fragment, Link
 
 MOST_BYTES = 512_000_000  # fits an export of 100,000 fragments with their versions several times

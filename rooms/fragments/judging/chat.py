@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from rooms.fragments.judging.question import RULE, answered, asked
+from rooms.fragments.errors import ServiceError
+from rooms.fragments.judging.question import RULE, Verdict, answered, asked
 from rooms.fragments.judging.settings import CHAT_VARIABLE, JudgeSettings
-from rooms.fragments.judging.verdict import Verdict
-from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.posting import Service, post
 
 TIMEOUT_S = 60.0

@@ -18,10 +18,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
-from rooms.fragments.judging.question import RULE, answered, asked
+from rooms.fragments.errors import ServiceError
+from rooms.fragments.judging.question import RULE, Verdict, answered, asked
 from rooms.fragments.judging.settings import VARIABLE, JudgeSettings
-from rooms.fragments.judging.verdict import Verdict
-from rooms.fragments.services.errors import ServiceError
 
 TIMEOUT_S = 60.0
 PROGRAM = "gemini"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from core.sanitizer import redact
+from rooms.fragments.errors import ServiceError
+from rooms.fragments.judging.question import OneJudge, Verdict
 from rooms.fragments.judging.settings import CHAT, ONNX, JudgeSettings, read
-from rooms.fragments.judging.verdict import OneJudge, Verdict
-from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.pausing import Pausing
 
 

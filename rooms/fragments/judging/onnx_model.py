@@ -11,9 +11,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.judging.question import LABELS, Scores, Verdict, of_scores
 from rooms.fragments.judging.settings import VARIABLE, JudgeSettings
-from rooms.fragments.judging.verdict import LABELS, Scores, Verdict, of_scores
-from rooms.fragments.services.errors import ServiceError, no_package
 
 PACKAGES = ("onnxruntime", "tokenizers", "numpy")
 _MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.project import data_directory
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import (
     KEY_VARIABLE,
     check_address,
@@ -19,7 +20,6 @@ from rooms.fragments.services.address import (
     endpoint,
     value_of,
 )
-from rooms.fragments.services.errors import ServiceError
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
 CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 from core.errors import SentinelError, WaitEndedError
-from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.errors import ServiceError
 
 FIRST_PAUSE_S, MOST_PAUSE_S = 5.0, 600.0
 

@@ -1,10 +1,14 @@
 """Makes vectors of texts with the model that the settings name."""
 
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
 
 from core.sanitizer import redact
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.meaning.settings import (
     LOCAL,
     MOST_DIMENSIONS,
@@ -12,8 +16,7 @@ from rooms.fragments.meaning.settings import (
     EmbeddingSettings,
     read,
 )
-from rooms.fragments.meaning.vectors import vector_of
-from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.services.numbers import finite
 from rooms.fragments.services.pausing import Pausing
 
 QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
@@ -80,3 +83,20 @@ def _embedder(settings: EmbeddingSettings) -> Embedder:
     from rooms.fragments.meaning.local import LocalModel
 
     return Embedder(LocalModel(settings), f"{LOCAL}:{settings.model}")
+
+
+def vector_of(numbers: Iterable[object]) -> bytes:
+    """Return numbers as a vector of length 1, little endian.
+
+    Raises ValueError for what has no direction: no numbers, some that are not finite, only zeros.
+    """
+    given = [finite(number) for number in numbers]
+    largest = max(map(abs, given), default=0.0)
+    if not largest:
+        raise ValueError("no direction")
+    scaled = [number / largest for number in given]  # whose squares are neither 0 nor infinite
+    length = math.sqrt(math.fsum(number * number for number in scaled))
+    vector = array("f", (number / length for number in scaled))
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector.tobytes()

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from rooms.fragments.engine import Reading, Wanted, Writing
+from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
 from rooms.fragments.fragment import Embedding, Fragment
 from rooms.fragments.meaning.background import Background
 from rooms.fragments.meaning.embedder import Embedder, embedder_of
 from rooms.fragments.room import Room
 from rooms.fragments.saving.linking import linked_by_itself
-from rooms.fragments.services.errors import NoVectorsError, OtherModelError, ServiceError
 
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 AT_ONCE = 32  # texts in one request; some services take no more

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.project import data_directory
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import (
     KEY_VARIABLE,
     check_address,
@@ -18,7 +19,6 @@ from rooms.fragments.services.address import (
     endpoint,
     value_of,
 )
-from rooms.fragments.services.errors import ServiceError
 
 VARIABLE = "SENTINEL_MEMORY_EMBEDDINGS"
 MODEL_VARIABLE, DIMENSIONS_VARIABLE = "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS"

@@ -8,8 +8,8 @@ from core.postgres.errors import ServerBusyError
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from rooms.fragments.engine import Reading, Writing
+from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.postgres.schema import Schema
-from rooms.fragments.upkeep.errors import UpkeepBusyError
 
 _LOCK = "upkeep"
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room, readers
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changeable, changing, kept
 
 IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions

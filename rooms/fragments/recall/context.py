@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from core.postgres.repeating import repeats_when_cut
 from core.text.tokens import Budget
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Activity, Fragment
@@ -13,7 +12,7 @@ from rooms.fragments.recall.asked import check_type
 from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.ordering import Worth, by_worth
 from rooms.fragments.recall.recalling import Line, plain_line, taken
-from rooms.fragments.room import Room, readers
+from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.activity import is_over, unreflected
 
 DEFAULT_TOKENS = 2_000

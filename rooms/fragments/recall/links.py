@@ -1,12 +1,17 @@
-"""Follows links from fragments to those that they lead to, one step far."""
+"""Follows links from fragments to those that they lead to, one step far, and shows them of one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rooms.fragments.engine import Reading
+from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.room import Room, readers, repeats_when_cut
+from rooms.fragments.saving.finding import visible
 
 FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
+
+_RELATIONS = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
 
 
 class Step(NamedTuple):
@@ -75,3 +80,25 @@ def _counts(other: Fragment, link: Link, agents: Sequence[str]) -> bool:
     if other.deleted_at or (agents and other.agent not in agents):
         return False
     return not other.superseded_at or link.relation == "superseded_by"
+
+
+class Explored(NamedTuple):
+    """A fragment, and the links from and to it with what is at their other ends."""
+
+    start: Fragment
+    steps: list[Step]
+
+
+@repeats_when_cut
+def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
+    """Return what a fragment is linked to: causes, cures, then the rest, in both directions.
+
+    agent: whose fragments, beside those of the default; "" for all. Raises NoSuchFragmentError,
+    FragmentsError, DatabaseError.
+    """
+    agents = readers(room, agent)
+    with room.engine.reading() as reading:
+        start = visible(reading, start_id, agents)
+        if start.deleted_at:
+            raise NoSuchFragmentError(id=start.id)
+        return Explored(start, steps_from(reading, [start], _RELATIONS, agents))

@@ -6,10 +6,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.errors import SentinelError
-from core.postgres.repeating import repeats_when_cut
 from core.text.tokens import Budget
 from core.together.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.errors import OtherModelError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.meaning.embedder import Embedder, embedder_of
 from rooms.fragments.meaning.filling import is_of
@@ -19,8 +19,7 @@ from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.links import FOLLOWED, Linked, linked_to
 from rooms.fragments.recall.ordering import Worth, by_worth, worth_in
 from rooms.fragments.recall.using import Count, count_use
-from rooms.fragments.room import Room
-from rooms.fragments.services.errors import OtherModelError
+from rooms.fragments.room import Room, repeats_when_cut
 
 __all__ = ["DEFAULT_TOKENS", "Linked", "Query", "Recalled", "plain_line", "recall"]
 

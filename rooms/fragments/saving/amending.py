@@ -7,7 +7,7 @@ from core.text.normal_form import normal_form
 from core.text.tokens import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Reading, Writing
-from rooms.fragments.errors import FragmentsError
+from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.key_terms import keywords_of
 from rooms.fragments.room import Room, named, readers, writer
@@ -21,7 +21,6 @@ from rooms.fragments.saving.drafting import (
     type_word,
     unique_keywords,
 )
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changeable, changing, same_content, successors
 from rooms.fragments.saving.linking import settled, supersede
 from rooms.fragments.saving.making import expiry, fresh_id, renewed, row_of, with_anchor

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.sanitizer import find
 from core.text.normal_form import normal_form
-from rooms.fragments.errors import FragmentsError
+from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
     CONTENT_CHARS,
@@ -22,7 +22,6 @@ from rooms.fragments.fragment import (
     plain_keyword,
 )
 from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.texts import RAW_TIMES, Given, cleaned
 
 MOST_LINKED = 20

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from core.settings import NAME_CHARS
+from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import SITUATION_CHARS, SUGGESTION_CHARS, ToolFeedback
 from rooms.fragments.room import Room, named, writer
 from rooms.fragments.saving import activity
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.texts import Given, cleaned
 
 TRIGGERS = "voluntary", "sampled"

@@ -7,11 +7,10 @@ from dataclasses import replace
 from core.settings import NAME_CHARS
 from core.text.printable import SURROGATE
 from rooms.fragments.engine import Reading, Wanted, Writing
-from rooms.fragments.errors import NoSuchFragmentError
+from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import plain_id
-from rooms.fragments.saving.errors import SavingError
 
 SUPERSEDED_IMPORTANCE = 0.3
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rooms.fragments.engine import Wanted, Writing, pages_of
+from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.drafting import plain_id
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changeable, changing, same_content
 from rooms.fragments.saving.making import recallable, renewed, with_anchor
 from rooms.fragments.saving.remembering import brought_back

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from core.settings import DEFAULT_AGENT
 from rooms.fragments.engine import Reading, Wanted, Writing
+from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment, Link, Suspicion
 from rooms.fragments.kinds import RELATIONS, Relation
 from rooms.fragments.recall.likeness import alike
 from rooms.fragments.room import Room, readers
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changing, kept, successors, superseded
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85

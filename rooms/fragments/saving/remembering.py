@@ -6,13 +6,13 @@ from typing import NamedTuple
 from core.text.tokens import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Writing
+from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, hash_of
 from rooms.fragments.key_terms import keywords_of
 from rooms.fragments.kinds import Tier, TypeRow
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.saving import activity
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
-from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import kept, same_content, successors
 from rooms.fragments.saving.linking import linked_by_itself, put_related
 from rooms.fragments.saving.making import expiry, fresh_id, recallable, row_of, with_anchor, working

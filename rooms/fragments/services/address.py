@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from core.errors import SentinelError
-from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.errors import ServiceError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.errors import ServiceError
 
 PAUSE_S = 30.0
 

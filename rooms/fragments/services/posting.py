@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import is_local
-from rooms.fragments.services.errors import ServiceError
 
 _MOST_BYTES = 64 * 1024 * 1024
 _PIECE_BYTES = 65_536

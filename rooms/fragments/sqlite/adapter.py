@@ -11,12 +11,12 @@ from core.disk.database import Database, DatabaseWriteError
 from core.disk.files import held, make_directory, reason_of
 from core.errors import LogBusyError, SentinelError
 from core.upkeep.purging import purge
+from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.reading import SqliteReading
 from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
 from rooms.fragments.sqlite.vectors import Vectors
 from rooms.fragments.sqlite.writing import SqliteWriting
-from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 
 LOCK_SUFFIX = ".upkeep.lock"
 

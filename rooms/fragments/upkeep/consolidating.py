@@ -1,17 +1,19 @@
 """Consolidates the fragments in eleven steps, one process at a time, and reports what was done."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from core.errors import WaitEndedError
 from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.errors import UpkeepError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.promotion.promoting import for_the_log
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.errors import UpkeepError
 from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
 from rooms.fragments.upkeep.running import STEPS, Run, carry_out, run_of
 from rooms.fragments.upkeep.steps.step import Judge, Work
@@ -24,6 +26,7 @@ MOST_LISTED = 10
 _AT_ONCE = 300
 
 Progress = Callable[[int, int, str], object]
+_consolidating = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +173,14 @@ def _promotable(reading: Reading, room: Room) -> list[Fragment]:
         if life.is_worth_pinning(it):
             found.append(it)
     return sorted(found, key=lambda it: (-life.utility_of(it), it.number))[:MOST_LISTED]
+
+
+@contextmanager
+def in_turn(*, waits: bool) -> Iterator[None]:
+    """Be the one that consolidates. waits: else raise UpkeepError where another call does."""
+    if not _consolidating.acquire(blocking=waits):
+        raise UpkeepError("under_way")
+    try:
+        yield
+    finally:
+        _consolidating.release()

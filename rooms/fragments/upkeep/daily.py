@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from core.errors import SentinelError
 from core.notices import warn
+from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
-from rooms.fragments.upkeep.errors import UpkeepBusyError
 from rooms.fragments.upkeep.running import carry_out, is_due, run_of
 from rooms.fragments.upkeep.steps.step import Work
 

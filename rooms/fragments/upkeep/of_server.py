@@ -13,6 +13,7 @@ from core.errors import SentinelError, WaitEndedError
 from core.notices import warn
 from core.settings import Settings
 from rooms.fragments.engine import Engine
+from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill
@@ -20,7 +21,6 @@ from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
 from rooms.fragments.upkeep.daily import do_daily
-from rooms.fragments.upkeep.errors import UpkeepBusyError
 
 PAUSE_S = 60.0  # between two looks
 _IDLE_LOOKS = 60  # between two looks for idle sessions and keyword sets, which reads all of them

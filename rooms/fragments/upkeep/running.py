@@ -19,11 +19,9 @@ from rooms.fragments.upkeep.steps.ageing import (
     UTILITY_STEP,
 )
 from rooms.fragments.upkeep.steps.contradicting import CONTRADICTIONS_STEP, SUSPICIONS_STEP
-from rooms.fragments.upkeep.steps.embedding import EMBEDDINGS_STEP
-from rooms.fragments.upkeep.steps.hearing import FEEDBACK_STEP
 from rooms.fragments.upkeep.steps.merging import DUPLICATES_STEP
 from rooms.fragments.upkeep.steps.step import At, Step, Work
-from rooms.fragments.upkeep.steps.tidying import TIDYING_STEP
+from rooms.fragments.upkeep.steps.tidying import EMBEDDINGS_STEP, FEEDBACK_STEP, TIDYING_STEP
 
 STEPS: Sequence[Step] = (
     TIERS_STEP,

@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.postgres.repeating import repeats_when_cut
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Suspicion, Version
-from rooms.fragments.room import Room, readers
+from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.activity import is_over, unreflected
 from rooms.fragments.upkeep.running import ENDED, FIGURES, RUN
 

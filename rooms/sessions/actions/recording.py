@@ -21,8 +21,7 @@ from core.lessons.record import utc_now
 from core.project import state_directory
 from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
 from rooms.sessions.actions.policy import is_recorded
-from rooms.sessions.config import Config, read_config
-from rooms.sessions.folder import make_folder
+from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
 
 WAIT_S = 0.05

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
+from core.full_text.candidates import Candidates
 from core.lessons.record import Record
 from core.lessons.record_text import as_json
 from core.messages import say
@@ -18,7 +19,7 @@ from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
 from core.text.tokens import Budget
-from core.together.one_list import Gathered
+from core.together.one_list import Entry, Gathered
 from rooms.sessions.answers import (
     bridge,
     exported,
@@ -29,9 +30,10 @@ from rooms.sessions.answers import (
     warnings,
     whole,
 )
-from rooms.sessions.answers.gathered import sessions_on
-from rooms.sessions.answers.hints import hint_of, is_order, name_of
-from rooms.sessions.search.found import Criteria, Hit, Page
+from rooms.sessions.answers.hints import hint, hint_of, is_order, name_of
+from rooms.sessions.rows import sessions_where
+from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page
+from rooms.sessions.search.index import INDEX
 from rooms.sessions.search.reading import read_whole
 from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.search.statistics import statistics_of
@@ -43,6 +45,7 @@ LOOKED_AT, RELATED = 12, 5  # sessions that resemble a goal; those that a save m
 MOST_LESSONS = 3
 WARNED, RECOMMENDED = 3, 5
 INJECTED = 5
+GATHERED = 20  # whose texts are ranked beside those of the other rooms
 
 
 class Offer(NamedTuple):
@@ -205,3 +208,28 @@ def _search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: 
     from rooms.sessions.projects.searching import search_all  # few searches leave their project
 
     return search_all(store, criteria, limit=limit, offset=offset)
+
+
+def sessions_on(question: str, store: SessionStore) -> Gathered:
+    """Return the sessions that have a good part of a question, and read like no order to a model.
+
+    Raises what the store raises.
+    """
+    with store.database.reading() as connection:
+        if connection is None:
+            return Gathered()
+        found = Candidates(connection, INDEX, question, least=LEAST_SHARE)
+        condition = f"number IN ({', '.join(map(str, found.best[:GATHERED]))})"
+        sessions = [it for it in sessions_where(connection, condition) if not is_order(it)]
+        return Gathered([_entry(it) for it in sessions], found.frequencies)
+
+
+def _entry(session: Session) -> Entry:
+    return Entry(
+        source="session",
+        id=session.id,
+        text="\n".join(session.texts),
+        says=(),
+        line=lambda: hint(session),
+        worth=(0.0, session.date, session.number),
+    )

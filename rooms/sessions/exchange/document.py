@@ -1,14 +1,17 @@
-"""What every form of an exported document is made of: its head, and sessions whole."""
+"""What every form of an exported document is made of: its head, and sessions whole and clean."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.exchange.cleaning import without_secrets
 from core.messages import say
 from rooms.sessions.actions.kinds import KINDS, result_of
 from rooms.sessions.session import Action, Session
 
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
+_PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +76,17 @@ def done_in(action: Action) -> str:
     """Return what an action did, and in which file where that does not say so; unescaped."""
     path = action.file_path if action.file_path not in action.content else ""
     return " ".join(filter(None, (action.content, path)))
+
+
+class Cleaned(NamedTuple):
+    """A session with its actions, and the kind of each secret that was taken out of them."""
+
+    session: Session
+    actions: list[Action]
+    redacted: tuple[str, ...] = ()
+
+
+def cleaned(session: Session, actions: list[Action]) -> Cleaned:
+    """Return a session without secrets; one that any of its texts gives away goes from all."""
+    (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
+    return Cleaned(done, list(others), kinds)

@@ -4,19 +4,22 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from core.disk.configuration import CONFIG_NAME
+from core.exchange.document import Target
 from core.lessons.record import utc_now
+from core.text.printable import shown_path
 from core.text.tokens import Budget
-from rooms.sessions.errors import NoSuchSessionError
-from rooms.sessions.exchange.cleaning import cleaned
-from rooms.sessions.exchange.document import Form, Head, Whole
+from rooms.sessions.errors import ExchangeError, NoSuchSessionError
+from rooms.sessions.exchange.document import Form, Head, Whole, cleaned
 from rooms.sessions.exchange.html_form import HTML
 from rooms.sessions.exchange.json_form import JSON
 from rooms.sessions.exchange.markdown_form import MARKDOWN
-from rooms.sessions.exchange.output import target_of
+from rooms.sessions.projection import NAME as PROJECTION_NAME
 from rooms.sessions.rows import actions_of, sessions_where
-from rooms.sessions.search.dates import bound_of
+from rooms.sessions.search.filters import bound_of
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import SessionStore, resolve, shown_name
 
@@ -24,6 +27,7 @@ FormName = Literal["markdown", "json", "html"]
 FORMS: Mapping[FormName, Form] = {"markdown": MARKDOWN, "json": JSON, "html": HTML}
 
 _SAVED = "coalesce(nullif(updated_at, ''), created_at)"
+_OWN = frozenset((CONFIG_NAME, PROJECTION_NAME))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ def export(
     SessionsError, ExchangeError, and what the store raises.
     """
     chosen_form = FORMS[form]
-    target = target_of(store.root, output, chosen_form, form) if output else None
+    target = _target_of(store.root, output, chosen_form, form) if output else None
     with _chosen(store, since, until, names) as (count, wholes):
         head = _head(store, count)
         if target:
@@ -174,3 +178,19 @@ def _wholes(
 def _clean(session: Session, actions: list[Action], parent: int) -> Whole:
     clean = cleaned(session, actions)
     return Whole(clean.session, clean.actions, parent)
+
+
+def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
+    """Return the file that an export may become. Raises ExchangeError.
+
+    root: of the project. name: of the form, for a sentence.
+    """
+
+    def refused(key: str, **facts: str) -> ExchangeError:
+        suffix, suffixes = form.suffixes[0].lstrip("."), ", ".join(form.suffixes)
+        about = {"path": shown_path(output), "form": name, "suffix": suffix, "suffixes": suffixes}
+        return ExchangeError(key, **about, **facts)
+
+    return Target(
+        root, output, suffixes=form.suffixes, begins=form.begins, refused=refused, own=_OWN
+    )

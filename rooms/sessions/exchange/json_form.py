@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.exchange.json_text import as_json
+from core.exchange.json_values import as_json
 from core.messages import say
 from rooms.sessions.exchange.document import MARK, Form, Head, Whole
 

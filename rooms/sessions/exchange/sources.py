@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.text.printable import shown_path
+from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.document import MARK
-from rooms.sessions.exchange.errors import ExchangeError
 from rooms.sessions.exchange.incoming import Incoming, incoming
 from rooms.sessions.exchange.json_form import VERSION
 

@@ -3,18 +3,18 @@
 import contextlib
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from core.settings import Settings
+from core.text.ranking import Ranking
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.consent import is_shared, name_of
 from rooms.sessions.projects.hints import global_database, hints_of, projects_in, roots_with
 from rooms.sessions.search.filters import Filter
-from rooms.sessions.search.found import Criteria, Hit, Level, Page
-from rooms.sessions.search.listed import newest, ranked
+from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Level, Page, level_of
 from rooms.sessions.search.searching import MOST_OFFSET, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions
@@ -43,7 +43,7 @@ def _others(store: SessionStore, criteria: Criteria) -> list[Hit]:
     known = list(_elsewhere(store))
     known.sort(key=lambda it: it[0].updated_at)  # of equal hits the newer one comes first
     sessions = [replace(session, number=at) for at, (session, _) in enumerate(known)]
-    found = ranked(criteria.query, sessions) if criteria.query.strip() else newest(sessions)
+    found = _ranked(criteria.query, sessions) if criteria.query.strip() else _newest(sessions)
     return [
         Hit(known[hit.session.number][0], hit.level, known[hit.session.number][1])
         for hit in found
@@ -104,3 +104,21 @@ def _elsewhere(store: SessionStore) -> Iterator[tuple[Session, str]]:
 def _takes_part(root: str) -> bool:
     """Return whether a project still shares, and is still there."""
     return is_shared(root, os.environ) and os.path.isdir(root)
+
+
+def _newest(sessions: Iterable[Session]) -> list[Hit]:
+    """Return all of these sessions, the newest first."""
+    order = sorted(sessions, key=lambda it: (it.updated_at, it.number), reverse=True)
+    return [Hit(session) for session in order]
+
+
+def _ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
+    """Return those of these sessions that have a good part of a question, the best first."""
+    kept = list(sessions)
+    ranking = Ranking(query, ["\n".join(it.texts) for it in kept])
+    shares, known = ranking.shares(), ranking.shares(any_word=True)
+    return [
+        Hit(kept[at], level_of(shares[at]))
+        for at in ranking.order()
+        if known.get(at, 0.0) >= LEAST_SHARE
+    ]

@@ -3,9 +3,10 @@
 import sqlite3
 from functools import lru_cache
 
+from core.text.normal_form import bound_of as moment_of
 from core.text.normal_form import end_of, normal_form
+from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import tags_of
-from rooms.sessions.search.dates import bound_of
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.session import Session
 
@@ -67,3 +68,14 @@ def _tags_in(text: str | None) -> frozenset[str]:
 
 def _plain(tag: str) -> str:
     return normal_form("NFC", tag).strip().casefold()
+
+
+def bound_of(field: str, text: str) -> str:
+    """Return a day as a day, a moment in UTC, "" for a blank text. Raises SessionsError.
+
+    field: the name of the argument that holds it.
+    """
+    found = moment_of(text)
+    if text.strip() and not found:
+        raise SessionsError("bad_date", field=field)
+    return found

@@ -112,3 +112,29 @@ def _of_archives(store: SessionStore, ids: Collection[str], since: str) -> _Part
                 if id_ in ids:
                     failed, actions = failed + failures, actions + done
     return _Parts(failed, actions)
+
+
+class Effect(NamedTuple):
+    """Counts over all sessions, archived ones too.
+
+    warned: with a failure, or something that is in the way. continued: with a later session that
+    goes on from them.
+    """
+
+    warned: int = 0
+    continued: int = 0
+
+
+_WARNED = "SELECT count(*) FROM contexts WHERE has_warnings"
+_CONTINUED = (
+    "SELECT count(DISTINCT parent_id) FROM contexts WHERE parent_id IN (SELECT id FROM contexts)"
+)
+
+
+def effect_of(store: SessionStore) -> Effect:
+    """Return the counts. Raises what the store does."""
+    with store.database.reading() as connection:
+        if connection is None:
+            return Effect()
+        [warned], [continued] = (connection.execute(it).fetchone() for it in (_WARNED, _CONTINUED))
+    return Effect(warned, continued)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.database import Database
-from rooms.sessions.errors import SessionsError
+from rooms.sessions.errors import SessionsError, UpkeepError
 from rooms.sessions.rows import (
     INTO_ACTIONS,
     actions_of,
@@ -22,11 +22,10 @@ from rooms.sessions.rows import (
     sessions_where,
     values_of_action,
 )
-from rooms.sessions.search.dates import bound_of
+from rooms.sessions.schema import ARCHIVE_NAME, opened_archive
+from rooms.sessions.search.filters import bound_of
 from rooms.sessions.session import Action, Changes, Session
 from rooms.sessions.store import SessionStore, insert, update
-from rooms.sessions.upkeep import archive_file
-from rooms.sessions.upkeep.errors import UpkeepError
 
 _YEAR = re.compile(r"[0-9]{4}")
 _BATCH = 200  # sessions in one transaction, for which other writers wait
@@ -83,7 +82,7 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
     path = store.path.parent / session.archive
     facts = {"name": f"#{session.number}", "path": str(path)}
     # The name came from the database, whoever wrote that.
-    if not archive_file.NAME.match(session.archive):
+    if not ARCHIVE_NAME.match(session.archive):
         raise UpkeepError("archive_without", **facts)
     with archive(store, path) as file, file.reading() as connection:
         if connection is None:
@@ -104,12 +103,12 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
 def archives_of(store: SessionStore) -> list[Path]:
     """Return the archives beside the database, the oldest year first."""
     found = store.path.parent.glob("archive-*.db")
-    return sorted(path for path in found if archive_file.NAME.match(path.name))
+    return sorted(path for path in found if ARCHIVE_NAME.match(path.name))
 
 
 def archive(store: SessionStore, path: Path) -> AbstractContextManager[Database]:
-    """Lend the database of an archive; see `archive_file.opened`."""
-    return archive_file.opened(path, timeout_s=store.settings.lock_timeout_s)
+    """Lend the database of an archive; see `opened_archive`."""
+    return opened_archive(path, timeout_s=store.settings.lock_timeout_s)
 
 
 def _move(store: SessionStore, condition: str, date: str) -> list[Session]:

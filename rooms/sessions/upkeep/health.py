@@ -9,24 +9,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.disk.configuration import CONFIG_NAME
 from core.disk.database import Database, DatabaseDamagedError
 from core.errors import SentinelError
+from core.git import HistoryError, WorkTree
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.settings import Settings
 from core.upkeep.flaws import flaw_in, is_sound
-from rooms.sessions.config import config_path, unknown_keys
+from rooms.sessions.config import FOLDER, config_path, unknown_keys
 from rooms.sessions.errors import SessionsError
+from rooms.sessions.projection import NAME
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, projects_in
 from rooms.sessions.search.index import INDEX
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive, archives_of
-from rooms.sessions.upkeep.in_git import git_findings
 from rooms.sessions.upkeep.secrets import ORPHANS, kept_aside
 
 WAITING_DAYS = 30
 STALE = f"julianday(created_at) < julianday('now') - {WAITING_DAYS}"
+_DATABASES = "*.db*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,3 +182,43 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def git_findings(store: SessionStore) -> Iterator[Finding]:
+    """Yield what git has of the sessions' directory, and what it would take in by mistake."""
+    folder = store.path.parent
+    if not folder.is_dir():
+        return
+    try:
+        tree = WorkTree(store.root)
+        below = folder.relative_to(store.root).as_posix()
+        tracked = _listed(tree, f":(glob){below}/{_DATABASES}")
+        for path in tracked:
+            yield Finding("sessions_tracked", "warning", facts={"path": path})
+        if not tracked and not all(_is_ignored(tree, name) for name in _names_of(store.path)):
+            facts = {"path": f"{below}/.gitignore", "name": store.path.name}
+            yield Finding("sessions_not_ignored", "warning", facts=facts, fixable=True)
+        files = [f"{below}/{NAME}", f"{FOLDER}/{CONFIG_NAME}"]
+        present = [path for path in files if os.path.isfile(store.root / path)]
+        carried = _listed(tree, *(f":(literal){path}" for path in present)) if present else []
+        for path in present:
+            kind = "sessions_carried" if path in carried else "sessions_not_carried"
+            yield Finding(kind, "note", facts={"path": path})
+    except HistoryError:  # no git here; the doctor says so of the log
+        return
+
+
+def _names_of(path: Path) -> tuple[str, str]:
+    """Return the database, and the name of a copy, which need not be there."""
+    return str(path), f"{path}.copy-0"
+
+
+def _is_ignored(tree: WorkTree, path: str) -> bool:
+    return tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode == 0
+
+
+def _listed(tree: WorkTree, *patterns: str) -> list[str]:
+    """Return the tracked files of these patterns, relative to the project."""
+    return [
+        os.fsdecode(it) for it in tree.ask("ls-files", "-z", "--", *patterns).split(b"\0") if it
+    ]

@@ -10,8 +10,8 @@ from core.disk.database import Database
 from core.disk.files import reason_of
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
-from core.upkeep.errors import NotMendedError
-from rooms.sessions.folder import IGNORED, make_folder
+from core.upkeep.flaws import NotMendedError
+from rooms.sessions.config import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
 from rooms.sessions.projects.sharing import refresh, share

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.clients.changed_lines import new_lines
 from commands.clients.events import (
     HOOKS,
     MOST_FILES,
@@ -14,6 +13,7 @@ from commands.clients.events import (
     Moment,
     answer,
     inside,
+    new_lines,
     read_moment,
 )
 from tests.support.rows import none_of

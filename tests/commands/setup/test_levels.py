@@ -12,7 +12,7 @@ from commands.clients.configured import configured_clients
 from commands.clients.table import CLIENTS, COMMANDS
 from commands.setup.files import Tree
 from commands.setup.here import commands_here, tree_of
-from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
+from commands.setup.plan import MARK, with_kept_out, without_kept_out
 from core.lessons.file import COMPANIONS
 from tests.support.cli_process import Run
 from tests.support.desk import Desk

@@ -9,7 +9,7 @@ import pytest
 
 from commands.clients.table import CLIENTS, RECORDING
 from commands.setup.files import LEVELS, Level
-from commands.setup.rooms.choice import TOKENS
+from commands.setup.rooms import TOKENS
 from core.messages import Language
 from tests.support.desk import Desk
 from tests.support.sentences import sentence

@@ -21,10 +21,10 @@ from core.postgres.errors import (
     ServerUnreachableError,
 )
 from core.postgres.pool import Pool
-from core.postgres.repeating import repeats_when_cut
 from core.postgres.server import Server
 from rooms.fragments.engine import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.room import repeats_when_cut
 from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import postgres
 from tests.support.sentences import in_language

@@ -8,7 +8,7 @@ import pytest
 from fastmcp import FastMCP
 from starlette.testclient import TestClient
 
-from http_server.access.oauth import Access
+from http_server.access.endpoints import Access
 from http_server.keys import Keys
 from http_server.papers_sqlite import SqlitePapers
 from http_server.serving.app import Service, assembled

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from core.settings import Settings
-from rooms.sessions.config import Config
+from rooms.sessions.config import IGNORED, Config
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
-from rooms.sessions.folder import IGNORED
 from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session
 from rooms.sessions.store import (
     Saved,

@@ -7,8 +7,8 @@ A judge that is sure decides; a pair of which it is not waits for the caller, or
 from typing import NamedTuple
 
 from rooms.fragments.engine import Wanted, Writing
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.steps.step import At, Judge, Opening, Page, Step, Verdict, Work
 from rooms.fragments.upkeep.suspecting import Pair, drop, pairs_with, pending, settle, still
 

@@ -1,15 +1,21 @@
-"""The step that puts in order what lies around the fragments, and counts what is doubtful."""
+"""Three steps around the fragments: order, what was said of the tools, missing embeddings."""
 
 from rooms.fragments.engine import Wanted, Writing
-from rooms.fragments.fragment import Activity
+from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.steps.step import AT_ONCE, At, Page, Step, Work, next_after
+from rooms.fragments.upkeep.feedback import feedback_report
+from rooms.fragments.upkeep.steps.step import AT_ONCE, At, Opening, Page, Step, Work, next_after
 
 ACTIVITY_DAYS = 90
+FEEDBACK_DAYS = 365
 
 
 def _tidy(writing: Writing, work: Work, at: At) -> Page:
-    """Mend the index, drop links that lead nowhere, and what is known of sessions long past."""
+    """Mend the index, drop links that lead nowhere, and what is known of sessions long past.
+
+    Counts what is doubtful as well.
+    """
     page = writing.find(Wanted(state="all", after=at.after), limit=AT_ONCE)
     links = writing.links([it.id for it in page])
     ends = {id_ for it in links for id_ in (it.from_id, it.to_id)}
@@ -26,3 +32,38 @@ def _tidy(writing: Writing, work: Work, at: At) -> Page:
 
 _CHANGED = ("index", "links", "activities")
 TIDYING_STEP = Step("tidying", _tidy, (*_CHANGED, "doubtful"), _CHANGED)
+
+
+def _feedback(writing: Writing, work: Work, at: At) -> Page:
+    """Reckon up what was said of the tools, and let go of what was said long ago."""
+    end = life.before(work.now, days=FEEDBACK_DAYS)
+    thinned = sum(writing.forget_entries(kind, before=end) for kind in (ToolFeedback, TaskFeedback))
+    report = feedback_report(writing)
+    answers = sum(it.count for it in report.tools)
+    figures = {"tools": len(report.tools), "answers": answers, "tasks": report.tasks}
+    return Page({**figures, "thinned": thinned})
+
+
+FEEDBACK_STEP = Step("feedback", _feedback, ("tools", "answers", "tasks", "thinned"), ("thinned",))
+
+
+def _fill(opening: Opening, work: Work, at: At) -> bool:
+    """Have them made, once it is known how many are missing; return whether that failed."""
+    if not work.fill or not at.after:
+        return False
+    try:
+        work.fill()
+    except ServiceError:  # one that is off keeps no other step from its work
+        return True
+    return False
+
+
+def _embeddings(writing: Writing, work: Work, at: At) -> Page:
+    """Count first, then what was made. after: how many were missing before."""
+    missing = sum(writing.count(Wanted(has_vector=False)).values())
+    if not at.after:
+        return Page({"missing": missing}, missing if missing and work.fill else None)
+    return Page({"made": max(at.after - missing, 0), "failed": int(bool(at.asked))})
+
+
+EMBEDDINGS_STEP = Step("embeddings", _embeddings, ("missing", "made", "failed"), ("made",), _fill)

@@ -14,7 +14,7 @@ from core.disk.copies import copies_of, date_of
 from core.disk.database import DatabaseDamagedError
 from core.project import FRAGMENTS_PLACE
 from core.settings import Settings
-from core.upkeep.errors import NotMendedError
+from core.upkeep.flaws import NotMendedError
 from rooms.fragments.care.health import look
 from rooms.fragments.care.mending import mend
 from rooms.fragments.engine import Wanted

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.exchange.errors import ExchangeError
+from rooms.fragments.errors import ExchangeError, FragmentsError
 from rooms.fragments.exchange.exporting import Choice, document, export
 from rooms.fragments.exchange.importing import carry_out, planned
 from rooms.fragments.exchange.sources import read_source, read_text

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rooms.fragments.engine import Wanted
-from rooms.fragments.exchange.document import MARK, VERSION
-from rooms.fragments.exchange.errors import ExchangeError
+from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.exporting import Choice, export
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
+from rooms.fragments.exchange.lines import MARK, VERSION
 from rooms.fragments.exchange.sources import MOST_BYTES, read_source, read_text
 from rooms.fragments.fragment import Fragment, Link, ToolFeedback, Version
 from rooms.fragments.room import Room

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.judging.gemini import GeminiJudge, found_program, is_private
-from rooms.fragments.judging.question import RULE
+from rooms.fragments.judging.question import RULE, Verdict
 from rooms.fragments.judging.settings import JudgeSettings
-from rooms.fragments.judging.verdict import Verdict
 from rooms.fragments.models import check, missing
-from rooms.fragments.services.errors import ServiceError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
 

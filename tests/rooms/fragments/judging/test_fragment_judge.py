@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.judging.chat import ChatJudge
 from rooms.fragments.judging.judge import Judge, judge_of
-from rooms.fragments.judging.question import RULE, answered, asked
+from rooms.fragments.judging.question import RULE, SURE, Verdict, answered, asked, of_scores
 from rooms.fragments.judging.settings import check, read
-from rooms.fragments.judging.verdict import SURE, Verdict, of_scores
-from rooms.fragments.services.errors import ServiceError
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 

@@ -15,7 +15,7 @@ from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.postgres.terms import EVERY
 from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.remembering import remember

@@ -22,7 +22,7 @@ from rooms.fragments.fragment import CONTENT_BYTES, Fragment, ToolFeedback, Vers
 from rooms.fragments.kinds import RELATIONS
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_session

@@ -16,14 +16,14 @@ from core.settings import Settings
 from rooms.fragments.care.on_server import look_at
 from rooms.fragments.config import read_config
 from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import NoVectorsError
 from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.meaning.embedder import vector_of
 from rooms.fragments.meaning.filling import fill
-from rooms.fragments.meaning.vectors import vector_of
 from rooms.fragments.postgres import schema
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.room import Room
-from rooms.fragments.services.errors import NoVectorsError
 from tests.support.cli_process import Run
 from tests.support.embedding_service import embedder, embeddings
 from tests.support.real_engines import postgres

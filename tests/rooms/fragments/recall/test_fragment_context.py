@@ -11,7 +11,7 @@ from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Activity, Fragment, Link
 from rooms.fragments.kinds import Relation
 from rooms.fragments.recall.context import Context, restore_context
-from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import plain_line
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_session

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment
 from rooms.fragments.meaning.embedder import Embedder
 from rooms.fragments.meaning.filling import fill
@@ -16,7 +17,6 @@ from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.services.errors import ServiceError
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import a_room

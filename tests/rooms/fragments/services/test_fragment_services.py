@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import endpoint, is_local
-from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.pausing import PAUSE_S, Pausing
 from rooms.fragments.services.posting import Service, post
 from tests.support.sentences import in_language

@@ -13,6 +13,7 @@ import pytest
 from core.cancellation import Cancellation
 from core.disk.copies import copies_of
 from rooms.fragments.engine import Engine, Writing
+from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
@@ -20,7 +21,6 @@ from rooms.fragments.sqlite.adapter import LOCK_SUFFIX
 from rooms.fragments.upkeep import daily
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
-from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.upkeep.running import STEPS
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.settings import Settings
-from rooms.sessions.exchange.errors import ExchangeError
+from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.exporting import export
 from rooms.sessions.exchange.importing import Plan, carry_out, planned
 from rooms.sessions.exchange.sources import read_source, read_text

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions.exchange.errors import ExchangeError
+from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.exporting import FormName, export
 from rooms.sessions.store import SessionStore
 from tests.support.sentences import in_language

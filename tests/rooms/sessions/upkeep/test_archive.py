@@ -13,12 +13,12 @@ import pytest
 
 from core.disk.database import DatabaseDamagedError, DatabaseNewerError
 from core.project import CONTEXT_DIRECTORY
+from rooms.sessions.errors import UpkeepError
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search
 from rooms.sessions.session import Blocker, Changes, Decision, Draft, Session
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before, archives_of, whole
-from rooms.sessions.upkeep.errors import UpkeepError
 from tests.support.costly import one_in
 from tests.support.faults import Child
 from tests.support.room import OLD, a_room, act, failed, saved

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_session
@@ -14,7 +15,6 @@ from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.steps.step import Verdict
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom

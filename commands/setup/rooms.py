@@ -1,12 +1,16 @@
 """Says which rooms of the memory a client's entry offers, and how it names them."""
 
+import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commands.clients.machine import entry_line, expander, script_at, value_of
 from commands.clients.table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
+from commands.terminal.printing import print_lines
 from core.errors import RoomsError
+from core.messages import has_sentence, say
+from core.project import FRAGMENTS_PLACE
 from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
 
 OPTION = "--rooms"
@@ -14,6 +18,15 @@ OPTION = "--rooms"
 _ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
 # What says where a room keeps its data, if that is not in the project, and as whom it is asked.
 _PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
+# What the list of its tools costs in every session, as the tokenizer o200k_base counts it. A test
+# of benchmarks/tokens.py holds these.
+TOKENS = {
+    "lessons": 613,
+    "sessions": 1_135,
+    "sessions:core": 846,
+    "fragments": 1_452,
+    "fragments:core": 650,
+}
 
 
 def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:
@@ -58,3 +71,22 @@ def _variable(entry: Mapping[str, Any]) -> str:
     env = entry.get("env")
     value = env.get(ROOMS_VARIABLE) if isinstance(env, dict) else None
     return value.strip() if isinstance(value, str) else ""
+
+
+def given_rooms(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the rooms of `--rooms`, None where it is not given. Refuses unknown: SystemExit(2)."""
+    try:
+        return None if arguments.rooms is None else read_rooms(arguments.rooms)
+    except RoomsError as error:
+        arguments.refuse(say("setup.bad_rooms", known=str(error.facts["known"])))
+        return None
+
+
+def tell_rooms(job: Job) -> None:
+    """Say what a room that was asked for does, and what it costs."""
+    for room in job.rooms or () if not (job.remove or job.url) else ():
+        if has_sentence(f"setup.room_{room}"):
+            facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
+            print_lines([say(f"setup.room_{room}", **facts)])
+        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
+            print_lines([say("setup.place_stays", variable=FRAGMENTS_PLACE)])

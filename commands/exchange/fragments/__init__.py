@@ -1,1 +1,0 @@
-"""Takes fragments from elsewhere into the room of this person."""

@@ -1,1 +1,0 @@
-"""Actions on the server that keeps the fragments of a team."""

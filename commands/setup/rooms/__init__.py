@@ -1,1 +1,0 @@
-"""Knows the rooms of the memory that clients are set up for."""

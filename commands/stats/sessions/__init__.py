@@ -1,1 +1,0 @@
-"""Tells in `cli.py stats` how many sessions a project has and what came of them."""
