@@ -184,7 +184,8 @@ def edited(record: Record, before: Texts, after: Texts, root: Path) -> tuple[Rec
     if after["when"] != before["when"]:
         lines = [line for line in after["when"].split("\n") if line.strip()]
         reach = reach_of(paths, lines, root, when)
-        when, notes = reach.triggers, reach.notes
+        kept = when if reach.common else ()  # where all new ones go, the old ones stay
+        when, notes = reach.triggers or kept, reach.notes
     elif after["paths"] != before["paths"]:
         notes = reach_of(paths, (), root).notes
     changed = replace(
