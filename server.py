@@ -11,6 +11,7 @@ Run it with `python server.py [--project DIR]`. Standard output belongs to the p
 read goes to standard error and never holds a record's text.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -28,18 +29,24 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
 if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave out this directory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+# The library is imported in a third less time so. A model of the protocol is built when a message
+# first needs it: of several hundred a session uses a few dozen. The search for plugins of pydantic
+# reads the metadata of every package. The collector rests and then passes over what is there, more
+# than a hundred thousand objects that nearly all stay. A switch that a later pydantic no longer
+# knows costs time, and nothing else.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+gc.disable()
+from pydantic import BaseModel, BeforeValidator, Field
+
+BaseModel.model_config["defer_build"] = True
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from protocol.quick_start import quick_start
-
-with quick_start():
-    from pydantic import BeforeValidator, Field
-    from pydantic.json_schema import SkipJsonSchema
-
-    from protocol.lenient import no_flag
-    from protocol.tools import SessionlessServer
+from pydantic.json_schema import SkipJsonSchema
 
 from core.cancellation import Cancellation
 from core.errors import RoomsError, SentinelError
@@ -61,7 +68,7 @@ from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.printable import printable
 from core.text.tokens import Budget
-from protocol.asking_git import check_missing, has_uncommitted, within_reach
+from protocol.arguments import Text, Tokens, no_flag
 from protocol.call import (
     RequestError,
     arguments,
@@ -70,10 +77,12 @@ from protocol.call import (
     warn,
     warn_if_cancelled,
 )
-from protocol.ending import Ending
-from protocol.injection import Shown, injection
-from protocol.streams import take_streams
-from protocol.under_way import UnderWay
+from protocol.stdio import UnderWay, serve_streams
+from protocol.tools import SessionlessServer, Shown, injection
+
+del BaseModel.model_config["defer_build"]
+gc.freeze()
+gc.enable()
 
 if TYPE_CHECKING:
     from core.together.one_list import Gathered
@@ -84,12 +93,6 @@ MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
 mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
-
-
-# fmt: off
-# Models send null for what they leave out, and a text for a list: both are taken, neither is shown.
-Text = str | SkipJsonSchema[None]
-Tokens = list[str] | SkipJsonSchema[str | None]
 
 Topic = Annotated[
     str,
@@ -116,8 +119,6 @@ Triggers = Annotated[
         " mistake: LocalDate.now("
     ),
 ]
-# fmt: on
-
 
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
@@ -133,6 +134,17 @@ class Call(NamedTuple):
 @contextmanager
 def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Call]:
     """Open the log for one call. Raises SentinelError; see `opened_project`."""
+
+    def check_missing(log_path: Path) -> None:
+        from core.git import check_missing  # a log that is there needs no git
+
+        check_missing(log_path)
+
+    def is_uncommitted() -> bool:
+        from core.git import is_uncommitted  # only a compaction needs it
+
+        return is_uncommitted(store.path, store.read_bytes)
+
     with opened_project(writes=writes) as (project, settings):
         if threshold is not None:
             check_threshold(threshold)
@@ -142,9 +154,25 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
             project=str(project.root),
             settings=settings,
             own_threshold=threshold,
-            is_uncommitted=lambda: has_uncommitted(store),
+            is_uncommitted=is_uncommitted,
         )
         yield Call(store, frame)
+
+
+def within_reach(draft: Draft, project: str) -> tuple[Draft, list[str]]:
+    """Return a draft without triggers that are too common, and what to say of its anchors.
+
+    Where all are, the record keeps those that it has. project: the path of its directory. Raises
+    SentinelError where a path or a trigger is none.
+    """
+    if not (draft.paths or draft.when):
+        return draft, []
+    from core.lessons.reach import reach_of  # not every save has anchors
+
+    reach = reach_of(draft.paths or (), draft.when or (), Path(project))
+    if reach.common:
+        draft = replace(draft, when=reach.triggers or None)
+    return draft, reach.notes
 
 
 @mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))
@@ -323,7 +351,13 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
     has_lessons = "lessons" in names
     instructions = [INSTRUCTIONS] if has_lessons else []
     if not has_lessons:
-        withdraw_log()
+        showing.remove(LESSONS)
+        for tool in (search_memory, log_memory, compact_memory):
+            mcp.local_provider.remove_tool(tool.__name__)
+        for prompt in (start_task, finish_task, compact):
+            mcp.local_provider.remove_prompt(prompt.__name__)
+        mcp.local_provider.remove_resource("memory://log")
+        mcp.local_provider.remove_template("memory://record/{id}")
     for name, room in zip(names, rooms, strict=True):
         core_only = room.endswith(":core")
         if name == "sessions":
@@ -346,18 +380,6 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
     return errors
 
 
-def withdraw_log() -> None:
-    """Take back the tools, the resources and the prompts of the log."""
-    offered = mcp.local_provider
-    for tool in (search_memory, log_memory, compact_memory):
-        offered.remove_tool(tool.__name__)
-    for prompt in (start_task, finish_task, compact):
-        offered.remove_prompt(prompt.__name__)
-    showing.remove(LESSONS)
-    offered.remove_resource("memory://log")
-    offered.remove_template("memory://record/{id}")
-
-
 def main() -> None:
     """Serve over stdio until the client closes standard input, or over HTTP until a signal."""
     with speaking(language_of(os.environ, for_person=True)):
@@ -378,21 +400,14 @@ def main() -> None:
     if not (errors := (*errors, *offer_rooms(rooms))):
         try:
             warn(settings.warnings)
-            serve_http(rooms) if wants_http(arguments) else serve_streams(parser)
+            if wants_http(arguments):
+                serve_http(rooms)
+            else:
+                serve_streams(mcp, under_way, at_end)
         except SentinelError as error:
             errors = (error,)
     lines = [f"{SERVER}: {error}\n" for error in errors]
     parser.exit(2 if lines else 0, "".join(lines))
-
-
-def serve_streams(parser: Parser) -> None:
-    """Serve over standard input and output."""
-    if sys.stdin is None or sys.stdout is None:
-        parser.exit(2, f"{SERVER}: {say('protocol.no_streams')}\n")
-    ending = Ending(under_way, at_end)
-    ending.watch()
-    take_streams(under_way, ending.on_end_of_input, ending.on_failed_output)
-    mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 
 
 def serve_http(rooms: tuple[str, ...]) -> None:
@@ -408,10 +423,13 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     from rooms.fragments.upkeep.of_server import begin
 
     begun = begin(read_settings(os.environ), os.environ, cancellation)
-    engine = begun.name, begun.check
-    ended, figures = begun.end_session, begun.figures
-    given = mcp, VERSION, options, rooms
-    serve(*given, engine=engine, cache=begun.cache, on_session_end=ended, gauges=figures)
+    serve(
+        *(mcp, VERSION, options, rooms),
+        engine=(begun.name, begun.check),
+        cache=begun.cache,
+        on_session_end=begun.end_session,
+        gauges=begun.figures,
+    )
 
 
 if __name__ == "__main__":

@@ -1,18 +1,33 @@
-"""Says in sentences which arguments of a call are wrong, without the values that were sent.
+"""The arguments of a call: what is taken where models err, and the sentence where it is refused.
 
-What the core refuses itself has its sentence there.
+A model sends null for what it leaves out, and a text for a list or an object. Both are taken, and
+neither is shown in a schema, which costs tokens and would invite it.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any, ClassVar
 
-from pydantic import ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from core.errors import LoneSurrogateError, UnknownTypeError
 from core.messages import say
 from core.text.printable import one_line
-from protocol.half_characters import LONE_SURROGATE
+
+NULL = SkipJsonSchema[None]
+LONE_SURROGATE = {"lone_surrogate": True}  # no text, so that the argument is refused
+MOST_SENTENCES = 5
 
 _EXPECTED = {
     "compact_threshold": "expected_number",
@@ -31,19 +46,106 @@ _EXPECTED_OF_KIND = {
     "less_than_equal": "most",
     "greater_than_equal": "least",
 }
+_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 _MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 _NULL_BRANCH = "none"
 # What pydantic calls a member of a union, as a step between a field and its parts.
 _BRANCH = re.compile(r"none|str|int|float|bool|(?:list|literal|function-[a-z]+)\[.*", re.DOTALL)
 _WORD = re.compile("'([^']*)'")
-MOST_SENTENCES = 5
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parsed(value: object) -> object:
+    """Return what JSON in a text stands for; anything else as it is."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def listed(value: object) -> object:
+    """Return a list for JSON in a text, for a single text and for a single object."""
+    value = parsed(value)
+    if isinstance(value, str | dict):
+        return [value] if value else None
+    return value
+
+
+def split(value: object) -> object:
+    """Return a list for JSON in a text and for words with commas between them."""
+    value = parsed(value)
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def word(value: object) -> object:
+    """Return a word in lower case, null for a blank one."""
+    return value.strip().lower() or None if isinstance(value, str) else value
+
+
+def no_flag(value: object) -> object:
+    """Refuse true and false, which Python takes for numbers."""
+    if isinstance(value, bool):
+        raise ValueError("a number is needed")
+    return value
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = str | NULL
+Tokens = list[str] | SkipJsonSchema[str | None]
+Texts = Annotated[list[str] | NULL, BeforeValidator(split)]
+Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 for "12"
+# The bounds come first: behind a validator they are no minimum and maximum in the schema.
+OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(no_flag)] | NULL
+NotNegative = Annotated[int, Field(ge=0), BeforeValidator(no_flag)] | NULL
+# Its bounds are told in words: as two keys of a schema they cost three times as much.
+Share = (
+    Annotated[
+        float,
+        Field(ge=0, le=1),
+        BeforeValidator(no_flag),
+        WithJsonSchema({"type": "number"}),
+    ]
+    | NULL
+)
+
+
+def _shortened(schema: dict[str, Any]) -> None:
+    """Take out of a schema what a model need not read."""
+    schema.pop("description", None)
+    for each in schema["properties"].values():
+        each.pop("default", None)
+
+
+class Part(BaseModel):
+    """An object within an argument; a text in its place is its `text_field`, else its first."""
+
+    passed_over: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
+    text_field: ClassVar[str] = ""
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shortened)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        value = parsed(value)
+        if isinstance(value, str):
+            return {cls.text_field or next(iter(cls.model_fields)): value}
+        if isinstance(value, dict):
+            kept = ((k, v) for k, v in value.items() if k not in cls.passed_over)
+            return {key: each for key, each in kept if each is not None}
+        return value
 
 
 def argument_sentence(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
-    """Write one sentence for each refused argument, in the order in which they were found.
+    """Return one sentence for each refused argument, without the values that were sent.
 
-    error: what pydantic found wrong with a call of `tool`. schema: of its arguments, without
-    references. Of many in a list, the first few are named.
+    pydantic's own text repeats them. error: what is wrong with a call of `tool`. schema: of its
+    arguments, without references. Of many in a list, the first few are named.
     """
     sentences: dict[str, str] = {}
     refused = set[object]()
@@ -52,49 +154,47 @@ def argument_sentence(error: ValidationError, tool: str, schema: Mapping[str, An
         if loc[-1:] == (_NULL_BRANCH,) and loc[:-1] in refused:  # what was refused is not null
             continue
         refused.update(loc[:end] for end in range(1, len(loc) + 1))
-        name = _name(loc, is_own=detail["type"] == "extra_forbidden")
-        sentences.setdefault(name, _sentence(detail, name, tool, schema))
+        name = _name_of(loc, is_own=detail["type"] == "extra_forbidden")
+        if name not in sentences:
+            sentences[name] = _sentence(detail, name, tool, schema)
     return "\n".join([*sentences.values()][:MOST_SENTENCES])
 
 
 def _sentence(detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[str, Any]) -> str:
-    kind, given, shown = detail["type"], detail["input"], one_line(name)[:60]
-    halves = LONE_SURROGATE in (given, *_items(given)) or {*detail["loc"]} & LONE_SURROGATE.keys()
-    if halves:
-        return str(LoneSurrogateError(field=shown))
-    if kind in ("unexpected_keyword_argument", "extra_forbidden"):
-        is_whole = name in detail["loc"]
-        known = ", ".join(_fields_at(schema, detail["loc"][:-1]))
-        field = shown[:40] if is_whole else shown
-        key = "unknown_argument" if is_whole else "unknown_part"
-        return say(f"protocol.{key}", field=field, tool=tool, known=known)
+    kind, value, field, loc = detail["type"], detail["input"], one_line(name)[:60], detail["loc"]
+    values = value if isinstance(value, list) else [value]
+    if LONE_SURROGATE in values or {*loc} & LONE_SURROGATE.keys():
+        return str(LoneSurrogateError(field=field))
+    if kind in _UNKNOWN:
+        known = ", ".join(_fields_at(schema, loc[:-1]))
+        if name in loc:
+            return say("protocol.unknown_argument", field=field[:40], tool=tool, known=known)
+        return say("protocol.unknown_part", field=field, tool=tool, known=known)
     if kind in _MISSING:
-        return say("protocol.missing_argument", field=shown, tool=tool)
-    if kind == "literal_error" and name == "type" and tool == "log_memory":
-        return str(UnknownTypeError())
+        return say("protocol.missing_argument", field=field, tool=tool)
     if kind == "literal_error":
-        words = ", ".join(_WORD.findall(detail["ctx"]["expected"]))
-        return say("protocol.wrong_word", field=shown, tool=tool, known=words)
-    expected = _expected(str(detail["loc"][0]) if detail["loc"] else "", kind, detail)
-    return say("protocol.wrong_type", field=shown, tool=tool, expected=expected)
-
-
-def _expected(field: str, kind: str, detail: Mapping[str, Any]) -> str:
-    if field in _EXPECTED:
-        return say(f"protocol.{_EXPECTED[field]}")
+        if name == "type" and tool == "log_memory":
+            return str(UnknownTypeError())
+        known = ", ".join(_WORD.findall(detail["ctx"]["expected"]))
+        return say("protocol.wrong_word", field=field, tool=tool, known=known)
+    key = _EXPECTED.get(str(loc[0]) if loc else "")
+    key = key or f"expected_{_EXPECTED_OF_KIND.get(kind, 'text')}"
     bounds = detail.get("ctx", {})
-    bound = bounds.get("le", bounds.get("ge", ""))
-    return say(f"protocol.expected_{_EXPECTED_OF_KIND.get(kind, 'text')}", bound=bound)
+    expected = say(f"protocol.{key}", bound=bounds.get("le", bounds.get("ge", "")))
+    return say("protocol.wrong_type", field=field, tool=tool, expected=expected)
 
 
-def _name(loc: Sequence[str | int], *, is_own: bool = False) -> str:
+def _name_of(loc: Sequence[str | int], *, is_own: bool) -> str:
     """Return where a value stands: `tags`, `decisions[0].why`.
 
     The second step of a place is the branch of a union, in words of pydantic, as others may be. A
     place within a plain list is named by the list. is_own: whether a caller made up the last step.
     """
-    field, last = str(loc[0]) if loc else "", len(loc) - 1 if is_own else -1
-    steps = [it for at, it in enumerate(loc) if at > 1 and (at == last or not _is_branch(it))]
+    field, steps = str(loc[0]) if loc else "", list[str | int]()
+    for at, step in enumerate(loc[2:], start=2):
+        is_branch = isinstance(step, str) and _BRANCH.fullmatch(step) is not None
+        if not is_branch or (is_own and at == len(loc) - 1):
+            steps.append(step)
     if all(isinstance(step, int) for step in steps):
         return field
     return field + "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
@@ -114,9 +214,37 @@ def _fields_at(schema: Mapping[str, Any], loc: Sequence[str | int]) -> list[str]
     return list(schema.get("properties", {}))
 
 
-def _is_branch(step: str | int) -> bool:
-    return isinstance(step, str) and _BRANCH.fullmatch(step) is not None
+def answerable(line: bytes) -> bytes:
+    r"""Return a line of the protocol, or the same message with each half character replaced.
+
+    A JSON escape such as `\ud800` alone is half of a character. The library (mcp 2.3.0) drops the
+    whole line without an answer, and the client waits until its own timeout. Here such an argument
+    of a tool becomes `LONE_SURROGATE`, which is refused with a sentence.
+    """
+    if not _SURROGATE_ESCAPE.search(line):
+        return line
+    try:
+        message = json.loads(line)
+        changed = _replaced(message, "\ufffd")
+        if message.get("method") == "tools/call" and "arguments" in message["params"]:
+            arguments = _replaced(message["params"]["arguments"], LONE_SURROGATE)
+            changed["params"]["arguments"] = arguments
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        return line
+    return line if changed == message else json.dumps(changed).encode("ascii") + b"\n"
 
 
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _replaced(value: Any, substitute: Any) -> Any:
+    """Return the value with every text that holds a half character replaced (in keys by U+FFFD)."""
+    if isinstance(value, str):
+        if not _SURROGATE.search(value):
+            return value
+        return _SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute
+    if isinstance(value, list):
+        return [_replaced(item, substitute) for item in value]
+    if isinstance(value, dict):
+        return {
+            _SURROGATE.sub("\ufffd", key): _replaced(item, substitute)
+            for key, item in value.items()
+        }
+    return value

@@ -1,4 +1,4 @@
-"""The frame of one call: its project and settings, and a sentence for whatever goes wrong."""
+"""One call: who makes it, whether it was cancelled, its project and settings, and its errors."""
 
 import argparse
 import functools
@@ -9,6 +9,9 @@ import traceback
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from anyio.from_thread import check_cancelled
@@ -24,7 +27,8 @@ from core.program import SERVER
 from core.project import Project, find_project, no_project_kind
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
-from protocol.caller import caller
+
+PROCESS = os.urandom(8).hex()  # over stdio a session is a process
 
 arguments = argparse.Namespace(project=None)  # of the command line of the server
 
@@ -38,23 +42,65 @@ class RequestError(SentinelError, ValueError):
     table = "protocol"
 
 
-def warn(warnings: Iterable[str]) -> None:
-    """Print each warning once in the life of the process, on standard error."""
-    for warning in dict.fromkeys(warnings):
-        if warning not in _warned:
-            _warned.add(warning)
-            notices.warn("%s", warning)
+# Who calls. Nothing is told by the protocol's session alone: under the stateless protocol each call
+# has a new one.
 
 
-def is_cancelled() -> bool:
-    """Return whether the client cancelled the request of this thread; False outside of one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls over HTTP.
+
+    agent: of the credential. session: opened for a client of the older protocol,
+    "" for one that names none. client: what the client calls itself, where it said so.
+    """
+
+    agent: str
+    session: str = ""
+    client: str = ""
+
+
+_caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+
+
+def caller() -> Caller | None:
+    """Return who makes this call over HTTP; None over stdio."""
+    return _caller.get()
+
+
+@contextmanager
+def calling(who: Caller) -> Iterator[None]:
+    """Say who makes the calls inside."""
+    token = _caller.set(who)
     try:
-        check_cancelled()
-    except (RuntimeError, AttributeError):  # the function was called directly
-        return False
-    except CancelledError:
-        return True
-    return False
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def session_of(named: str | None = None) -> str:
+    """Return the session of this call. named: what the caller calls it.
+
+    Over stdio that wins over the process. Over HTTP the server's session comes first, since most
+    tools take no name; without either it is the client and the day, so that the work of a day is
+    one session.
+    """
+    named, who = (named or "").strip(), caller()
+    if who is None:
+        return named or PROCESS
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    return who.session or named or " ".join(filter(None, (who.client, day)))
+
+
+def process_of() -> str:
+    """Return what tells the work of this caller from that of every other one.
+
+    Over stdio that is the process. Over HTTP it is the server's session; a caller without one is
+    told from others with the same client by the agent of its credential.
+    """
+    who = caller()
+    if who is None or who.session:
+        return session_of()
+    return f"{who.agent} {session_of()}"
 
 
 def client_name() -> str:
@@ -66,6 +112,20 @@ def client_name() -> str:
     except RuntimeError:  # the function was called directly
         return known
     return params.client_info.name if params else known
+
+
+# Whether it goes on.
+
+
+def is_cancelled() -> bool:
+    """Return whether the client cancelled the request of this thread; False outside of one."""
+    try:
+        check_cancelled()
+    except (RuntimeError, AttributeError):  # the function was called directly
+        return False
+    except CancelledError:
+        return True
+    return False
 
 
 def warn_if_cancelled(tool: str) -> None:
@@ -80,11 +140,38 @@ def report_progress(done: int, of: int, message: str) -> None:
         run_in_loop(get_context().report_progress, done, of, message)
 
 
+# What it works with.
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print each warning once in the life of the process, on standard error."""
+    for warning in dict.fromkeys(warnings):
+        if warning not in _warned:
+            _warned.add(warning)
+            notices.warn("%s", warning)
+
+
 def opened_settings() -> Settings:
     """Return the settings of one call that needs no project."""
     settings = read_settings(os.environ)
     warn(settings.warnings)
     return settings
+
+
+@contextmanager
+def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]]:
+    """Yield the project and the settings of one call, from `--project`, environment and directory.
+
+    writes: the project must be one in which a memory may be kept. Raises SentinelError.
+    """
+    settings = read_settings(os.environ)
+    project = find_project(arguments.project, os.environ, Path.cwd())
+    warn((*settings.warnings, *project.warnings))
+    if writes:
+        project.check_writable(os.environ)
+    else:
+        project.check_readable()
+    yield project, settings
 
 
 def project_here() -> Project | None:
@@ -106,31 +193,7 @@ def name_of(project: Project | None) -> str:
     return os.path.basename(project.folder)
 
 
-@contextmanager
-def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]]:
-    """Yield the project and the settings of one call, from `--project`, environment and directory.
-
-    writes: the project must be one in which a memory may be kept. Raises SentinelError.
-    """
-    settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, Path.cwd())
-    warn((*settings.warnings, *project.warnings))
-    if writes:
-        project.check_writable(os.environ)
-    else:
-        project.check_readable()
-    yield project, settings
-
-
-def told(error: SentinelError) -> str:
-    """Return the sentence of an error for the client of this call.
-
-    Over HTTP it does not name where the memory is, which is the operator's: standard error does.
-    """
-    if caller() is None or not isinstance(error, OSError):
-        return str(error)
-    warn((str(error),))
-    return placeless(error)
+# What goes wrong.
 
 
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
@@ -148,10 +211,28 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
         except SentinelError as error:
             is_argument = isinstance(error, ValueError) and failure is not ToolError
             raised = ValidationError if is_argument else failure
-            raise raised(one_line(told(error)), log_level=logging.DEBUG) from error
+            raise raised(one_line(_sentence(error)), log_level=logging.DEBUG) from error
         except Exception as error:
             where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
             _log.error("unexpected %s\n%s", type(error).__name__, where)
-            raise failure(say("protocol.unexpected"), log_level=logging.DEBUG) from error
+            # The library logs other errors with a traceback, and so with the values of the call.
+            raise failure(say(_unexpected(error)), log_level=logging.DEBUG) from error
 
     return spoken
+
+
+def _sentence(error: SentinelError) -> str:
+    """Return the sentence of an error for the client of this call.
+
+    Over HTTP it does not name where the memory is, which is the operator's: standard error does.
+    """
+    if caller() is None or not isinstance(error, OSError):
+        return str(error)
+    warn((str(error),))
+    return placeless(error)
+
+
+def _unexpected(error: Exception) -> str:
+    """Return the key of the sentence for an error that nobody foresaw."""
+    is_gone = isinstance(error, ImportError) or not os.path.exists(__file__)
+    return "protocol.program_gone" if is_gone else "protocol.unexpected"

@@ -2,35 +2,35 @@
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 from fastmcp import FastMCP
-from fastmcp.exceptions import (
-    NotFoundError,
-    PromptError,
-    ResourceError,
-    ToolError,
-    ValidationError,
-)
+from fastmcp.exceptions import PromptError, ResourceError, ToolError, ValidationError
 from fastmcp.prompts import Prompt
+from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from fastmcp.utilities.versions import VersionSpec
-from mcp import MCPError
-from mcp.types import INVALID_PARAMS, ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import ValidationError as ArgumentError
 
 from core.messages import say
-from core.text.printable import one_line
+from core.settings import read_settings
+from core.text.tokens import Budget
 from protocol.arguments import argument_sentence
-from protocol.call import with_sentences
+from protocol.call import RequestError, with_sentences
+
+if TYPE_CHECKING:  # a server starts faster without it
+    from core.together.one_list import Gathered
 
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
+LEAST_PROMPT_TOKENS = 200
 
 # Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
 # bounded by our own budget, which a user may raise.
@@ -55,10 +55,11 @@ class RoomTool(NamedTuple):
 
 
 class SessionlessServer(FastMCP):
-    """A server whose every client sees every tool and prompt.
+    """A server whose every client sees every tool, resource and prompt.
 
-    At each look-up the library asks a store of sessions what this client has hidden. Nothing here
-    hides anything, and building that store takes longer than the answer to the first call.
+    At each list and look-up the library (fastmcp 4.2.3) asks a store of sessions what this client
+    has hidden. Nothing here hides anything, and building that store takes longer than the answer to
+    the first call: half a second of the first list.
     """
 
     def __init__(self, name: str, *, version: str, instructions: str) -> None:
@@ -70,9 +71,23 @@ class SessionlessServer(FastMCP):
             mask_error_details=True,
         )
         self._may_leave_out: dict[str, tuple[str, ...]] = {}
-        self.add_middleware(_Listings(self))
-        self.add_middleware(_ArgumentSentences(self, self._may_leave_out))
-        self.add_middleware(_MissingOnes(self))
+        self.add_middleware(_Arguments(self, self._may_leave_out))
+
+    async def list_tools(self, **_: Any) -> Sequence[Tool]:
+        """Return all tools, as they are registered."""
+        return await self.local_provider.list_tools()
+
+    async def list_resources(self, **_: Any) -> Sequence[Resource]:
+        """Return all resources, as they are registered."""
+        return await self.local_provider.list_resources()
+
+    async def list_resource_templates(self, **_: Any) -> Sequence[ResourceTemplate]:
+        """Return all templates of resources, as they are registered."""
+        return await self.local_provider.list_resource_templates()
+
+    async def list_prompts(self, **_: Any) -> Sequence[Prompt]:
+        """Return all prompts, as they are registered."""
+        return await self.local_provider.list_prompts()
 
     async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
         """Return the tool of this name, as it is registered."""
@@ -116,7 +131,7 @@ class SessionlessServer(FastMCP):
                         open_world_hint=False,
                     ),
                 )
-            _simplify(tool, shown_defaults or {})
+            tool.parameters = _simplified(tool.parameters, shown_defaults or {})
             self._may_leave_out[tool.name] = may_leave_out
             self.add_tool(tool)
             return function
@@ -125,16 +140,16 @@ class SessionlessServer(FastMCP):
 
     def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool) -> None:
         """Offer the tools of a room. core_only: those that the work of a day needs."""
-        for it in tools:
-            if it.is_core or not core_only:
-                offered = self.offer_tool(
-                    it.title,
-                    reads=it.reads,
-                    repeats=it.repeats,
-                    destroys=it.destroys,
-                    shown_defaults=it.shown_defaults,
+        for tool in tools:
+            if tool.is_core or not core_only:
+                offer = self.offer_tool(
+                    tool.title,
+                    reads=tool.reads,
+                    repeats=tool.repeats,
+                    destroys=tool.destroys,
+                    shown_defaults=tool.shown_defaults,
                 )
-                offered(it.function)
+                offer(tool.function)
 
     def offer_resource(
         self, uri: str, *, name: str, title: str, mime_type: str
@@ -190,6 +205,20 @@ def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
         function.__doc__ = docstring
 
 
+def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object]) -> dict[str, Any]:
+    """Return a schema without references, and without null as a default, which is of no type shown.
+
+    shown_defaults: by argument, what stands there instead.
+    """
+    simplified: dict[str, Any] = _inlined(schema, schema.get("$defs", {}))
+    for name, argument in simplified["properties"].items():
+        if name in shown_defaults:
+            argument["default"] = shown_defaults[name]
+        elif argument.get("default", "") is None:
+            del argument["default"]
+    return simplified
+
+
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """Return a schema with each definition where it is referred to; ours never go in circles.
 
@@ -206,114 +235,68 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     return inner
 
 
-def _simplify(tool: Tool, shown: Mapping[str, object]) -> None:
-    """Take references out of the schema, and null as a default, which is not of the type shown.
+class _Arguments(Middleware):
+    """Refuses arguments of the wrong kind with a sentence that never repeats their value.
 
-    shown: by argument, what stands there instead.
+    The library (fastmcp 4.2.3) answers with pydantic's text, and the value in it.
     """
-    tool.parameters = _inlined(tool.parameters, tool.parameters.get("$defs", {}))
-    for name, schema in tool.parameters["properties"].items():
-        if name in shown:
-            schema["default"] = shown[name]
-        elif schema.get("default", "") is None:
-            del schema["default"]
-
-
-class _Listings(Middleware):
-    """Answers lists from what is registered; see `SessionlessServer`."""
-
-    def __init__(self, server: FastMCP) -> None:
-        self._offered = server.local_provider
-
-    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """Return all tools."""
-        return await self._offered.list_tools()
-
-    async def on_list_resources(self, context: Any, call_next: Any) -> Any:
-        """Return all resources."""
-        return await self._offered.list_resources()
-
-    async def on_list_resource_templates(self, context: Any, call_next: Any) -> Any:
-        """Return all templates of resources."""
-        return await self._offered.list_resource_templates()
-
-    async def on_list_prompts(self, context: Any, call_next: Any) -> Any:
-        """Return all prompts."""
-        return await self._offered.list_prompts()
-
-
-class _ArgumentSentences(Middleware):
-    """Refuses arguments of the wrong kind with a sentence that never repeats their value."""
 
     def __init__(self, server: FastMCP, may_leave_out: Mapping[str, tuple[str, ...]]) -> None:
-        self._server = server
-        self._may_leave_out = may_leave_out
+        self._server, self._may_leave_out = server, may_leave_out
         self._turns = CapacityLimiter(MOST_CALLS)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Run the tool; a refused argument becomes our own sentence."""
-        given = context.message.arguments or {}
-        empty = dict.fromkeys(self._may_leave_out.get(context.message.name, ()), "")
-        if empty.keys() - given.keys():
-            completed = context.message.model_copy(update={"arguments": {**empty, **given}})
+        name, arguments = context.message.name, context.message.arguments or {}
+        left_out = {key: "" for key in self._may_leave_out.get(name, ()) if key not in arguments}
+        if left_out:
+            completed = context.message.model_copy(update={"arguments": {**arguments, **left_out}})
             context = context.copy(message=completed)
         try:
             async with self._turns:
                 return await call_next(context)
         except ValidationError as error:
-            cause = error.__cause__
-            if not isinstance(cause, ArgumentError):
+            if not isinstance(error.__cause__, ArgumentError):
                 raise
-            name = context.message.name
             tool = await self._server.get_tool(name)
-            schema = tool.parameters if tool else {}
-            text = argument_sentence(cause, name, schema)
-            raise ToolError(text, log_level=logging.DEBUG) from error
+            sentence = argument_sentence(error.__cause__, name, tool.parameters if tool else {})
+            raise ToolError(sentence, log_level=logging.DEBUG) from error
 
 
-class _MissingOnes(Middleware):
-    """Refuses resources and prompts that do not exist, and arguments that a prompt does not have.
+class Shown(NamedTuple):
+    """What one room has for the prompt `memory_injection`.
 
-    The library's code for it stays, "invalid params"; its text repeats what was sent.
+    injected: returns its lines on a question, and takes what they cost from the budget. gathered:
+    returns what may answer a question beside what other rooms have.
     """
 
-    def __init__(self, server: FastMCP) -> None:
-        self._server = server
+    room: str
+    injected: Callable[[str, Budget], list[str]]
+    gathered: "Callable[[str], Gathered]"
 
-    async def on_read_resource(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Read the resource."""
-        try:
-            return await super().on_read_resource(context, call_next)
-        except NotFoundError as error:
-            known = ", ".join(await self._resources())
-            text = say(
-                "protocol.no_such_resource" if known else "protocol.no_resources", known=known
-            )
-            data = {"uri": str(context.message.uri)}
-            raise MCPError(code=INVALID_PARAMS, message=text, data=data) from error
 
-    async def _resources(self) -> list[str]:
-        """Return the addresses that can be read."""
-        offered = self._server.local_provider
-        resources, templates = (
-            await offered.list_resources(),
-            await offered.list_resource_templates(),
-        )
-        return [*(str(it.uri) for it in resources), *(it.uri_template for it in templates)]
+def injection(query: str, token_budget: str, rooms: Sequence[Shown]) -> str:
+    """Return what these rooms hold on a question in one list, the most relevant first.
 
-    async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Fill in the prompt."""
-        name = context.message.name
-        prompts = {
-            prompt.name: prompt for prompt in await self._server.local_provider.list_prompts()
-        }
-        if name not in prompts:
-            text = say("protocol.no_such_prompt", known=", ".join(prompts))
-            raise MCPError(code=INVALID_PARAMS, message=text)
-        known = [argument.name for argument in prompts[name].arguments or ()]
-        strange = next((it for it in context.message.arguments or () if it not in known), None)
-        if strange is not None:
-            key = "unknown_prompt_argument" if known else "no_prompt_argument"
-            facts = {"field": one_line(strange)[:40], "prompt": name, "known": ", ".join(known)}
-            raise MCPError(code=INVALID_PARAMS, message=say(f"protocol.{key}", **facts))
-        return await call_next(context)
+    Without a question each room gets its share, and what others left. token_budget: as the client
+    sent it. Raises RequestError, and what the rooms raise.
+    """
+    is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
+    if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
+        raise RequestError("bad_budget", least=LEAST_PROMPT_TOKENS)
+    budget = Budget(int(token_budget), read_settings(os.environ).budget_chars)
+    lines = list[str]()
+    if query.strip() and len(rooms) > 1:
+        from core.together.one_list import gathered_from, in_one_order  # only this prompt needs it
+
+        heading = say("protocol.prompt_one_list")
+        budget.spend(heading)
+        found = in_one_order(query, gathered_from([room.gathered for room in rooms], query))
+        lines = [line for it in found if budget.take(line := it.labelled())]
+        lines = [heading, *lines] if lines else []
+    else:
+        for at, room in enumerate(rooms):
+            share = budget.split_off(1 / (len(rooms) - at))
+            lines += room.injected(query, share)
+            budget.add(share)
+    return "\n".join(lines) or say("protocol.prompt_nothing")

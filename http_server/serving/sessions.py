@@ -30,8 +30,8 @@ from http_server.wire.messages import (
     listed,
     message_of,
 )
-from protocol.caller import Caller, calling
-from protocol.half_characters import answerable
+from protocol.arguments import answerable
+from protocol.call import Caller, calling
 
 ID_HEADER, VERSION_HEADER = "mcp-session-id", "mcp-protocol-version"
 WITH_SESSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "")

@@ -20,8 +20,8 @@ from http_server.serving.answers import body_refusal, refused
 from http_server.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from http_server.serving.sessions import NOBODY, credential_of
 from http_server.wire.messages import MessageRefusal, message_of
-from protocol.caller import Caller, calling
-from protocol.half_characters import answerable
+from protocol.arguments import answerable
+from protocol.call import Caller, calling
 
 STREAM, MESSAGES = "/sse", "/message"
 _KEY_NAME = "accessKey"

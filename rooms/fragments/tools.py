@@ -10,15 +10,16 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
 from core.text.tokens import Budget
+from protocol.arguments import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.call import (
+    caller,
     name_of,
     opened_settings,
     project_here,
     report_progress,
+    session_of,
     warn_if_cancelled,
 )
-from protocol.caller import caller, session_of
-from protocol.lenient import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.tools import RoomTool, SessionlessServer
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 

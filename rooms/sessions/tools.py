@@ -8,9 +8,18 @@ from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.text.tokens import Budget
-from protocol.call import client_name, opened_project, warn_if_cancelled
-from protocol.caller import process_of
-from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
+from protocol.arguments import (
+    NULL,
+    Name,
+    NotNegative,
+    OneToTwenty,
+    Part,
+    Text,
+    Texts,
+    listed,
+    word,
+)
+from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import RoomTool, SessionlessServer
 from rooms.sessions.session import (
     Approach,

@@ -15,7 +15,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
 from core.text.tokens import estimate_tokens
-from protocol.caller import PROCESS
+from protocol.call import PROCESS
 from rooms.fragments import tools
 from tests.support.cli_process import TOKEN as SECRET
 from tests.support.fragment_tools import offered

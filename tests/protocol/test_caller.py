@@ -5,8 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from protocol.call import client_name, name_of, project_here
-from protocol.caller import PROCESS, Caller, caller, calling, process_of, session_of
+from protocol.call import (
+    PROCESS,
+    Caller,
+    caller,
+    calling,
+    client_name,
+    name_of,
+    process_of,
+    project_here,
+    session_of,
+)
 
 
 def test_over_stdio_a_session_is_what_is_named_else_the_process() -> None:

@@ -17,8 +17,7 @@ import pytest
 from filelock import FileLock
 
 from core.project import CONTEXT_DIRECTORY
-from protocol.streams import AnswerOutput, RequestInput
-from protocol.under_way import UnderWay
+from protocol.stdio import AnswerOutput, RequestInput, UnderWay
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
@@ -368,8 +367,7 @@ def test_only_a_call_that_changes_something_is_named_at_the_end(
 
 ASLEEP = """
 import signal, threading
-from protocol.ending import Ending
-from protocol.under_way import UnderWay
+from protocol.stdio import Ending, UnderWay
 
 Ending(UnderWay()).watch()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from protocol.half_characters import LONE_SURROGATE, answerable
+from protocol.arguments import LONE_SURROGATE, answerable
 
 
 def call(arguments: dict[str, Any], **params: Any) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 
 from core.text.tokens import Budget, estimate_tokens
 from core.together.one_list import Entry, Gathered, Source
-from protocol.injection import Shown, injection
+from protocol.tools import Shown, injection
 from tests.conftest import StartServer
 from tests.support.sentences import sentence
 from tests.support.stdio_client import ServerProcess

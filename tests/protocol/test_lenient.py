@@ -5,7 +5,17 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
+from protocol.arguments import (
+    NULL,
+    Name,
+    NotNegative,
+    OneToTwenty,
+    Part,
+    Text,
+    Texts,
+    listed,
+    word,
+)
 
 
 class Card(Part):

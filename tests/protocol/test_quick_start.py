@@ -4,18 +4,14 @@ Start-up is paid in every session of every client. Times are measured in benchma
 here the modules are counted, which is the same on every machine.
 """
 
-import gc
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from protocol.quick_start import quick_start
 from tests.conftest import StartServer
 from tests.support.cli_process import GoodRun
 from tests.support.rows import none_of
@@ -27,9 +23,9 @@ MOST_ADDED = 80  # modules to those of a plain server; they were 68
 OURS = ("core", "protocol", "rooms", "http_server", "commands", "server")
 MEANT = ("anyio",)  # what a call runs in
 NOT_BEFORE_THE_FIRST_ANSWERS = {
-    "beartype": "the store of sessions (SessionlessServer, Listings in server.py)",
-    "key_value": "the store of sessions (SessionlessServer, Listings in server.py)",
-    "griffe": "the parser of docstrings (described in server.py)",
+    "beartype": "the store of sessions (SessionlessServer)",
+    "key_value": "the store of sessions (SessionlessServer)",
+    "griffe": "the parser of docstrings (_without_docstring of protocol/tools.py)",
     "core.text.ranking": "only a memory above its budget is ranked",
     "core.sanitizer": "only a save is redacted",
     "core.guard.rules": "only a save is redacted",
@@ -71,14 +67,15 @@ mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 """
 
 RUNNER = """
-import atexit, contextlib, runpy, sys
+import atexit, runpy, sys
 
 server, switched = sys.argv[1], sys.argv[2]
 sys.path.insert(0, server.removesuffix("server.py"))
-import protocol.quick_start
+if switched == "off":  # what is there already is not built late
+    import os
 
-if switched == "off":
-    protocol.quick_start.quick_start = contextlib.nullcontext
+    os.environ["FASTMCP_ENV_FILE"] = os.devnull
+    import fastmcp, mcp.server.stdio
 sys.argv[:] = [server, *sys.argv[3:]]
 atexit.register(lambda: print("LOADED", *sys.modules, file=sys.stderr))
 runpy.run_path(server, run_name="__main__")
@@ -280,7 +277,7 @@ def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_bu
         "frozen": True,
         "plugins": "__all__",
         "base": {},
-        # True: pydantic defers no longer. Look in quick_start, and for a new switch.
+        # True: pydantic defers no longer. Look at the top of server.py, and for a new switch.
         "built models": False,
         "docstring": "Lessons of earlier tasks in this project. Call it before you plan or edit"
         " anything, unless",
@@ -290,46 +287,3 @@ def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_bu
 @pytest.mark.long  # it costs much
 def test_a_users_own_choice_of_plugins_stays() -> None:
     assert imported({"PYDANTIC_DISABLE_PLUGINS": "0"})["plugins"] == "0"
-
-
-@pytest.fixture
-def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What quick_start leaves for the whole process is taken back."""
-    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "0")
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("thawed")
-@pytest.mark.parametrize("collects", [True, False])
-def test_an_import_that_fails_leaves_the_collector_and_the_models_as_they_were(
-    collects: bool,
-) -> None:
-    before = gc.isenabled(), BaseModel.model_config
-    (gc.enable if collects else gc.disable)()
-    try:
-        with pytest.raises(ImportError, match="gone"), quick_start():
-            assert not gc.isenabled()
-            raise ImportError("gone")
-        assert gc.isenabled() == collects
-        assert BaseModel.model_config is before[1]
-    finally:
-        (gc.enable if before[0] else gc.disable)()
-
-
-@pytest.mark.usefixtures("thawed")
-def test_a_model_that_waits_checks_as_ever() -> None:
-    with quick_start():
-
-        class Card(BaseModel):
-            number: int
-
-        class Cash(BaseModel):
-            coins: int
-
-        union = TypeAdapter[Card | Cash](Card | Cash)
-    assert not Card.__pydantic_complete__
-    assert Card.model_validate({"number": "1"}) == Card(number=1)
-    assert union.validate_python({"coins": "3"}) == Cash(coins=3)
-    with pytest.raises(ValidationError):
-        union.validate_python({})

@@ -444,6 +444,21 @@ def test_an_unexpected_error_is_a_sentence_and_no_traceback_of_values(
     assert "private" not in caplog.text
 
 
+@pytest.mark.parametrize("what_is_missing", ["a module", "the whole program"])
+def test_a_program_that_is_gone_under_the_server_is_said(
+    what_is_missing: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade or a moved folder leaves a server that cannot load what it has not used yet."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError if what_is_missing == "a module" else FileNotFoundError
+
+    if what_is_missing == "the whole program":
+        monkeypatch.setattr("protocol.call.__file__", str(project / "gone.py"))
+    monkeypatch.setattr(server, "search_answer", broken)
+    assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
+
+
 def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: Path) -> None:
     arguments = {"topic": "t", "missing_context": "m", "lesson": {"lone_surrogate": True}}
     assert refused("log_memory", **arguments) == sentence(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import TOOLS as KNOWN_TOOLS
-from protocol.under_way import _WRITING
+from protocol.stdio import WRITING_TOOLS
 from rooms.sessions.tools import _Room
 from tests.support import fragment_tools, session_tools
 from tests.support.rows import none_of
@@ -156,7 +156,7 @@ def test_hints_tell_what_writes(room: str) -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools_of(room)}
     writing = {name for name, it in hints.items() if not it["readOnlyHint"]}
     assert writing == WRITING[room]
-    assert writing == hints.keys() & _WRITING.keys()
+    assert writing == hints.keys() & WRITING_TOOLS.keys()
 
 
 def test_hints_of_the_fragments_tell_what_destroys_and_what_may_be_repeated() -> None:

@@ -110,10 +110,7 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     allowed = {"commands/terminal/safe_text.py", "core/notices.py"}
     allowed |= {"commands/terminal/progress.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/hook.py", "protocol/call.py"}
-    allowed |= {
-        "protocol/ending.py",
-        "protocol/streams.py",
-    }  # names of tools, and what is no answer
+    allowed.add("protocol/stdio.py")  # names of tools, and what is no answer
     allowed.add("core/postgres/lending.py")  # keeps the driver from its log
     found = {
         path.relative_to(ROOT).as_posix()

@@ -13,7 +13,7 @@ from http_server.keys import Keys
 from http_server.papers_sqlite import SqlitePapers
 from http_server.serving.app import Service, assembled
 from http_server.serving.options import Options
-from protocol.caller import caller
+from protocol.call import caller
 from tests.support.stdio_client import WAIT_S
 
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from core.settings import Settings
 from core.text.tokens import Budget
-from protocol.caller import Caller, calling
+from protocol.call import Caller, calling
 from rooms.fragments import tools
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError

@@ -1,0 +1,323 @@
+"""Serves over standard input and output, and ends the process so that no request is lost unsaid.
+
+The library (mcp 2.3.0) cancels what is under way when its input closes, and answers "Connection
+closed" even to a save that is done. Here its input ends when every request is answered. What was
+stored, or may have been, without an answer is named on standard error.
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, cast
+
+from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+
+from core.errors import SentinelError
+from core.messages import say
+from core.program import SERVER
+from core.text.printable import one_line
+from protocol.arguments import answerable
+from protocol.call import RequestError, warn
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+LOCK_GRACE_S = 0.3  # another session's save takes less
+QUIET_S = 20.0  # a search in the largest memory takes less
+SIGNAL_GRACE_S = 0.6
+END_GRACE_S = 0.4  # for what is put away at the end
+
+_CANCELLED = "notifications/cancelled"
+_LASTING = frozenset(("subscriptions/listen",))  # requests that stay open by design
+_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?:result|error)":')
+_FAILED = re.compile(rb'"(?:isError":true|error":\{)')
+# The tools that change something, each with the argument without which it does not.
+WRITING_TOOLS = {"log_memory": "", "compact_memory": "delete_ids"}
+WRITING_TOOLS |= {"context_save": "", "context_export": "output"}
+WRITING_TOOLS |= dict.fromkeys(("remember", "forget", "link", "amend", "reflect"), "")
+WRITING_TOOLS |= dict.fromkeys(("tool_feedback", "pin", "unpin", "memory_consolidate"), "")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_CLIENT_LEFT, _OUTPUT_FAILED = 254, 255  # beside the signals, why the process ends
+_TIMES_KILLED, _BETWEEN_S = 20, 0.01
+
+
+class _Request(NamedTuple):
+    id: str
+    writes: str  # the tool that changes a memory, "" for what only reads
+
+
+class UnderWay:
+    """The requests that were read and are not answered yet. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._open: list[_Request] = []
+        self._stored: list[_Request] = []
+        self._ends_at = float("inf")
+
+    def note_line(self, line: bytes) -> None:
+        """Take note of one line of the input: a request, or a cancellation, which is no answer."""
+        try:
+            text = line.decode("utf-8", "replace")
+            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+        except ValueError:  # nobody answers it
+            return
+        if isinstance(message, JSONRPCRequest) and message.method not in _LASTING:
+            with self._news:
+                self._open.append(_Request(str(message.id), _writing_tool(message)))
+        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+            self._close(str((message.params or {}).get("requestId")))
+
+    def note_answer(self, line: bytes, *, is_delivered: bool) -> None:
+        """Take note of one line of the output, and whether it reached the client."""
+        found = _ANSWER.match(line)
+        if found is None:
+            return
+        request = self._close(str(json.loads(found[1])))
+        if request and request.writes and not is_delivered and not _FAILED.search(line):
+            self._stored.append(request)
+
+    def begin_end(self) -> None:
+        """Say that the process ends: from a moment later on no save waits for another process."""
+        self._ends_at = min(self._ends_at, time.monotonic() + LOCK_GRACE_S)
+
+    def is_ending(self) -> bool:
+        """Return whether a wait for another process must end."""
+        return time.monotonic() >= self._ends_at
+
+    def wait(self, most_s: float = float("inf")) -> bool:
+        """Wait until everything is answered; return False after `most_s`, or QUIET_S without news.
+
+        most_s: seconds in all.
+        """
+        deadline = time.monotonic() + most_s
+        with self._news:
+            while self._open:
+                left_s = min(QUIET_S, deadline - time.monotonic())
+                if left_s <= 0 or not self._news.wait(left_s):
+                    return not self._open
+        return True
+
+    def report(self) -> list[str]:
+        """Return a sentence for what was stored unanswered, and one for what may have been."""
+        with self._news:
+            unknown = [request for request in self._open if request.writes]
+            unanswered = {"stored_unanswered": self._stored, "ended_unanswered": unknown}
+        sentences = list[str]()
+        for key, requests in unanswered.items():
+            calls = ", ".join(f"{it.writes} (id {one_line(it.id)[:40]})" for it in requests)
+            if calls:
+                sentences.append(say(f"protocol.{key}", calls=calls))
+        return sentences
+
+    def _close(self, request_id: str) -> _Request | None:
+        with self._news:
+            for request in self._open:
+                if request.id == request_id:
+                    self._open.remove(request)
+                    self._news.notify_all()
+                    return request
+        return None
+
+
+def _writing_tool(request: JSONRPCRequest) -> str:
+    params = request.params or {}
+    name, arguments = str(params.get("name")), params.get("arguments")
+    if request.method != "tools/call" or not isinstance(arguments, dict):
+        return ""
+    if name not in WRITING_TOOLS:
+        return ""
+    needed = WRITING_TOOLS[name]
+    return name if not needed or arguments.get(needed) else ""
+
+
+class RequestInput(io.RawIOBase):
+    """Gives the lines of `source`, each complete; its end comes when all requests are answered.
+
+    at_end: called at the end of the source, before the reader gets to know of it.
+    """
+
+    def __init__(self, source: BinaryIO, under_way: UnderWay, at_end: Callable[[], None]) -> None:
+        self._source, self._under_way, self._at_end = source, under_way, at_end
+        self._line = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` from the current line; 0 at the end of the input."""
+        if not self._line:
+            self._line = memoryview(self._next_line())
+        size = min(len(buffer), len(self._line))
+        buffer[:size] = self._line[:size]
+        self._line = self._line[size:]  # a view: the rest of a long line is not copied
+        return size
+
+    def _next_line(self) -> bytes:
+        line = answerable(self._source.readline())
+        if not line:
+            self._at_end()
+            return b""
+        if not line.endswith(b"\n"):  # else the reader would look for its end before it is answered
+            line += b"\n"
+        self._under_way.note_line(line)
+        return line
+
+
+class AnswerOutput(io.RawIOBase):
+    """Writes whole messages to the descriptor `wire`; what else is printed goes to standard error.
+
+    at_failure: called once, when the client does not take any answer more. Later ones are dropped.
+    """
+
+    def __init__(
+        self, wire: int, under_way: UnderWay, at_failure: Callable[[OSError], None]
+    ) -> None:
+        self._wire, self._under_way, self._at_failure = wire, under_way, at_failure
+        self._has_failed = False
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all of the data, which is one message."""
+        line = bytes(data)
+        if not line.startswith(b'{"jsonrpc"'):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.buffer.write(line)
+            return len(line)
+        if not self._has_failed:
+            try:
+                self._write_all(memoryview(line))
+            except OSError as error:
+                self._has_failed = True
+                self._under_way.begin_end()
+                self._at_failure(error)
+        self._under_way.note_answer(line, is_delivered=not self._has_failed)
+        return len(line)
+
+    def _write_all(self, rest: memoryview) -> None:
+        while rest:
+            try:
+                rest = rest[os.write(self._wire, rest) :]
+            except BlockingIOError:  # the client set its pipe not to block
+                select.select([], [self._wire], [])
+
+
+class Ending:
+    """Ends this process once: by a signal, or because the client closes or takes no answers.
+
+    What is under way is finished and answered as long as that takes no more than a moment.
+    """
+
+    def __init__(self, under_way: UnderWay, at_end: Iterable[Callable[[], None]] = ()) -> None:
+        """at_end: what is done last, once everything is answered, if that takes only a moment."""
+        self._under_way, self._at_end = under_way, at_end
+        self._turn = threading.Lock()
+        self._reading, self._writing = os.pipe()  # a byte for each reason to end
+
+    def watch(self) -> None:
+        """Wait for signals and for a client that takes no answers; called in the main thread."""
+        threading.Thread(target=self._end_for_a_reason, daemon=True).start()
+        if os.name == "posix":
+            # Python calls a handler in the main thread, which may sleep in its loop just then and
+            # not see the signal; what is written here at once wakes a thread of its own.
+            os.set_blocking(self._writing, False)
+            signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+        for number in _SIGNALS:
+            signal.signal(number, self._on_signal)
+
+    def on_end_of_input(self) -> None:
+        """Return when everything is answered; end the process if that does not come about."""
+        self._under_way.begin_end()
+        if not self._under_way.wait():
+            self._end(_CLIENT_LEFT)
+        self._put_away()
+
+    def on_failed_output(self, error: OSError) -> None:
+        """End the process soon: nobody reads its answers."""
+        has_left = isinstance(error, BrokenPipeError)
+        self._give_reason(_CLIENT_LEFT if has_left else _OUTPUT_FAILED)
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+        self._give_reason(number)
+
+    def _give_reason(self, reason: int) -> None:
+        with contextlib.suppress(OSError):  # full: many were given before
+            os.write(self._writing, bytes([reason]))
+
+    def _end_for_a_reason(self) -> None:
+        reason = os.read(self._reading, 1)[0]
+        while reason not in (_CLIENT_LEFT, _OUTPUT_FAILED, *_SIGNALS):  # a signal of somebody else
+            reason = os.read(self._reading, 1)[0]
+        self._under_way.begin_end()
+        self._under_way.wait(SIGNAL_GRACE_S)
+        self._end(reason)
+
+    def _put_away(self) -> None:
+        """Do what is left for the end, once; what takes longer is given up with the process."""
+        with self._turn:
+            steps, self._at_end = self._at_end, ()
+        if steps:
+            last = threading.Thread(target=_done, args=(steps,), daemon=True)
+            last.start()
+            last.join(END_GRACE_S)
+
+    def _end(self, reason: int) -> NoReturn:
+        """End the process; for a signal it dies by that."""
+        self._put_away()
+        with contextlib.suppress(OSError, ValueError):
+            for sentence in self._under_way.report():
+                # In one piece: where the input ends as well, the main thread may end the process.
+                print(f"{SERVER}: {sentence}\n", end="", file=sys.stderr, flush=True)
+        if reason not in _SIGNALS:
+            os._exit(1 if reason == _OUTPUT_FAILED else 0)
+        if os.name == "posix":
+            for _ in range(_TIMES_KILLED):  # until the main thread has put the default back
+                os.kill(os.getpid(), reason)
+                time.sleep(_BETWEEN_S)
+        os._exit(128 + reason)
+
+
+def _done(steps: Iterable[Callable[[], None]]) -> None:
+    for step in steps:
+        try:
+            step()
+        except SentinelError as error:
+            warn([str(error)])
+
+
+def serve_streams(
+    server: "FastMCP", under_way: UnderWay, at_end: Iterable[Callable[[], None]]
+) -> None:
+    """Serve over standard input and output until the client closes the input, or a signal comes.
+
+    at_end: what is done last, once everything is answered, if that takes only a moment. Raises
+    RequestError where a stream is missing.
+    """
+    if sys.stdin is None or sys.stdout is None:
+        raise RequestError("no_streams")
+    ending = Ending(under_way, at_end)
+    ending.watch()
+    source = cast(io.BufferedReader, sys.stdin.buffer)
+    lines = RequestInput(source, under_way, ending.on_end_of_input)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
+    wire = os.dup(sys.stdout.fileno())
+    with contextlib.suppress(OSError, AttributeError):  # whatever else prints is no protocol
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answers = AnswerOutput(wire, under_way, ending.on_failed_output)
+    sys.stdout = io.TextIOWrapper(cast(BinaryIO, answers), encoding="utf-8")
+    server.run(transport="stdio", show_banner=False, log_level="WARNING")
