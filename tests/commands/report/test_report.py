@@ -19,7 +19,6 @@ from tests.support.git_clones import (
     git,
     new_project,
     path_of,
-    run_git,
     saved,
     store_of,
     tokens_of,
@@ -27,19 +26,16 @@ from tests.support.git_clones import (
     write,
 )
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.samples import LATER, NOW, a_draft, a_record
 from tests.support.sentences import pair
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
-OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
 REPLACE = "Rotate every real secret at its provider: whoever has the commits has it."
 REDACT = "`sentinel-memory scan --redact` removes secrets from the log."
-REPAIR = "`sentinel-memory doctor --fix` repairs the log and keeps what it removes."
-KEEPS = "A later commit removed it, but git's history keeps it unless the commits are squashed."
 
 
 def saving(project: Path, now: str = LATER) -> MemoryStore:
@@ -123,22 +119,6 @@ def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
 
 
 @pytest.mark.long  # it costs much
-def test_what_came_to_the_base_meanwhile_is_not_removed_by_the_head(
-    project: Path, report: Report
-) -> None:
-    written(project, PLAIN)
-    git(project, "checkout", "--quiet", "-b", "side")
-    written(project, PLAIN, a_record("of the side"))
-    git(project, "checkout", "--quiet", "main")
-    written(project, PLAIN, a_record("of main"))
-    for dots in ("..", "..."):
-        told = report(f"main{dots}side")
-        assert told.first == "**Memory:** 1 lesson added."
-        assert "of the side" in told.out
-        assert "of main" not in told.out
-
-
-@pytest.mark.long  # it costs much
 def test_what_both_sides_have_taken_from_each_other_is_no_news(
     project: Path, report: Report
 ) -> None:
@@ -154,40 +134,6 @@ def test_what_both_sides_have_taken_from_each_other_is_no_news(
         git(project, "merge", "--quiet", "--strategy=ours", "--no-edit", other)
     told = report("main..side")  # two commits at which they parted, and each has a secret behind it
     assert (told.code, "Do not merge" in told.out) == (0, False)
-
-
-@pytest.mark.long  # it costs much
-def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
-    project: Path, report: Report
-) -> None:
-    written(project, PLAIN)
-    git(project, "checkout", "--quiet", "-b", "side")
-    written(project, PLAIN, a_record("of the side"))
-    git(project, "checkout", "--quiet", "main")
-    written(project, PLAIN, a_record("of main"), SECRET)
-    git(project, "checkout", "--quiet", "side")
-    run_git(project, "merge", "--quiet", "main")
-    written(project, PLAIN, a_record("of the side"), a_record("of main"), SECRET)
-    told = report("main..side")
-    assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
-    assert "Possible secrets from before that are still there: 1." in told.out
-
-
-@pytest.mark.long  # it costs much
-def test_a_base_alone_reaches_to_the_file_as_it_stands(project: Path, report: Report) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, a_record("committed"))
-    write(project, PLAIN, a_record("committed"), a_record("on disk"))
-    assert report(base).first == "**Memory:** 2 lessons added."
-    assert report().first == "**Memory:** 1 lesson added."
-
-
-@pytest.mark.long  # it costs much
-def test_ends_left_out_are_those_of_git(project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    written(project, PLAIN, a_record("new"))
-    assert report("HEAD~1..").first == "**Memory:** 1 lesson added."
-    assert report("..HEAD~1").first == "**Memory:** nothing changed (records: 1)."
 
 
 def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) -> None:
@@ -388,45 +334,6 @@ def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, repo
 
 
 @pytest.mark.long  # it costs much
-def test_a_secret_that_came_and_went_inside_of_the_range_is_told_with_its_commit(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    bad = written(project, PLAIN, SECRET)
-    written(project, PLAIN, a_record("new"))
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
-    found = f"`{LOG}:2`: github-token in `missing_context` of `{SECRET.token}` (payment)"
-    assert told.part("Do not merge") == (f"- commit `{bad[:10]}`: {found}. {KEEPS}\n\n{REPLACE}")
-    assert report(base).code == 0
-
-
-@pytest.mark.long  # it costs much
-def test_a_secret_that_stays_while_its_record_changes_is_told_once(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, SECRET)
-    written(project, PLAIN, replace(SECRET, lesson="other words", updated=LATER))
-    assert report(f"{base}..HEAD").first == "**Memory:** 1 possible secret, 1 lesson added."
-
-
-@pytest.mark.long  # it costs much
-def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    record = a_record("gap", lesson="it is " + TOKEN)
-    bad = written(project, PLAIN, record)
-    written(project, PLAIN, replace(record, lesson="it is " + OTHER, updated=LATER))
-    told = report(f"{base}..HEAD")
-    assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
-    found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
-    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Do not merge")
-    assert OTHER[6:] not in told.out
-
-
-@pytest.mark.long  # it costs much
 def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_not(
     project: Path, report: Report
 ) -> None:
@@ -450,30 +357,6 @@ def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_
 
 
 @pytest.mark.long  # it costs much
-def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Report) -> None:
-    torn = b'{"id": "torn\n'
-    base = written(project, PLAIN, torn)
-    conflict = b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> side\n"
-    one, two = a_record("one"), a_record("two")
-    written(
-        project,
-        PLAIN,
-        torn,
-        *(conflict[0], one, conflict[1], two, conflict[2]),
-        *(b"a note\n", b"\n", torn),
-    )
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (1, "**Memory:** 3 damaged lines, 2 lessons added.")
-    assert told.part("Do not merge").splitlines() == [
-        f"- `{LOG}:3`: a conflict that git left open",
-        f"- `{LOG}:8`: an unreadable line",
-        f"- `{LOG}:10`: an unreadable line",
-        "",
-        REPAIR,
-    ]
-
-
-@pytest.mark.long  # it costs much
 def test_a_file_that_became_utf_16_is_damage(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     lines = (PLAIN.to_line() + SECRET.to_line()).decode()
@@ -494,104 +377,7 @@ def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
     assert (told.code, told.out) == (0, "**Memory:** other lines of the file changed.\n")
 
 
-# 2: what should be read.
-
-
-@pytest.mark.long  # it costs much
-def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
-    project: Path, report: Report
-) -> None:
-    ordered = a_record("odd", lesson=ORDER)
-    base = written(project, PLAIN)
-    written(project, PLAIN, ordered)
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (0, "**Memory:** 1 record to read with care, 1 lesson added.")
-    assert told.part("Reads like instructions to a model") == (
-        "Marked, not removed. Hooks never show these records, but a search does. Check that each"
-        " is a lesson; if one is not, run `sentinel-memory forget ID`.\n\n"
-        f"- `{LOG}:2`: override, `{ordered.token}` (payment)\n  - `lesson`: {ORDER}"
-    )
-    assert report(f"{base}..HEAD", "--strict").code == 1
-    assert report("--strict").code == 0
-
-
-@pytest.mark.long  # it costs much
-def test_a_marked_text_that_was_there_before_is_no_news(project: Path, report: Report) -> None:
-    ordered = a_record("odd", lesson=ORDER)
-    base = written(project, ordered)
-    written(project, replace(ordered, seen=2, updated=LATER))
-    assert report(f"{base}..HEAD").first == "**Memory:** 1 gap came back."
-    written(project, replace(ordered, ask_next_time=f"Please: {ORDER}"))
-    told = report(f"{base}..HEAD")
-    assert told.part("Reads like instructions to a model").splitlines()[-1] == (
-        f"  - `ask_next_time`: Please: {ORDER}"
-    )
-
-
 # 3 to 6: the lessons.
-
-
-def test_lessons_are_told_by_topic_with_the_principles_first(project: Path, report: Report) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("one", topic="auth", lesson="first"))
-    store.upsert_log(a_draft("two", topic="payment", lesson="second"))
-    store.upsert_log(a_principle("third", topic="auth"))
-    told = report()
-    assert told.first == "**Memory:** 3 lessons added."
-    tokens = {record.lesson: record.token for record in store.read_all()}
-    assert told.part("Lessons added").splitlines() == [
-        "#### auth",
-        "",
-        "- third",
-        f"  - principle `{tokens['third']}`",
-        "- first",
-        "  - What was missing: one",
-        f"  - `{tokens['first']}`",
-        "",
-        "#### payment",
-        "",
-        "- second",
-        "  - What was missing: two",
-        f"  - `{tokens['second']}`",
-    ]
-
-
-@pytest.mark.long  # it costs much
-def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: Report) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("gap", lesson="old words"))
-    commit(project)
-    old = store.read_all()[0].token
-    changed = a_draft("gap", lesson="new words", ask_next_time="which?")
-    store.upsert_log(replace(changed, paths=["a.py"], when=["call("]))
-    new = store.read_all()[0].token
-    told = report()
-    assert told.first == "**Memory:** 1 record changed, 1 gap came back."
-    assert told.part("Changed").splitlines() == [
-        f"- `{old}` → `{new}` (payment)",
-        "  - `lesson`",
-        "    - before: old words",
-        "    - after: new words",
-        "  - `ask_next_time`",
-        "    - before: —",
-        "    - after: which?",
-        '  - `meta.paths`: — → `["a.py"]`',
-        '  - `meta.when`: — → `["call("]`',
-    ]
-    assert told.part("Came back").splitlines()[-1] == f"- `{new}` (payment), seen 1 → 2: gap"
-
-
-@pytest.mark.long  # it costs much
-def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: Report) -> None:
-    record = a_record("gap", lesson="it is " + TOKEN)
-    base = written(project, record)
-    written(project, replace(record, lesson="it is " + OTHER, updated=LATER))
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 record changed.")
-    assert told.part("Changed").splitlines()[1] == (
-        "  - The versions differ only in what is redacted here."
-    )
-    assert OTHER[6:] not in told.out
 
 
 @pytest.mark.long  # it costs much
@@ -650,37 +436,6 @@ def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
 
 
 @pytest.mark.long  # it costs much
-def test_what_was_compacted_before_has_no_part_in_a_later_compaction(
-    project: Path, report: Report
-) -> None:
-    new_project(project / "app", "one", "two")
-    app = project / "app"
-    compact("first sum")(app)
-    commit(app)
-    store_of(app).upsert_log(a_draft("three"))
-    commit(app)
-    compact("second sum")(app)
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 records compacted."
-
-
-@pytest.mark.long  # it costs much
-def test_a_gap_that_was_compacted_and_is_logged_again_came_back(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    compact("a sum")(app)
-    commit(app)
-    store_of(app, LATER).upsert_log(a_draft("one", lesson="once more"))
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 1 lesson added, 1 gap came back."
-    record = store_of(app).read_all()[1]
-    assert told.part("Came back").splitlines()[-1] == (
-        f"- `{record.token}` (payment), again after its compaction: one"
-    )
-
-
-@pytest.mark.long  # it costs much
 def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
     project: Path, report: Report
 ) -> None:
@@ -704,39 +459,6 @@ def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
     assert "### Removed" not in told.out and "### Lessons added" not in told.out
 
 
-@pytest.mark.long  # it costs much
-def test_a_principle_that_went_while_its_gap_was_logged_anew_was_removed(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    compact("a sum")(app)
-    commit(app)
-    store_of(app).delete_by_ids(store_of(app).read_all()[0].token)
-    store_of(app, LATER).upsert_log(a_draft("one"))
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 1 lesson added, 1 gap came back, 1 record removed."
-
-
-@pytest.mark.long  # it costs much
-def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
-    app = new_project(project / "app", "one", "two", "three")
-    compact("a sum", "one", "two")(app)
-    commit(app)
-    compact("a sum", "three")(app)
-    assert report("--project", str(app)).first == "**Memory:** 1 record compacted."
-
-
-def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report: Report) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("gap", topic="a"))
-    commit(project)
-    store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
-    saving(project, "2026-03-03T09:00:00+00:00").upsert_log(a_draft("gap", topic="b"))
-    told = report()
-    assert told.first == "**Memory:** 1 gap came back, 1 record moved to another topic."
-    assert ", seen 1 → 2: gap" in told.part("Came back")
-
-
 def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     project: Path, report: Report
 ) -> None:
@@ -751,70 +473,6 @@ def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     assert told.first == "**Memory:** 2 records compacted."
     assert told.out.count("<summary>Replaced: 2</summary>") == 2
     assert "In none of the versions" not in told.out
-
-
-def test_a_gap_that_came_back_at_once_was_not_replaced(project: Path, report: Report) -> None:
-    app = new_project(project / "app", "one", "two")
-    compact("a sum")(app)
-    store_of(app, LATER).upsert_log(a_draft("one", lesson="once more"))
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 1 record changed, 1 gap came back, 1 record compacted."
-
-
-def test_records_under_another_topic_are_neither_added_nor_removed(
-    project: Path, report: Report
-) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("one", topic="결제"))
-    store.upsert_log(a_principle("a rule", topic="결제"))
-    commit(project)
-    store.renew({it.token: replace(it, topic="payment") for it in store.read_all()}, join=False)
-    told = report()
-    assert told.first == "**Memory:** 2 records moved to another topic."
-    tokens = tokens_of(project)
-    assert told.part("Moved to another topic").splitlines() == [
-        f"- `결제` → `payment`: `{token}`" for token in tokens
-    ]
-
-
-def test_records_that_became_one_are_told_as_one_change(project: Path, report: Report) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("gap", topic="a", lesson="of a"))
-    store.upsert_log(a_draft("gap", topic="b", lesson="of b"))
-    commit(project)
-    old = tokens_of(project)
-    moved = store.read_all()[0]
-    store.renew({moved.token: replace(moved, topic="b")}, join=True)
-    told = report()
-    assert told.first == "**Memory:** 1 record changed."
-    changed = told.part("Changed")
-    for token in old:
-        assert f"`{token}`" in changed
-    assert "One record now: " in changed
-
-
-@pytest.mark.long  # it costs much
-def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> None:
-    base = written(project, PLAIN, a_record("gone"))
-    store_of(project).delete_by_ids([a_record("gone").token])
-    commit(project)
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (0, "**Memory:** 1 record removed.")
-    assert told.part("Removed") == (
-        "Nothing replaces them. `sentinel-memory restore ID` brings one back.\n\n#### payment\n\n-"
-        f" check the tax table first\n  - What was missing: gone\n  - `{a_record('gone').token}`"
-    )
-
-
-@pytest.mark.long  # it costs much
-def test_a_hand_that_changed_what_a_record_is_about_has_changed_that_record(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    written(project, replace(PLAIN, missing_context="by hand"))
-    told = report(f"{base}..HEAD")
-    assert told.first == "**Memory:** 1 record changed."
-    assert "    - after: by hand\n" in told.out
 
 
 @pytest.mark.long  # it costs much
