@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
+from typing import TYPE_CHECKING
 
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
 from core.lessons.changes import Outcome
@@ -23,6 +24,9 @@ from core.settings import Settings
 from core.text.printable import one_line
 from core.text.tokens import Budget, estimate_tokens
 from core.text.wording import is_source_code, scope_of
+
+if TYPE_CHECKING:
+    from core.text.ranking import Ranking
 
 TOPICS_SHOWN = 40
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
@@ -77,8 +81,6 @@ class Frame:
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """Show all records, or those of one topic; above the budget the most relevant and an index."""
-    from core.text.ranking import Ranking  # a hook has an order of its own
-
     wanted = normalise_topic(topic)
     records = [it for it in log.records if it.topic == wanted] if wanted else log.records
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
@@ -92,7 +94,9 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         return "\n".join([*lines, missed, say("answers.questions")])
 
     @cache
-    def ranking() -> Ranking:
+    def ranking() -> "Ranking":
+        from core.text.ranking import Ranking  # only a memory above its budget is ranked
+
         return Ranking(query, searched_texts(records))
 
     topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
