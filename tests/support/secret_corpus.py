@@ -9,7 +9,7 @@ formats of assignments) is the name the secret is assigned to. Everything is bui
 import random
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.support.secret_kinds import HUMAN, KINDS, VALUES, Kind, Spans, fill, unmark
@@ -229,3 +229,16 @@ def cases(seed: int = 0) -> list[Case]:
         decomposed_cases,
     )
     return [case for family in families for case in family(rng)]
+
+
+LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
+
+
+def sampled(places: Sequence[str], count: int, seed: int) -> list[tuple[str, Case, list[str]]]:
+    """A place for each of some tokens, and the secrets in it."""
+    chance, found = random.Random(seed), list[tuple[Case, list[str]]]()
+    for case in cases(seed):
+        secrets = [case.text[start:end] for start, end in case.secret_spans]
+        if secrets and min(map(len, secrets)) >= LEAST_CHARS and case.family == "token":
+            found.append((case, secrets))
+    return [(chance.choice(places), *it) for it in chance.sample(found, count)]

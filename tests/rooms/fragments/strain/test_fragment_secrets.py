@@ -1,6 +1,5 @@
 """Tests that no byte of a secret reaches the disk, by whatever field of a fragment it comes."""
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from rooms.fragments.saving.reflecting import Reflection, reflect
 from rooms.fragments.saving.remembering import remember
 from tests.support.fragments_room import a_room, saved
 from tests.support.room import every_byte
-from tests.support.secret_corpus import Case, cases
+from tests.support.secret_corpus import sampled
 
 SAMPLE, SEED = 120, 20261123
-LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
 TOKEN = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
@@ -69,22 +67,11 @@ WAYS: dict[str, Callable[[Room, str], object]] = {
 }
 
 
-def sample() -> list[tuple[str, Case, list[str]]]:
-    """A way for each of some cases, and the secrets in it."""
-    chance = random.Random(SEED)
-    found = []
-    for case in cases(SEED):
-        secrets = [case.text[start:end] for start, end in case.secret_spans]
-        if secrets and min(map(len, secrets)) >= LEAST_CHARS and case.family == "token":
-            found.append((case, secrets))
-    return [(chance.choice([*WAYS]), *it) for it in chance.sample(found, SAMPLE)]
-
-
 @pytest.mark.long  # it costs much
 def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
     room, told = a_room(tmp_path), list[tuple[str, str, str]]()
-    for way, case, secrets in sample():
+    for way, case, secrets in sampled([*WAYS], SAMPLE, SEED):
         try:
             WAYS[way](room, case.text)
         except FragmentsError as error:  # too long for its field, a topic or a keyword most of all

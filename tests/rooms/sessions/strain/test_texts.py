@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +22,7 @@ from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session
 from rooms.sessions.store import SessionStore, delete, open_sessions
 from tests.support.hostile_texts import HOSTILE, OBEYED
-from tests.support.secret_corpus import Case, cases
+from tests.support.secret_corpus import sampled
 from tests.support.sentences import in_language
 
 
@@ -126,7 +125,6 @@ def test_any_text_comes_back(store: SessionStore, text: str) -> None:
 
 FIELDS = ("goal", "summary", "tags", "decisions", "approaches", "blockers", "codeChanges")
 SAMPLE, SEED = 140, 20261123
-LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
 
 
 def with_text(field: str, text: str) -> Draft:
@@ -143,17 +141,6 @@ def with_text(field: str, text: str) -> Draft:
     return Draft(**{"goal": "g", **fields[field]})
 
 
-def sample() -> list[tuple[str, Case, list[str]]]:
-    """A field for each of some cases, and the secrets in it."""
-    chance = random.Random(SEED)
-    found = []
-    for case in cases(SEED):
-        secrets = [case.text[start:end] for start, end in case.secret_spans]
-        if secrets and min(map(len, secrets)) >= LEAST_CHARS and case.family == "token":
-            found.append((case, secrets))
-    return [(chance.choice(FIELDS), *it) for it in chance.sample(found, SAMPLE)]
-
-
 def on_disk(root: Path) -> bytes:
     """Every byte below a directory: the database, its journals, the projection."""
     return b"\n".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
@@ -168,7 +155,7 @@ def fresh(root: Path, **settings: bool) -> SessionStore:
 def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
     store, told = fresh(tmp_path), list[tuple[str, str, str]]()
-    for at, (field, case, secrets) in enumerate(sample()):
+    for at, (field, case, secrets) in enumerate(sampled(FIELDS, SAMPLE, SEED)):
         if field == "tags" and len(case.text) > 200:
             field = "summary"
         try:
