@@ -39,6 +39,7 @@ from rooms.fragments.sqlite.adapter import SqliteEngine
 from tests.support.cached_engines import a_cache
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.real_engines import Valkey, valkey
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 
 _MEANT = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
@@ -669,26 +670,7 @@ class TestNoting:
             assert reading.state() == {"model": "m", "purged": "7"}
 
 
-SENTENCES = {
-    "login": "The login service issues tokens that expire after 15 minutes",
-    "deploy": "Deployments run on Fridays from the release branch",
-    "auth": "인증 토큰은 15분 뒤에 만료되므로 다시 발급받아야 합니다",
-    "db": "데이터베이스 연결 풀은 PostgreSQL에서 20개로 제한한다",
-    "mixed": "로그인인증 모듈은 OAuth refreshToken 을 저장하지 않는다",
-    "node": "The shop runs on Node 20 and pnpm",
-}
-QUESTIONS = {
-    "token expiry login": {"login"},
-    "인증 토큰": {"auth"},
-    "연결 풀 제한": {"db"},
-    "PostgreSQL": {"db"},
-    "oauth refresh token": {"mixed"},
-    "인증": {"auth", "mixed"},
-    "deployment friday": {"deploy"},
-    "node": {"node"},
-    "giraffe": set(),
-    "기린": set(),
-}
+SENTENCES, QUESTIONS = table("engine_questions").values()
 
 
 @pytest.mark.row("002 2.10.c", "002 2.13.h", "002 2.14")
@@ -699,7 +681,7 @@ class TestSearching:
     def test_terms_of_both_languages_are_found(self, engines: Engines, question: str) -> None:
         engine = engines.new()
         stored(engine, *(a_fragment(id_, text) for id_, text in SENTENCES.items()))
-        assert QUESTIONS[question] <= shares(engine, question).keys()
+        assert {*QUESTIONS[question]} <= shares(engine, question).keys()
         assert not (shares(engine, question) and not QUESTIONS[question])
 
     def test_topic_and_keywords_are_searched_as_the_content_is(self, engines: Engines) -> None:
