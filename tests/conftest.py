@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -23,6 +24,10 @@ from tests.support.stdio_client import ServerProcess
 for name in ("LC_ALL", "LC_MESSAGES"):
     os.environ.pop(name, None)
 os.environ["LANG"] = "C.UTF-8"
+
+# Nor do they see what its user keeps: the fragments of a person are in this directory.
+_DATA = tempfile.TemporaryDirectory(prefix="sentinel-memory-tests-")
+os.environ["XDG_DATA_HOME"] = _DATA.name
 
 # A job in the background ignores SIGINT, and its children inherit that: one that a test interrupts
 # would never end.

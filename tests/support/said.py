@@ -72,6 +72,11 @@ def everything_said() -> list[Said]:
     return [*of_classes, *(said for name in names for said in _said_in(name))]
 
 
+def written_keys() -> set[str]:
+    """Return the keys that stand whole in the program, wherever they are said."""
+    return _texts() & sentences("en").keys()
+
+
 @cache
 def _tree(name: str) -> ast.Module:
     return ast.parse((ROOT / name).read_text("utf-8"))

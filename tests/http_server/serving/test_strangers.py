@@ -197,7 +197,8 @@ def left_behind(server: HttpServer) -> dict[str, Any]:
     """Every file below the home, every row of the databases, and what the server has said."""
     home = server.stderr_path.parent
     found: dict[str, Any] = {"said": server.said}
-    found["files"] = sorted(str(it) for it in home.rglob("*"))
+    journals = ("-wal", "-shm")  # they come and go with who reads
+    found["files"] = sorted(str(it) for it in home.rglob("*") if not it.name.endswith(journals))
     for path in data_of(home).glob("*.db"):
         with closing(sqlite3.connect(path)) as rows:
             tables = [name for (name,) in rows.execute("SELECT name FROM sqlite_master")]
