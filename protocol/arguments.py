@@ -217,17 +217,17 @@ def _fields_at(schema: Mapping[str, Any], loc: Sequence[str | int]) -> list[str]
 def answerable(line: bytes) -> bytes:
     r"""Return a line of the protocol, or the same message with each half character replaced.
 
-    A JSON escape such as `\ud800` alone is half of a character. The library (mcp 2.3.0) drops the
-    whole line without an answer, and the client waits until its own timeout. Here such an argument
-    of a tool becomes `LONE_SURROGATE`, which is refused with a sentence.
+    A JSON escape such as `\ud800` alone is half of one. The library (mcp 2.3.0) drops such a line
+    without an answer. Here an argument becomes `LONE_SURROGATE`, which is refused with a sentence.
     """
     if not _SURROGATE_ESCAPE.search(line):
         return line
     try:
         message = json.loads(line)
+        params = message["params"]
         changed = _replaced(message, "\ufffd")
-        if message.get("method") == "tools/call" and "arguments" in message["params"]:
-            arguments = _replaced(message["params"]["arguments"], LONE_SURROGATE)
+        if message.get("method") == "tools/call" and "arguments" in params:
+            arguments = _replaced(params["arguments"], LONE_SURROGATE)
             changed["params"]["arguments"] = arguments
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return line

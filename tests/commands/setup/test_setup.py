@@ -68,7 +68,7 @@ def test_a_hook_is_tried_once_and_leaves_its_byte_code(
     here = installed((sys.executable,), str(tmp_path), windows=os.name == "nt")
     assert tried_hook(here) == ""
     made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
-    assert {"hook", "events", "journal", "log", "for_action", "surroundings"} <= made
+    assert {"hook", "events", "journal", "log", "recall", "surroundings"} <= made
     assert not {"server", "setup", "scan", "sanitizer", "suspicion"} & made
     (tmp_path / "commands" / "hook" / "hook.py").write_text("raise OSError('torn')\n")
     assert tried_hook(here).endswith("OSError: torn")
