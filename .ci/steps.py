@@ -1,7 +1,8 @@
 """Runs the steps of .ci/run and .ci/night, and prints what each took.
 
     python3 .ci/steps.py "NAME" COMMAND [WORD ...]     one step; its row is added to $STEPS
-    python3 .ci/steps.py                               the table of all steps; 1 where one failed
+    python3 .ci/steps.py                               the table of all steps and the red tests;
+                                                       1 where one failed
 
 Processor time is that of the command, of its children and of servers that it left behind, which
 are ended with it (Linux; elsewhere of what it waited for).
@@ -21,6 +22,7 @@ from pathlib import Path
 ROWS = Path(os.environ["STEPS"])
 _BECOME_THE_PARENT_OF_ORPHANS = 36  # prctl(2), PR_SET_CHILD_SUBREAPER
 _PATIENCE_S = 30.0
+_LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
 def run(name: str, command: list[str]) -> int:
@@ -33,11 +35,25 @@ def run(name: str, command: list[str]) -> int:
     wall_s = time.monotonic() - begun
     _end_orphans()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    row = {"name": name, "status": status, "wall": wall_s, "cpu": used.ru_utime + used.ru_stime}
+    row = {
+        "name": name,
+        "status": status,
+        "wall": wall_s,
+        "cpu": used.ru_utime + used.ru_stime,
+        "red": _red_tests(wall_s) if status else [],
+    }
     with ROWS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
     print(f"=== {name}: status {status}, {wall_s:.0f} s, processor {row['cpu']:.0f} s", flush=True)
     return status
+
+
+def _red_tests(wall_s: float) -> list[str]:
+    """Return the tests that pytest remembers as failed, if the step has run it."""
+    with contextlib.suppress(OSError):
+        if time.time() - _LAST_FAILED.stat().st_mtime < wall_s:
+            return list(json.loads(_LAST_FAILED.read_text(encoding="utf-8")))
+    return []
 
 
 def _end_orphans() -> None:
@@ -73,6 +89,9 @@ def table() -> int:
         print(f"{row['name']:{width}}  {row['wall']:8.1f}  {row['cpu']:8.1f}{failed}")
     sums = [sum(row[kind] for row in rows) for kind in ("wall", "cpu")]
     print(f"{'all':{width}}  {sums[0]:8.1f}  {sums[1]:8.1f}")
+    for row in rows:
+        for test in row["red"]:
+            print(f"red: {test}")
     return int(not rows or any(row["status"] for row in rows))
 
 

@@ -74,7 +74,7 @@ def everything_said() -> list[Said]:
 
 def written_keys() -> set[str]:
     """Return the keys that stand whole in the program, wherever they are said."""
-    return _texts() & sentences("en").keys()
+    return {text for text in _texts() if text in sentences("en")}
 
 
 @cache
