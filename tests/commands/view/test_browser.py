@@ -365,6 +365,7 @@ def test_a_key_or_a_button_shows_the_keys(browser: Shown, gaps: Path) -> None:
 def test_a_click_copies_the_whole_id_and_says_so(browser: Shown, gaps: Path) -> None:
     browser.open(gaps)
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+    browser.cdp("Emulation.setFocusEmulationEnabled", enabled=True)  # the clipboard asks for it
     browser.js("location.hash = '#topic=cache'")
     browser.frames()
     token, told = browser.js_later(
@@ -447,6 +448,17 @@ def test_what_is_chosen_gets_into_the_address(browser: Shown, gaps: Path) -> Non
     assert browser.state() == ""
 
 
+def gone(browser: Shown, by: int) -> tuple[str, int]:
+    """Go back or forward by so many places; return what the address says, and the count shown."""
+    browser.js_later(
+        "const [by, done] = arguments;"
+        "addEventListener('popstate', () => setTimeout(done), { once: true });"
+        "history.go(by);",
+        by,
+    )
+    return browser.state(), len(browser.records())
+
+
 def test_back_and_forward_go_through_the_states(browser: Shown, gaps: Path) -> None:
     browser.open(gaps)
     browser.seek("refund")
@@ -455,20 +467,10 @@ def test_back_and_forward_go_through_the_states(browser: Shown, gaps: Path) -> N
     browser.js("document.querySelector('#found-records .of').click()")
     browser.frames()
     assert (browser.state(), browser.open_topics()) == ("#topic=payment", ["payment"])
-
-    def gone(by: int) -> tuple[str, int]:
-        browser.js_later(
-            "const [by, done] = arguments;"
-            "addEventListener('popstate', () => setTimeout(done), { once: true });"
-            "history.go(by);",
-            by,
-        )
-        return browser.state(), len(browser.records())
-
-    assert gone(-1) == ("#q=refund&type=principle", 1)
-    assert gone(-1) == ("#q=refund", 3)
-    assert gone(-1) == ("", 9)
-    assert gone(2) == ("#q=refund&type=principle", 1)
+    assert gone(browser, -1) == ("#q=refund&type=principle", 1)
+    assert gone(browser, -1) == ("#q=refund", 3)
+    assert gone(browser, -1) == ("", 9)
+    assert gone(browser, 2) == ("#q=refund&type=principle", 1)
     assert browser.js("return document.querySelector('#type').value") == "principle"
 
 
@@ -476,13 +478,12 @@ def test_a_word_is_one_place_to_come_back_to_however_long_it_takes(
     browser: Shown, gaps: Path
 ) -> None:
     browser.open(gaps)
-    before = browser.js("return history.length")
     for part in ("re", "fu", "nd"):
         browser.js("document.querySelector('#query').focus()")
         browser.type(part)
         browser.js_later("setTimeout(arguments[0], 700)")
     assert browser.state() == "#q=refund"
-    assert browser.js("return history.length") == before + 1
+    assert gone(browser, -1) == ("", 9)
 
 
 def test_topics_that_the_reader_unfolds_are_in_the_address(browser: Shown, gaps: Path) -> None:
