@@ -66,8 +66,7 @@ from core.parser import Parser, add_project, add_serving, add_version, wants_htt
 from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
-from core.text.printable import printable
-from core.text.tokens import Budget
+from core.text.plain import Budget, printable
 from protocol.arguments import Text, Tokens, no_flag
 from protocol.call import (
     RequestError,

@@ -30,7 +30,7 @@ from core.lessons.record import CACHED_LINES, Draft, new_record
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.settings import Settings
 from core.store import MemoryStore
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = ROOT / "server.py"

@@ -31,7 +31,7 @@ from tokens import labelled_records
 
 from core.lessons.record import utc_now
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.kinds import KINDS

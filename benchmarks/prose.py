@@ -87,7 +87,7 @@ FORMATS_NOTES = (
 )
 
 ESTIMATE_TEXT = """\
-The server has no tokenizer and estimates from kinds of characters (`core/text/tokens.py`). Shown is
+The server has no tokenizer and estimates from kinds of characters (`core/text/plain.py`). Shown is
 the estimate divided by what `o200k_base` counts, for records as an answer shows them: 1.00 is
 exact, above it the estimate is too high, so that an answer is smaller than its budget. Lowest and
 highest leave out one record in twenty on either side. The weights were fitted on these records and

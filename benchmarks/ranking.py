@@ -19,8 +19,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.text import ranking
-from core.text.english import function_words, stem_of
 from core.text.ranking import rank
+from core.text.terms import function_words, stem_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")

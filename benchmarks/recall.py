@@ -45,8 +45,8 @@ from core.lessons.briefing import action_briefing
 from core.lessons.recall import MOST_RECORDS, choose
 from core.lessons.record import Record
 from core.lessons.surroundings import Surroundings, surroundings_of
+from core.text.plain import estimate_tokens
 from core.text.ranking import rank
-from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}

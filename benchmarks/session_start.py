@@ -36,7 +36,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.task import Work, by_work, for_prompt
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 
 SIZES = (50, 200, 1_000)
 COMMITS, PROMPT_CHARS, RESAMPLES, ROUNDS = 5, 1_500, 1_000, 15

@@ -9,7 +9,7 @@ from itertools import accumulate
 from tokens import labelled_records
 
 from core.settings import DEFAULT_AGENT
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.kinds import KINDS, TYPES
 

@@ -3,7 +3,7 @@
 `python benchmarks/tokens.py [--check | --update]` prints three tables. The tokenizer is
 `o200k_base`, from the development package bpe-openai. With `--check` the exit status is 1 when a
 session, the estimate or the format misses its target; `--update` writes the counts that
-`tests/core/text/test_tokens.py` reads.
+`tests/core/text/test_plain.py` reads.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from core.lessons.rules import (
 from core.lessons.selection import records_within
 from core.messages import Language
 from core.settings import read_settings
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"

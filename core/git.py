@@ -21,7 +21,7 @@ from typing import NamedTuple
 from core.errors import LogMissingError, SentinelError
 from core.messages import say
 from core.project import CONTEXT_DIRECTORY
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 
 TIMEOUT_S = 120
 WAIT_S = 2  # for what a save or a hook asks only to say something more

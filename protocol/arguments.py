@@ -23,7 +23,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from core.errors import LoneSurrogateError, UnknownTypeError
 from core.messages import say
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 NULL = SkipJsonSchema[None]
 LONE_SURROGATE = {"lone_surrogate": True}  # no text, so that the argument is refused

@@ -26,7 +26,7 @@ from core.notices import LOGGER
 from core.program import SERVER
 from core.project import Project, find_project, no_project_kind
 from core.settings import Settings, read_settings
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 PROCESS = os.urandom(8).hex()  # over stdio a session is a process
 

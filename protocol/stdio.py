@@ -24,7 +24,7 @@ from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapt
 from core.errors import SentinelError
 from core.messages import say
 from core.program import SERVER
-from core.text.printable import one_line
+from core.text.plain import one_line
 from protocol.arguments import answerable
 from protocol.call import RequestError, warn
 

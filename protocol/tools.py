@@ -21,7 +21,7 @@ from pydantic import ValidationError as ArgumentError
 
 from core.messages import say
 from core.settings import read_settings
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from protocol.arguments import argument_sentence
 from protocol.call import RequestError, with_sentences
 

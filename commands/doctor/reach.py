@@ -14,7 +14,7 @@ from core.lessons.surroundings import can_be_shown, shown_everywhere
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.sanitizer import safe
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 MOST_NAMED = 8
 

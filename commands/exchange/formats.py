@@ -9,7 +9,7 @@ from core.lessons.record import Record
 from core.lessons.record_text import day_of, warning
 from core.messages import say
 from core.text.markdown import as_code, escaped_lines, heading, inline, listed
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 FORMAT, VERSION = "sentinel-memory-export", 1
 

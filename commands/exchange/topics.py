@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import redact
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 
 GENERAL = "general"
 MOST_NAME_CHARS = 500

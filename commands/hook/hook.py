@@ -49,8 +49,7 @@ from core.lessons.selection import is_usable
 from core.messages import Facts, has_sentence, language_of, say, speaking
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, state_directory
 from core.settings import Settings, read_settings
-from core.text.printable import one_line
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens, one_line
 
 if TYPE_CHECKING:
     import argparse

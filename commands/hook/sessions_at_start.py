@@ -10,7 +10,7 @@ from sqlite3 import Error
 from core.errors import SentinelError
 from core.lessons.briefing import Briefing
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 
 
 def with_sessions(

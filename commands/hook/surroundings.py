@@ -19,7 +19,7 @@ from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import Record, cached_parse_line
 from core.lessons.selection import is_usable
 from core.lessons.surroundings import Sample, Surroundings, surroundings_of
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 
 FILE = "surroundings.json"
 MOST_BYTES = 1_000_000

@@ -10,9 +10,8 @@ from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
-from core.text.hangul import without_particle
 from core.text.ranking import Ranking
-from core.text.terms import FIRST_WIDE, Term, words_of
+from core.text.terms import FIRST_WIDE, Term, without_particle, words_of
 
 LEAST_ROOM = 16
 _TOPIC_CHARS = 6

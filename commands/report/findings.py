@@ -18,7 +18,7 @@ from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import find, values_in
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 HIDDEN = "hidden"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from commands.terminal.console import moment
 from commands.terminal.safe_text import plain
 from core.messages import say
-from core.text.normal_form import moment_of
+from core.text.plain import moment_of
 
 
 def when(text: str) -> str:

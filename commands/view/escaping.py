@@ -4,7 +4,7 @@ import re
 from html import escape
 
 from core.messages import language
-from core.text.printable import one_line, printable
+from core.text.plain import one_line, printable
 
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 

@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from core.messages import language
-from core.text.printable import LINE_ENDS, one_line, printable
+from core.text.plain import LINE_ENDS, one_line, printable
 
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 END = "</main>\n</body>\n</html>\n"

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from core.full_text.asking import Extent, holding_of
-from core.text.hangul import verb_beginning
 from core.text.ranking import Ranking
-from core.text.terms import Term
+from core.text.terms import Term, verb_beginning
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 BLOCK = 12  # rows of about the same share, whose texts are ranked

@@ -8,8 +8,7 @@ beginning of one.
 
 import re
 
-from core.text.hangul import verb_beginning
-from core.text.terms import pieces_of
+from core.text.terms import pieces_of, verb_beginning
 
 INDEXED_VERSION = 2  # of what `indexed` makes of a text
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems

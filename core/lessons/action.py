@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from core.data import rows, word_list
-from core.text.english import function_words, stem_of
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
+from core.text.terms import function_words, stem_of
 
 # Words of a long change say less and less of what it is about.
 MOST_TELLING_CHARS = 250

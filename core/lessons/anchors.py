@@ -25,7 +25,7 @@ from core.errors import (
     TriggerLinesError,
     TriggerTooShortError,
 )
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 
 MOST_PATHS, PATH_BYTES = 16, 128
 MOST_TRIGGERS, TRIGGER_BYTES, LEAST_TRIGGER_CHARS = 5, 128, 4

@@ -21,8 +21,7 @@ from core.lessons.selection import (
 )
 from core.messages import Facts, say
 from core.settings import Settings
-from core.text.printable import one_line
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import is_source_code, scope_of
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from core.lessons.record_text import block_of, headed_block
 from core.lessons.selection import MOST_MISSED, is_harmless, is_usable, that_fit
 from core.messages import say
 from core.settings import Settings
-from core.text.printable import one_line
-from core.text.tokens import Budget
+from core.text.plain import Budget, one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS

@@ -33,8 +33,7 @@ from core.lessons.similar_topics import (
     topic_to_keep,
 )
 from core.messages import Facts, say
-from core.text.printable import one_line
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens, one_line
 
 Need = Literal["required", "optional", "pointless"]
 

@@ -13,7 +13,7 @@ from core.lessons.answer import Frame, search_answer
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 
 # Claude Code warns a user of a tool's answer from here on.
 WARNED_TOKENS = 10_000

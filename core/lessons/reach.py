@@ -20,7 +20,7 @@ from core.lessons.anchors import (
 )
 from core.messages import Facts, say
 from core.sanitizer import has_secret, safe
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 MOST_PERCENT = 3
 FEW_FILES = 3  # not too many in any project, however small

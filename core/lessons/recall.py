@@ -36,8 +36,8 @@ from core.lessons.anchors import (
 from core.lessons.record import Record
 from core.lessons.selection import is_harmless, is_usable
 from core.lessons.surroundings import Surroundings
-from core.text.english import stem_of
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
+from core.text.terms import stem_of
 
 MOST_RECORDS = 4  # of which those that only words speak for are three at most
 _MOST_BY_WORDS = 3

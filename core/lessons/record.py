@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.guard.injection import marks_of, unknown_marks
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 
 RecordType = Literal["log", "principle"]
 

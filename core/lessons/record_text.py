@@ -16,8 +16,7 @@ from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain
 from core.guard.injection import HIDDEN_TEXT, shown_marks
 from core.lessons.record import Record
 from core.messages import Language, language, say
-from core.text.printable import LINE_ENDS, SURROGATE, flat, one_line, printable
-from core.text.tokens import estimate_tokens
+from core.text.plain import LINE_ENDS, SURROGATE, estimate_tokens, flat, one_line, printable
 
 INDEX_CHARS = 90
 LINE_ID_CHARS = 16

@@ -7,7 +7,7 @@ from core.guard.injection import orders_in
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import block_of, index_line
 from core.messages import say
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens
 
 INDEX_SHARE = 0.25
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then

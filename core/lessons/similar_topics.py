@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations, islice, takewhile
 from typing import Literal
 
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from core.text.wording import scope_of
 
 Reason = Literal["case", "words", "prefix", "contains", "spelling"]

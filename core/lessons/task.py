@@ -18,8 +18,8 @@ from core.lessons.action import files_in, worded
 from core.lessons.anchors import MOST_ANCHORS, MOST_PATTERN_CHARS, could_match, matches
 from core.lessons.record import Record
 from core.lessons.selection import is_usable
-from core.text.english import function_words, stem_of
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
+from core.text.terms import function_words, stem_of
 
 MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes some 20 µs
 MOST_FILES, MOST_OF_A_COMMIT = 200, 60

@@ -8,7 +8,7 @@ characters are spelled out. What a client would take for the name of a file to b
 import re
 from collections.abc import Sequence
 
-from core.text.printable import LINE_ENDS, one_line, printable
+from core.text.plain import LINE_ENDS, one_line, printable
 
 EMPTY = "—"
 

@@ -14,10 +14,9 @@ _BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
 # So many more texts, none of which has the word, count for its share of a question: a few texts do
 # not tell which words are common.
 _OTHER_TEXTS = 50
-# A share of a question, where a rare word is more of it than a common one, and one that no text has
-# is as much of it as the rarest: what has less is no candidate. And nothing is found unless one
-# text has two words of the question, or one that is so much of it. Worked out on half of the
-# questions of dialogues and on lessons, among 8 to 700 texts: benchmarks/README.md.
+# What has a smaller share of a question is no candidate. And nothing is found unless one text has
+# two words of the question, or one that is so much of it. Worked out on half of the questions of
+# dialogues and on lessons, among 8 to 700 texts: benchmarks/README.md.
 _LEAST_SHARE, _ALONE_SHARE = 0.15, 0.3
 
 
@@ -67,11 +66,10 @@ class Holding(NamedTuple):
         least: the share that a text must have. any_word: words that no text has keep none from
         being found: who searches may try some.
         """
-        told = self.found()
-        found = shares(told)
-        sure = of_known_words(told) if any_word else told
-        having = found if len(sure) == len(told) else shares(sure)
-        return {number: found[number] for number, share in having.items() if share >= least}
+        found = self.found()
+        whole = shares(found)
+        judged = shares(of_known_words(found)) if any_word else whole
+        return {number: whole[number] for number, share in judged.items() if share >= least}
 
     def found(self) -> list[Found]:
         """Return the terms that tell which texts have them, each with those texts."""
@@ -80,6 +78,16 @@ class Holding(NamedTuple):
             for it in self.terms  # as in the question: the first pair of a word counts for more
             if it.numbers is not None
         ]
+
+
+def rarity_of(having: int, total: int) -> float:
+    """Return how much a term is worth that so many of all texts have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def share_of(having: int, total: int) -> float:
+    """Return how much of a question a term is that so many of all texts have."""
+    return rarity_of(having, total + _OTHER_TEXTS)
 
 
 def shares(found: Iterable[Found]) -> dict[int, float]:
@@ -93,18 +101,15 @@ def shares(found: Iterable[Found]) -> dict[int, float]:
     for it in found:
         if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
             words.setdefault(it.term.run, []).append(it)
-    spare = [run for run, terms in words.items() if all(it.term.spare for it in terms)]
     worths = {run: _worths(terms) for run, terms in words.items()}
-    most = {
-        run: max(it.rarity for it in [it for it in terms if it.places] or terms)
-        for run, terms in words.items()
-        if run not in spare
-    }
-    sums = dict[int, float]()
-    for run in most:
-        for at, worth in worths[run].items():
-            sums[at] = sums.get(at, 0.0) + worth
-    for run in spare:  # another form of words that the question has: it adds what they lack
+    most: dict[str, float] = {}
+    sums: dict[int, float] = {}
+    for run, terms in words.items():
+        if not all(it.term.spare for it in terms):
+            most[run] = max(it.rarity for it in [it for it in terms if it.places] or terms)
+            for at, worth in worths[run].items():
+                sums[at] = sums.get(at, 0.0) + worth
+    for run in (it for it in words if it not in most):  # another form: it adds what they lack
         same = [it for it in most if it in run or run in it]
         for at, worth in worths[run].items():
             lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
@@ -113,29 +118,41 @@ def shares(found: Iterable[Found]) -> dict[int, float]:
     return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
 
 
+def _worths(terms: Sequence[Found]) -> dict[int, float]:
+    """Return by text what it has of one word, in its forms or in its pairs of characters."""
+    most = max((it.rarity for it in terms if it.places), default=0.0)
+    if len(terms) == 1 or terms[0].term.needle[0] < FIRST_WIDE:
+        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
+    pairs: dict[int, list[int]] = {}
+    for number, it in enumerate(terms):
+        for at in it.places:
+            pairs.setdefault(at, []).append(number)
+    known = sum(it.rarity for it in terms if it.places)
+    worths: dict[int, float] = {}
+    for at, numbers in pairs.items():
+        weight = 1.0
+        if len(numbers) == 1:
+            weight = _MIDDLE_WEIGHT if numbers[0] else _BEGINNING_WEIGHT
+        worths[at] = weight * most * sum(terms[number].rarity for number in numbers) / known
+    return worths
+
+
 def of_known_words(found: Sequence[Found]) -> list[Found]:
     """Return the terms of those words of which something is found in any text."""
     known = {it.term.run for it in found if it.places}
     return [it for it in found if it.term.run in known]
 
 
-def with_modest_unknowns(found: Sequence[Found]) -> list[Found]:
-    """Return the terms with those that no text has worth no more than the rarest that any has.
-
-    In a few texts a word is missing by chance: it tells little of whether they answer a question.
-    """
-    most = max((it.rarity for it in found if it.places), default=0.0)
-    return [it if it.places else it._replace(rarity=min(it.rarity, most)) for it in found]
-
-
 def good_parts(found: Sequence[Found]) -> dict[int, float]:
     """Return by text the share of a question that it has, where it may be an answer.
 
-    The greatest share comes first, of equals the later text.
+    The greatest share comes first, of equals the later text. In a few texts a word is missing by
+    chance: one that no text has is worth no more than the rarest that any has.
     """
-    having = shares(with_modest_unknowns(found))
-    enough = [at for at, share in having.items() if share >= _LEAST_SHARE]
-    return {at: having[at] for at in sorted(enough, key=lambda it: (having[it], it), reverse=True)}
+    most = max((it.rarity for it in found if it.places), default=0.0)
+    modest = [it if it.places else it._replace(rarity=min(it.rarity, most)) for it in found]
+    enough = [(share, at) for at, share in shares(modest).items() if share >= _LEAST_SHARE]
+    return {at: share for share, at in sorted(enough, reverse=True)}
 
 
 def is_telling(found: Sequence[Found], parts: Mapping[int, float], places: Iterable[int]) -> bool:
@@ -143,50 +160,9 @@ def is_telling(found: Sequence[Found], parts: Mapping[int, float], places: Itera
 
     parts: `good_parts` of them.
     """
-    places = list(places)
-    if any(parts[at] >= _ALONE_SHARE for at in places):
-        return True
-    words = words_had(found)
-    return any(words[at] > 1 for at in places)
-
-
-def words_had(found: Iterable[Found]) -> Mapping[int, int]:
-    """Return by text how many words of a question it has, or something of them."""
-    words: dict[str, set[int]] = {}
+    runs: dict[str, set[int]] = {}  # the texts that have something of each word
     for it in found:
         if not it.term.spare:
-            words.setdefault(it.term.run, set()).update(it.places)
-    return Counter(chain.from_iterable(words.values()))
-
-
-def _worths(terms: Sequence[Found]) -> dict[int, float]:
-    """Return by text what it has of one word, in its forms or in its pairs of characters."""
-    if len(terms) == 1:
-        return dict.fromkeys(terms[0].places, terms[0].rarity)
-    if terms[0].term.needle[0] < FIRST_WIDE:
-        most = max((it.rarity for it in terms if it.places), default=0.0)
-        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
-    having: dict[int, int] = {}
-    for number, it in enumerate(terms):
-        for at in it.places:
-            having[at] = having.get(at, 0) | 1 << number
-    worth = {which: _word_worth(terms, which) for which in set(having.values())}
-    return {at: worth[which] for at, which in having.items()}
-
-
-def _word_worth(terms: Sequence[Found], which: int) -> float:
-    """Return what a text has of one word; which: the bits of the pairs of it that the text has."""
-    known = [it.rarity for it in terms if it.places]
-    had = [it.rarity for number, it in enumerate(terms) if which >> number & 1]
-    weight = (_BEGINNING_WEIGHT if which & 1 else _MIDDLE_WEIGHT) if len(had) == 1 else 1.0
-    return weight * max(known) * sum(had) / sum(known)
-
-
-def share_of(having: int, total: int) -> float:
-    """Return how much of a question a term is that so many of all texts have."""
-    return rarity_of(having, total + _OTHER_TEXTS)
-
-
-def rarity_of(having: int, total: int) -> float:
-    """Return how much a term is worth that so many of all texts have."""
-    return log(1 + (total - having + 0.5) / (having + 0.5))
+            runs.setdefault(it.term.run, set()).update(it.places)
+    words = Counter(chain.from_iterable(runs.values()))
+    return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in places)

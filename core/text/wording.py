@@ -13,15 +13,12 @@ from core.data import word_list
 
 Scope = Literal["broad", "narrow"]
 
-MOST_WORDS = 5
-JUDGED_CHARS = 128  # no topic that was saved is longer
+_MOST_WORDS = 5
+_JUDGED_CHARS = 128  # no topic that was saved is longer
 
 _SEPARATORS = re.compile(r"[-_/.:\s]+")
-
 _REPAIR_ENDS = ("버그수정", "오류수정", "에러수정", "버그픽스")
-
 _VERSION = re.compile(r"v[0-9]+|v[0-9]+_[0-9]+")
-
 _TICKET = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z][A-Z0-9]{1,9})-[0-9]{2,6}(?![0-9A-Za-z])|#[0-9]+")
 # A day or a month; a year stands for one unless it is part of a product's name.
 _DATE = re.compile(
@@ -29,58 +26,9 @@ _DATE = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}년?")
 
-
-def scope_of(topic: str) -> Scope | None:
-    """Return what is wrong with a topic: everything ("broad"), one ticket ("narrow"), or nothing.
-
-    Narrow: a date, a year, a ticket's number, a word for a repair beside others, a verb of change
-    before two or more words or beside a version, more than MOST_WORDS words.
-    """
-    text = unicodedata.normalize("NFKC", topic[:JUDGED_CHARS])
-    words = [word for word in _SEPARATORS.split(text.casefold()) if word]
-    if "".join(words) in word_list("broad_topics"):
-        return "broad"
-    is_narrow = (
-        len(words) > MOST_WORDS
-        or _names_a_moment(text.casefold(), words)
-        or _names_a_ticket(text, words)
-        or _names_a_change(words)
-    )
-    return "narrow" if is_narrow else None
-
-
-def _names_a_moment(folded: str, words: list[str]) -> bool:
-    years = [at for at, word in enumerate(words) if _YEAR.fullmatch(word)]
-    if any(not at or words[at - 1] not in word_list("named_by_year") for at in years):
-        return True
-    return bool(_DATE.search(folded)) and not years
-
-
-def _names_a_ticket(text: str, words: list[str]) -> bool:
-    standards, ticket_words = word_list("standards"), word_list("ticket_words")
-    if any(not found[1] or found[1] not in standards for found in _TICKET.finditer(text)):
-        return True
-    return any(word in ticket_words and number.isdigit() for word, number in pairwise(words))
-
-
-def _names_a_change(words: list[str]) -> bool:
-    if len(words) < 2:
-        return words[0].endswith(_REPAIR_ENDS) if words else False
-    verbs, verbs_of_versions = word_list("verbs_of_change"), word_list("verbs_of_versions")
-    if len(words) > 2 and words[0] in verbs:
-        return True
-    if words[0] in verbs | verbs_of_versions and any(map(_VERSION.fullmatch, words)):
-        return True
-    repairs, things = word_list("repairs"), word_list("things_of_repairs")
-    followers = [*words[1:], ""]
-    return any(
-        word in repairs and after not in things
-        for word, after in zip(words, followers, strict=True)
-    )
-
-
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
-_DIFF = re.compile(r"^(?:diff --git |@@ -[0-9]+(?:,[0-9]+)? \+[0-9]+)", re.MULTILINE)
+_FENCE_OR_DIFF = re.compile(
+    r"^(?:[ \t]{0,3}(?:```|~~~)|diff --git |@@ -[0-9]+(?:,[0-9]+)? \+[0-9]+)", re.MULTILINE
+)
 _CODE_LINE = re.compile(
     r"""
     .*[;{}]$                                                # statements and blocks
@@ -95,8 +43,45 @@ _CODE_LINE = re.compile(
     """,
     re.VERBOSE,
 )
-_LEAST_CODE_LINES = 3
-_LEAST_STATEMENTS = 2
+_LEAST_CODE_LINES, _LEAST_STATEMENTS = 3, 2
+
+
+def scope_of(topic: str) -> Scope | None:
+    """Return what is wrong with a topic: everything ("broad"), one ticket ("narrow"), or nothing.
+
+    Narrow: a date, a year, a ticket's number, a word for a repair beside others, a verb of change
+    before two or more words or beside a version, more than five words. A year in the name of a
+    product and a number in that of a standard are none.
+    """
+    text = unicodedata.normalize("NFKC", topic[:_JUDGED_CHARS])
+    words = [word for word in _SEPARATORS.split(text.casefold()) if word]
+    if "".join(words) in word_list("broad_topics"):
+        return "broad"
+    if not words:
+        return None
+    first, followed = words[0], list(zip(words, [*words[1:], ""], strict=True))
+    years = [before for before, word in pairwise(["", *words]) if _YEAR.fullmatch(word)]
+    names_a_moment = any(it not in word_list("named_by_year") for it in years) or (
+        not years and _DATE.search(text.casefold())
+    )
+    names_a_ticket = any(
+        it[1] not in word_list("standards") for it in _TICKET.finditer(text)
+    ) or any(word in word_list("ticket_words") and it.isdigit() for word, it in followed)
+    if len(words) == 1:
+        names_a_change = first.endswith(_REPAIR_ENDS)
+    else:
+        verbs = word_list("verbs_of_change")
+        has_version = any(map(_VERSION.fullmatch, words))
+        names_a_change = (
+            (first in verbs and (len(words) > 2 or has_version))
+            or (first in word_list("verbs_of_versions") and has_version)
+            or any(
+                word in word_list("repairs") and it not in word_list("things_of_repairs")
+                for word, it in followed
+            )
+        )
+    is_long = len(words) > _MOST_WORDS
+    return "narrow" if is_long or names_a_moment or names_a_ticket or names_a_change else None
 
 
 def is_source_code(text: str) -> bool:
@@ -104,7 +89,7 @@ def is_source_code(text: str) -> bool:
 
     Code is three lines or more that look like it, or a block in braces with two statements.
     """
-    if _FENCE.search(text) or _DIFF.search(text):
+    if _FENCE_OR_DIFF.search(text):
         return True
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     code = sum(bool(_CODE_LINE.match(line)) for line in lines)

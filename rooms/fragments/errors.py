@@ -5,7 +5,7 @@ import sys
 from core.errors import SentinelError
 from core.messages import say
 from core.sanitizer import redact
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 _MOST_SHOWN, _MOST_READ = 40, 400  # characters of an id that is none
 # What another try may mend soon, and what may be about these texts alone.

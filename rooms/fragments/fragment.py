@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.settings import DEFAULT_AGENT
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation, Tier
 
 CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so

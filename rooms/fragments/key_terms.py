@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from core.data import word_list
 from core.sanitizer import MARKER
-from core.text.english import function_words, stem_of
-from core.text.hangul import without_particle
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
+from core.text.terms import function_words, stem_of, without_particle
 from rooms.fragments.fragment import KEYWORD_CHARS, plain_keyword
 
 MOST = 8

@@ -17,7 +17,7 @@ from core.disk.database import DatabaseError
 from core.lessons.record import utc_now
 from core.sanitizer import find, has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
-from core.text.printable import SURROGATE
+from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import FragmentsError

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from protocol.arguments import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.call import (
     caller,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.notices import shown
 from core.sanitizer import redact, safe, values_in
-from core.text.normal_form import moment_of, normal_form
+from core.text.plain import moment_of, normal_form
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.session import (
     AGENT_CHARS,

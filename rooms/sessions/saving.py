@@ -6,7 +6,7 @@ Pure: the session as it was and the draft go in, the session as it will be comes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from rooms.sessions.session import (
     ENDED,
     Approach,

@@ -23,7 +23,7 @@ from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.notices import shown
 from core.settings import Settings
-from core.text.normal_form import moment_of
+from core.text.plain import moment_of
 from rooms.sessions import saving
 from rooms.sessions.actions.adopting import adopt
 from rooms.sessions.config import Config, make_folder, read_config

@@ -14,7 +14,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from protocol.call import PROCESS
 from rooms.fragments import tools
 from tests.support.cli_process import TOKEN as SECRET

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens
 from core.together.one_list import Entry, Gathered, Source
 from protocol.tools import Shown, injection
 from tests.conftest import StartServer

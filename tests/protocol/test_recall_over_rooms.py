@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from tests.conftest import StartServer
 from tests.support.sentences import sentence
 from tests.support.stdio_client import ServerProcess

@@ -20,7 +20,7 @@ from core import git as asked_git
 from core.lessons.log import MemoryLog
 from core.lessons.rules import INSTRUCTIONS
 from core.messages import Language
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from protocol import call as frame
 from tests.support.git_clones import commit, git
 from tests.support.sentences import sentence

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.lessons.record import Record
 from core.lessons.selection import blocks_by_topic, by_relevance, records_within, that_fit
-from core.text.tokens import Budget
+from core.text.plain import Budget
 
 
 def lines_within(records: Sequence[Record], query: str, budget: Budget) -> list[str]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.kinds import TYPES, Relation
 from rooms.fragments.sqlite.adapter import SqliteEngine

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.sessions.session import Action, Session
 from tests.support.samples import a_record

@@ -11,7 +11,7 @@ from core.guard.injection import HIDDEN_TEXT
 from core.lessons.record import seconds_of
 from core.lessons.record_text import day_of
 from core.messages import has_sentence, say
-from core.text.printable import one_line
+from core.text.plain import one_line
 from rooms.fragments.fragment import Version
 from rooms.fragments.kinds import KINDS, RELATIONS
 

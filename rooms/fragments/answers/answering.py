@@ -10,7 +10,7 @@ from functools import cache
 
 from core.lessons.record_text import as_json
 from core.messages import say
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens
 from core.together.one_list import Gathered
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
 from rooms.fragments.answers.frame import Frame

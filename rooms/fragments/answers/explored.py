@@ -4,7 +4,7 @@ from typing import Any
 
 from core.lessons.record_text import as_json
 from core.messages import say
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.fragments.answers.lines import Scene, id_text
 from rooms.fragments.answers.objects import as_object, link_object
 from rooms.fragments.recall.links import Explored

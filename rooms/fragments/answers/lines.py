@@ -12,7 +12,7 @@ from typing import NamedTuple
 from core.guard.injection import orders_in
 from core.lessons.record_text import day_of, topic_text
 from core.messages import say
-from core.text.printable import flat, one_line
+from core.text.plain import flat, one_line
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment
 from rooms.fragments.upkeep.life import is_doubtful

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.lessons.record_text import day_of
 from core.messages import Facts, say
-from core.text.printable import flat
+from core.text.plain import flat
 from rooms.fragments.upkeep.statistics import Statistics
 
 _NAME_CHARS, _MOST = 40, 10

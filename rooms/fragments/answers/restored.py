@@ -4,7 +4,7 @@ from typing import Any
 
 from core.lessons.record_text import day_of
 from core.messages import say
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.recall.context import Context

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.messages import say
-from core.text.printable import flat
-from core.text.tokens import Budget
+from core.text.plain import Budget, flat
 from rooms.fragments.answers.lines import Scene, json_text
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.upkeep.consolidating import Report

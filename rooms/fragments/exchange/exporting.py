@@ -9,7 +9,7 @@ from typing import Any
 
 from core.exchange.cleaning import without_secrets
 from core.exchange.document import Target
-from core.text.printable import shown_path
+from core.text.plain import shown_path
 from rooms.fragments.engine import Entry, Reading, Wanted, pages_of
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.lines import BEGINS, SUFFIXES, Head, Row, pieces_of

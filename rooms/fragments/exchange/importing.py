@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from core.exchange.cleaning import mapped, without_secrets
 from core.sanitizer import has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
-from core.text.printable import SURROGATE
-from core.text.tokens import estimate_tokens
+from core.text.plain import SURROGATE, estimate_tokens
 from rooms.fragments.engine import Entry, Reading, Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from core.exchange.json_values import as_json, texts_in
-from core.text.normal_form import moment_of
+from core.text.plain import moment_of
 from rooms.fragments.fragment import (
     Activity,
     Fragment,

@@ -12,7 +12,7 @@ from typing import Any
 from core.disk.files import reason_of
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.lessons.record import DECODER
-from core.text.printable import shown_path
+from core.text.plain import shown_path
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.foreign import (
     is_beside,

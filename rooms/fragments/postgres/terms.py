@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from core.full_text.asking import Extent
 from core.settings import DEFAULT_AGENT
-from core.text.hangul import verb_beginning
-from core.text.terms import Term, pieces_of
+from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.stored.rows import spelled
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.text.normal_form import bound_of
+from core.text.plain import bound_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import MOST_KEYWORDS, plain_keyword

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Activity, Fragment
 from rooms.fragments.kinds import KINDS

@@ -1,6 +1,6 @@
 """Says whether a fragment that was read is one of those that are meant."""
 
-from core.text.normal_form import end_of
+from core.text.plain import end_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, plain_keyword
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.errors import SentinelError
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from core.together.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import OtherModelError

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.messages import say
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Reading, Wanted, Writing, pages_of
 from rooms.fragments.fragment import Activity, Fragment, hash_of
 from rooms.fragments.kinds import TYPES

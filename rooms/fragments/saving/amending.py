@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.text.normal_form import normal_form
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens, normal_form
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.errors import FragmentsError, SavingError

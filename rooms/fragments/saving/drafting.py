@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.sanitizer import find
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,

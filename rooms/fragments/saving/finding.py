@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from core.settings import NAME_CHARS
-from core.text.printable import SURROGATE
+from core.text.plain import SURROGATE
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import Fragment

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Writing
 from rooms.fragments.errors import SavingError

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from core.guard.hidden import CONTROLS, UNSEEN
 from core.sanitizer import redact, values_in
-from core.text.printable import SURROGATE
+from core.text.plain import SURROGATE
 from rooms.fragments.errors import FragmentsError
 
 RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.text.normal_form import end_of
+from core.text.plain import end_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.stored.rows import spelled
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from core.data import word_groups
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from core.text.terms import pieces_of
 
 NEGATION, NUMBERS, OPPOSITES = "negation", "numbers", "opposites"

@@ -18,7 +18,7 @@ from core.program import CLI
 from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from core.together.one_list import Entry, Gathered
 from rooms.sessions.answers import (
     bridge,

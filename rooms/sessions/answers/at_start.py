@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from core.messages import say
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.sessions.answers.hints import goal_of, is_order, name_of
 from rooms.sessions.answers.warnings import failures_of, short_day
 from rooms.sessions.rows import sessions_where

@@ -16,9 +16,8 @@ from core.lessons.selection import is_harmless, is_usable
 from core.lessons.task import for_prompt
 from core.messages import say, speaking
 from core.store import LogReader
-from core.text.english import function_words
-from core.text.hangul import without_particle
-from core.text.printable import one_line
+from core.text.plain import one_line
+from core.text.terms import function_words, without_particle
 from core.text.wording import scope_of
 from rooms.sessions.answers.hints import brief, is_order
 from rooms.sessions.session import Approach, Blocker, Draft, Session, shortened

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from core.messages import say
-from core.text.printable import one_line
+from core.text.plain import one_line
 
 Form = Literal["markdown", "json", "html"]
 

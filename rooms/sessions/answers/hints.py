@@ -9,7 +9,7 @@ import re
 
 from core.guard.injection import orders_in
 from core.messages import say
-from core.text.printable import one_line
+from core.text.plain import one_line
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import GOAL_SHORT_CHARS, Session, shortened
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.messages import say
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from rooms.sessions.answers.hints import brief, goal_of, hint_of, is_order
 from rooms.sessions.answers.warnings import FAILURE_CHARS, failures_of
 from rooms.sessions.search.found import Hit

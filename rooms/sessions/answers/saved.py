@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.messages import say
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.sessions.answers.hints import goal_of, hint, is_order, name_of
 from rooms.sessions.search.found import Hit
 from rooms.sessions.store import Saved

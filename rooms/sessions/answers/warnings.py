@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.messages import Language, language, say
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.sessions.answers.hints import brief, day_of, goal_of, hint, is_order, name_of
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import Session

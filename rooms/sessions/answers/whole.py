@@ -10,8 +10,7 @@ from typing import Any
 
 from core.lessons.record_text import field_line
 from core.messages import say
-from core.text.printable import one_line
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens, one_line
 from rooms.sessions.actions.kinds import FOLLOWED, LESSON, SHOWN, lessons_in
 from rooms.sessions.answers.hints import brief, day_of, hint, is_order, name_of
 from rooms.sessions.session import Action, Session

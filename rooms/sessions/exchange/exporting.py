@@ -10,8 +10,7 @@ from typing import Literal
 from core.disk.configuration import CONFIG_NAME
 from core.exchange.document import Target
 from core.lessons.record import utc_now
-from core.text.printable import shown_path
-from core.text.tokens import Budget
+from core.text.plain import Budget, shown_path
 from rooms.sessions.errors import ExchangeError, NoSuchSessionError
 from rooms.sessions.exchange.document import Form, Head, Whole, cleaned
 from rooms.sessions.exchange.html_form import HTML

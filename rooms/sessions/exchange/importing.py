@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from core.exchange.cleaning import mapped
 from core.lessons.record import utc_now
-from core.text.printable import SURROGATE
+from core.text.plain import SURROGATE
 from rooms.sessions.exchange.document import cleaned
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source

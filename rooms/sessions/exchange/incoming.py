@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from core.exchange.json_values import objects_at, text_at, texts_in
 from core.sanitizer import redact
-from core.text.normal_form import moment_of
+from core.text.plain import moment_of
 from rooms.sessions.actions.kinds import KINDS
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
-from core.text.printable import shown_path
+from core.text.plain import shown_path
 from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.document import MARK
 from rooms.sessions.exchange.incoming import Incoming, incoming

@@ -3,8 +3,8 @@
 import sqlite3
 from functools import lru_cache
 
-from core.text.normal_form import bound_of as moment_of
-from core.text.normal_form import end_of, normal_form
+from core.text.plain import bound_of as moment_of
+from core.text.plain import end_of, normal_form
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import tags_of
 from rooms.sessions.search.found import Criteria

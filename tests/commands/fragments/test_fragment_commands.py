@@ -10,7 +10,7 @@ import pytest
 from commands.terminal.columns import cells
 from commands.terminal.rooms_here import has_fragments
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ConfigError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of

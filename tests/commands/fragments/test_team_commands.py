@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.postgres.pool import Pool
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,

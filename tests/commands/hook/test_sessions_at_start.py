@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.sessions.config import config_path
 from tests.support.cli_process import Run
 from tests.support.client_events import Ran, claude, environment_of, run_hook

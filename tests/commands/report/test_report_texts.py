@@ -18,7 +18,7 @@ from commands.report.revisions import Revisions, Side
 from commands.scan.findings import fresh_lines
 from core.lessons.record import Record
 from core.text.markdown import listed
-from core.text.printable import printable
+from core.text.plain import printable
 from tests.support.samples import LATER, a_record
 from tests.support.tables import table
 

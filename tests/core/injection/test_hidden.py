@@ -7,7 +7,7 @@ import pytest
 
 from core.guard.hidden import HIDDEN_CLASS, hidden_runs, is_plain, revealed
 from core.guard.injection import ascii_twin, marks_of
-from core.text.printable import one_line
+from core.text.plain import one_line
 from tests.support.rows import none_of
 from tests.support.tables import table
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from core.text.normal_form import normal_form
+from core.text.plain import normal_form
 from rooms.fragments.engine import By, Engine, Entry, Order, Reading, Wanted, pages_of
 from rooms.fragments.fragment import (
     Activity,

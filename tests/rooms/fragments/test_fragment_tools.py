@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import SentinelError
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from rooms.fragments import tools
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.normal_form import moment_of
+from core.text.plain import moment_of
 from rooms.sessions.saving import begun, continued, with_resolved
 from rooms.sessions.session import (
     STATUSES,

@@ -13,7 +13,7 @@ from core.lessons.record import Record
 from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
 from core.settings import Settings
 from core.text import ranking
-from core.text.tokens import Budget, estimate_tokens
+from core.text.plain import Budget, estimate_tokens
 from tests.support.changes import delete
 from tests.support.fitting import whole_records
 
@@ -109,5 +109,4 @@ def test_of_very_many_records_the_same_are_found_as_of_few(monkeypatch: pytest.M
     queries = ["vat 13", "세율 반올림", "feeRate contry", "nothing of this", ""]
     whole = [ranking.rank(query, texts) for query in queries]
     monkeypatch.setattr(ranking, "_MOST_KEPT", 10)
-    monkeypatch.setattr(ranking, "_PART_TEXTS", 100)
     assert [ranking.rank(query, texts) for query in queries] == whole

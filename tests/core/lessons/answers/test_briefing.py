@@ -21,7 +21,7 @@ from core.lessons.record import Record, new_record
 from core.lessons.selection import is_harmless
 from core.messages import Language
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import in_language, sentence
 

@@ -15,7 +15,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
 from core.lessons.record_text import topic_text
 from core.settings import Settings
-from core.text.printable import LINE_ENDS, printable
+from core.text.plain import LINE_ENDS, printable
 from tests.support.samples import NOW, a_record
 from tests.support.tables import table
 

@@ -21,8 +21,7 @@ from core.lessons.record_text import (
     topic_text,
 )
 from core.messages import Language
-from core.text.printable import one_line
-from core.text.tokens import Budget
+from core.text.plain import Budget, one_line
 from tests.support.fitting import lines_within, whole_records
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import in_language, sentence

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ExchangeError, FragmentsError
 from rooms.fragments.exchange.exporting import Choice, document, export

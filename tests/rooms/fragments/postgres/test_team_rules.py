@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.settings import Settings
-from core.text.tokens import Budget
+from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools
 from rooms.fragments.engine import Wanted

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Activity, Fragment, Link

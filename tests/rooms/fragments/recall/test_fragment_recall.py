@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, Link, hash_of
 from rooms.fragments.recall.recalling import Query, plain_line, recall

@@ -7,7 +7,7 @@ import pytest
 
 from core.messages import Language
 from core.settings import Settings
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens
 from rooms.sessions.answers.at_start import session_lines
 from rooms.sessions.session import Blocker
 from rooms.sessions.store import SessionStore, open_sessions

@@ -1,13 +1,14 @@
-"""Tests the estimate of tokens against what the tokenizer `o200k_base` counts."""
+"""Tests the estimate of tokens against what `o200k_base` counts, and the normal forms of texts."""
 
 import json
+import time
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.tokens import estimate_tokens
+from core.text.plain import estimate_tokens, normal_form
 from tests.support.stdio_client import ROOT
 
 
@@ -58,3 +59,30 @@ def test_the_records_of_a_kind_cost_what_a_tokenizer_counts_within_15_percent(ki
 def test_nine_records_in_ten_are_within_15_percent_each() -> None:
     off = [abs(estimate_tokens(it["text"]) / it["tokens"] - 1) for it in COUNTED]
     assert sum(share <= 0.15 for share in off) >= 0.9 * len(off)
+
+
+MARKS = "\u0301\u0316"  # of two classes, so that each pair has to be exchanged
+
+
+@pytest.mark.long  # it costs much
+@given(st.text(max_size=300))
+def test_a_text_gets_its_form(text: str) -> None:
+    assert normal_form("NFC", text) == unicodedata.normalize("NFC", text)
+    assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
+
+
+@pytest.mark.parametrize("word", ["e\u0301te\u0301 ", "\u1100\u1161\u11a8 ", "ﬁ①", "한글 과 "])
+def test_a_long_text_gets_the_same_form_as_a_short_one(word: str) -> None:
+    text = word * 100 + (word + " ") * 1_000
+    assert normal_form("NFC", text) == unicodedata.normalize("NFC", text)
+    assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
+
+
+@pytest.mark.long  # it measures the time
+def test_marks_without_an_end_take_a_time_that_grows_with_them() -> None:
+    def took(pairs: int) -> float:
+        start = time.process_time()
+        normal_form("NFKC", "a" + MARKS * pairs)
+        return time.process_time() - start
+
+    assert took(40_000) < 8 * took(10_000) + 0.05  # of its square it would be 16
