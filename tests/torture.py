@@ -568,7 +568,8 @@ class Injections(Matrix):
         if (code, said) == (0, "done"):
             return judge_success(rehearsal, Fault(0, "refused"), root)
         if code == 0:
-            wrong = [] if re.fullmatch("Log[A-Z][a-z]+Error", said) else [f"not ours: {said}"]
+            ours = re.fullmatch("(?:Log[A-Z][a-z]+|LockFile)Error", said)
+            wrong = [] if ours else [f"not ours: {said}"]
             return wrong + judge_failure(rehearsal, Fault(0, "refused"), None, root)
         if without_litter(tree(root)) == rehearsal.after:
             return []
