@@ -7,13 +7,14 @@ for one, it takes none from inside the tree, and every other call names the one 
 """
 
 import hashlib
+import io
 import math
 import os
 import re
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from core.text.plain import normal_form
 
 TIMEOUT_S = 120
 WAIT_S = 2  # for what a save or a hook asks only to say something more
+READ_AT_ONCE = 16  # objects: few processes, and few files in memory
 SHORT_DIGITS = 10  # of a commit's name, for people
 
 # Where lessons themselves stand, the log and what clients read as rules: no files of the project.
@@ -119,18 +121,19 @@ def run(
     folder: Path,
     *arguments: str,
     variables: Mapping[str, str] | None = None,
+    sent: bytes = b"",
     timeout_s: float = TIMEOUT_S,
 ) -> _Done:
     """Call git in `folder`; the return code says whether it failed.
 
-    variables: added to the environment. Raises FileNotFoundError where git is not installed, and
-    subprocess.TimeoutExpired after this time.
+    variables: added to the environment. sent: what git reads as its input. Raises
+    FileNotFoundError where git is not installed, subprocess.TimeoutExpired after this time.
     """
     return subprocess.run(
         _command(*arguments),
         cwd=folder,
         env={**environment(), **(variables or {})},
-        stdin=subprocess.DEVNULL,
+        input=sent,
         capture_output=True,
         timeout=timeout_s,
         check=False,
@@ -198,9 +201,12 @@ class WorkTree:
             raise failed(done.stderr)
         return done.stdout
 
-    def run(self, *arguments: str, variables: Mapping[str, str] | None = None) -> _Done:
-        """Call git; the return code says whether it failed. variables: as of `ask`."""
-        return self._called(self.folder, *self._named, *arguments, variables=variables)
+    def run(
+        self, *arguments: str, variables: Mapping[str, str] | None = None, sent: bytes = b""
+    ) -> _Done:
+        """Call git; the return code says whether it failed. variables, sent: as of `run` above."""
+        named = (*self._named, *arguments)
+        return self._called(self.folder, *named, variables=variables, sent=sent)
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a git that answers what is written to it."""
@@ -234,11 +240,15 @@ class WorkTree:
         return f"--git-dir={self.git_directory}", f"--work-tree={self.top}"
 
     def _called(
-        self, folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        *arguments: str,
+        variables: Mapping[str, str] | None = None,
+        sent: bytes = b"",
     ) -> _Done:
         timeout_s = min(TIMEOUT_S, self._deadline_s - time.monotonic())
         try:
-            return run(folder, *arguments, variables=variables, timeout_s=timeout_s)
+            return run(folder, *arguments, variables=variables, sent=sent, timeout_s=timeout_s)
         except subprocess.TimeoutExpired:
             raise HistoryError("git_slow", seconds=round(timeout_s)) from None
         except OSError as error:
@@ -349,6 +359,21 @@ class Repository:
         if commit:  # mode, kind, name
             return [Entry(head[0], head[2], "0") for head in heads if head]
         return [Entry(*head) for head in heads if head]
+
+    def contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
+        """Yield the file of each of these objects as git has it, b"" for one that is no file."""
+        names = list(blobs)
+        for first in range(0, len(names), READ_AT_ONCE):
+            group = names[first : first + READ_AT_ONCE]
+            asked = "".join(f"{name}\n" for name in group).encode("ascii")
+            printed = io.BytesIO(self.git.run("cat-file", "--batch", sent=asked).stdout)
+            for name in group:
+                head = printed.readline().split()  # name, kind, bytes; or name and what is wrong
+                size = int(head[2]) if len(head) == len(("name", "kind", "bytes")) else -1
+                data = printed.read(size + 1)
+                if len(data) <= size or size < 0:
+                    raise HistoryError("objects_missing", reason=f"cat-file {name[:SHORT_DIGITS]}")
+                yield data[:-1] if head[1] == b"blob" else b""
 
 
 def literal(path: str) -> str:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _restore_version(arguments: argparse.Namespace, opened: Opened, history: History) -> int:
     wanted = named(arguments.id, history)
     now = present(wanted.id, history.log)
-    there = now.record if now.state == "present" else None
+    there = now.record if now.is_shown else None
     if there and not wanted.token:
         raise HistoryError("already_there", id=wanted.id, token=there.token)
     if there and wanted.token == there.token:
@@ -129,7 +129,7 @@ def _lines(
         say("records.would_restore" if dry_run else "records.restored", token=plain(version.token))
     ]
     lines += block(record, token=not dry_run)
-    if now.record and now.state == "present":
+    if now.record and now.is_shown:
         lines += [say("records.put_away"), *block(now.record)]
     return lines + _about_principles(opened, wanted, now, version)
 
@@ -144,7 +144,7 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
     version = now.record or history.last(wanted.id)
     if version:
         return version
-    if now.replaced:
+    if now.principles:
         by = replacing(now.principles[-1][0])
         raise HistoryError("never_committed", *history.notes(), id=wanted.id, by=by)
     raise HistoryError("unknown", *history.notes(), name=wanted.id)
@@ -153,7 +153,7 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
 def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
     """Say what a person must know where a principle had replaced the record."""
     lines = []
-    was_replaced = now.replaced and now.state != "present" and not wanted.token
+    was_replaced = now.principles and not now.is_shown and not wanted.token
     if was_replaced and version.token not in (token for _, token in now.principles):
         token = plain(now.principles[-1][1])
         lines.append(say("records.not_the_replaced", token=token))
@@ -177,7 +177,7 @@ def _principle(history: History, name: str) -> Record:
     wanted = named(name, history)
     now = present(wanted.id, history.log)
     record = now.record
-    if not record or now.state != "present":
+    if not record or not now.is_shown:
         raise HistoryError("not_in_log", id=wanted.id)
     if wanted.token and wanted.token != record.token:
         raise HistoryError("other_version", id=wanted.id, token=record.token, named=wanted.token)

@@ -12,8 +12,8 @@ from pathlib import Path
 from commands.scan.findings import Found, fresh_lines, in_lines
 from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
-from core.lessons.commits import OldLogs, own_commits
 from core.lessons.encodings import begins_like_utf_16
+from core.lessons.history import own_commits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
@@ -86,12 +86,11 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     """
     repository = Repository(store.place, may_be_empty=True)
     base, head = (_HEAD, "") if wanted is None else _ends(wanted)
-    with OldLogs(repository) as logs:
-        reader = _Reader(store, repository, logs)
-        if head:
-            return reader.between(commit_of(repository, base), commit_of(repository, head))
-        is_first = wanted is None and not repository.has_head
-        return reader.since("" if is_first else commit_of(repository, base), staged=staged)
+    reader = _Reader(store, repository)
+    if head:
+        return reader.between(commit_of(repository, base), commit_of(repository, head))
+    is_first = wanted is None and not repository.has_head
+    return reader.since("" if is_first else commit_of(repository, base), staged=staged)
 
 
 def _ends(wanted: str) -> tuple[str, str]:
@@ -164,8 +163,8 @@ def _own_path(repository: Repository, log_path: Path) -> str:
 class _Reader:
     """Reads the versions of one log from its repository, the index and the work tree."""
 
-    def __init__(self, store: MemoryStore, repository: Repository, logs: OldLogs) -> None:
-        self._store, self._repository, self._logs = store, repository, logs
+    def __init__(self, store: MemoryStore, repository: Repository) -> None:
+        self._store, self._repository = store, repository
         self._own = _own_path(repository, store.path)
 
     def between(self, first: str, last: str) -> Revisions:
@@ -180,8 +179,10 @@ class _Reader:
         for path in {change.path for _, change in changes} - {repository.path}:
             # the log was moved on the way
             fresh_lines(self._content(repository.blob_in(parted, path)) or b"", known)
-        for commit, change in changes:
-            lines = fresh_lines(self._content(change.after) or b"", known)
+        changes = [(commit, change) for commit, change in changes if change.after]
+        contents = repository.contents(change.after for _, change in changes)
+        for (commit, change), data in zip(changes, contents, strict=True):
+            lines = fresh_lines(data, known)
             found.passing.extend(in_lines(change.path, lines, commit))
             records = (parse_line(content) for _, content in lines)
             found.passed.update((record.token, record) for record in records if record)
@@ -240,7 +241,7 @@ class _Reader:
         """Return what the log and its folder are links to in a commit, "" for the index."""
         paths = (self._own.rpartition("/")[0], self._own)
         entries = self._repository.entries(commit, *paths)
-        return [self._logs.content(entry.blob) for entry in entries if entry.is_link]
+        return list(self._repository.contents(it.blob for it in entries if it.is_link))
 
     def _links_here(self) -> list[bytes]:
         """Return the same for the work tree, nothing for a link that git is not to keep."""
@@ -251,4 +252,4 @@ class _Reader:
         return [os.fsencode(link.replace(os.sep, "/")) for link in links]
 
     def _content(self, blob: str) -> bytes | None:
-        return self._logs.content(blob) if blob else None
+        return next(self._repository.contents([blob])) if blob else None

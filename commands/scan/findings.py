@@ -16,9 +16,8 @@ from commands.terminal.safe_text import plain
 from core.disk.files import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
-from core.lessons.commits import Commit, OldLogs, own_commits
 from core.lessons.encodings import readings
-from core.lessons.history import EVERYWHERE
+from core.lessons.history import EVERYWHERE, Commit, own_commits
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
@@ -251,16 +250,16 @@ def scan_history(repository: Repository) -> Scan:
     """
     scan = Scan()
     lines: set[bytes] = set()
-    blobs = {""}
     head = "HEAD" if repository.has_head else ""
-    with OldLogs(repository) as logs:
-        for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
-            for change in commit.changes:
-                if change.after not in blobs:
-                    blobs.add(change.after)
-                    fresh = fresh_lines(logs.content(change.after), lines)
-                    scan.found += in_lines(change.path, fresh, commit)
-    scan.files = len(blobs) - 1
+    versions: dict[str, tuple[str, Commit]] = {}
+    for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
+        for change in commit.changes:
+            if change.after:
+                versions.setdefault(change.after, (change.path, commit))
+    contents = repository.contents(versions)
+    for (path, commit), data in zip(versions.values(), contents, strict=True):
+        scan.found += in_lines(path, fresh_lines(data, lines), commit)
+    scan.files = len(versions)
     return scan
 
 
@@ -271,10 +270,9 @@ def is_in_last_commit(log_path: Path) -> bool:
         committed = repository.blob_in("HEAD") if repository.has_head else ""
         if not committed:
             return False
-        with OldLogs(repository) as logs:
-            scan = Scan()
-            scan.add(repository.path, logs.content(committed), is_log=True)
-            return bool(scan.secrets)
+        scan = Scan()
+        scan.add(repository.path, *repository.contents([committed]), is_log=True)
+        return bool(scan.secrets)
     except HistoryError as error:
         return error.key != "no_repository"
 

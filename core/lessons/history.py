@@ -4,21 +4,21 @@ A version id is made of the text, so that it does not matter which log of the re
 each `.context/memory_log.jsonl` is searched, wherever the log stood before it was moved.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
-from core.git import HistoryError, Repository, literal
-from core.lessons.commits import Commit, OldLogs, commits_of
+from core.git import SHORT_DIGITS, HistoryError, Repository, literal
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import topic_text
 from core.lessons.upkeep.replaced import Replaced
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 EVERYWHERE = ("--all", "--reflog")
 SEARCHED_IDS = 200  # more would make a command line that Windows refuses
@@ -26,8 +26,95 @@ PREFIX_CHARS = 4
 CANDIDATES = 20
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
+_ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
+_LOG = (
+    *("log", "-c", "--date-order", "--full-history", "--no-renames", "--encoding=UTF-8"),
+    *("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color"),
+    "--format=%H%x00%an%x00%aI",
+)
 
-State = Literal["present", "hidden", "replaced", "gone"]
+
+# The commits of a repository.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """Object names of one file: `before` in each parent of a commit, `after` in it; "" for none.
+
+    path: the file from the top of the work tree, with `/`.
+    """
+
+    path: str
+    before: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit and what it did to memory logs; `date` is ISO 8601."""
+
+    id: str
+    author: str
+    date: str
+    changes: tuple[FileChange, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id that people use."""
+        return self.id[:SHORT_DIGITS]
+
+
+def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[Commit]:
+    """Return the commits that changed a log of the repository, the newest first.
+
+    starts: where git begins, HEAD for none. pattern: a regular expression that a changed line
+    holds. A merge is among them when its file differs from that of every parent. Raises
+    HistoryError.
+    """
+    if not starts and not repository.has_head:
+        return []
+    lines = [f"-G{pattern}"] if pattern else []
+    paths = (_ANY_LOG, literal(repository.path))
+    listed = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
+    commits: list[Commit] = []
+    fields = iter(field.removeprefix(b"\n") for field in listed.split(b"\0"))
+    for text in fields:
+        if text.startswith(b":"):
+            change = _change(text, next(fields))
+            commits[-1] = replace(commits[-1], changes=(*commits[-1].changes, change))
+        elif text:
+            author, date = (next(fields).decode("utf-8", "replace") for _ in range(2))
+            commits.append(Commit(id=text.decode("ascii"), author=author, date=date))
+    return commits
+
+
+def _change(raw: bytes, path: bytes) -> FileChange:
+    """Parse `:mode mode name name M`, plus a colon, mode and name for each further parent."""
+    parents = len(raw) - len(raw.lstrip(b":"))
+    words = raw.lstrip(b":").decode("ascii").split(" ")
+    modes, names = words[: parents + 1], words[parents + 1 : 2 * (parents + 1)]
+    blobs = [
+        name if mode.startswith("100") else "" for mode, name in zip(modes, names, strict=True)
+    ]
+    return FileChange(path=os.fsdecode(path), before=tuple(blobs[:-1]), after=blobs[-1])
+
+
+def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
+    """Return the same without the logs that have another place in commit `last`, "" for none.
+
+    They are the memories of neighbours; a place that is empty there may be where this log was.
+    """
+    found = commits_of(repository, *starts)
+    paths = {change.path for commit in found for change in commit.changes} - {repository.path}
+    others = {path for path in paths if last and repository.blob_in(last, path)}
+    return [
+        replace(commit, changes=own)
+        for commit in found
+        if (own := tuple(it for it in commit.changes if it.path not in others))
+    ]
+
+
+# What records were.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +153,9 @@ class History:
     @cached_property
     def has_git(self) -> bool:
         """Whether git can be asked for the history of the log."""
-        try:
+        with contextlib.suppress(HistoryError):
             return bool(self.repository)
-        except HistoryError:
-            return False
+        return False
 
     def versions(self, ids: Collection[str]) -> list[Version]:
         """Return all versions of the records with these ids, the newest first.
@@ -77,33 +163,34 @@ class History:
         Git is not asked where it has no commit of the log. Raises HistoryError.
         """
         shown = {record.token: record for record in self.log.records if record.id in ids}
-        lines = {record.token: record for record in whole(self.log) if record.id in ids}
+        lines = {record.token: record for record in _lines(self.log) if record.id in ids}
         kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
-        committed = self._committed(ids) if self.has_git else {}
         records = {token: it.record for token, it in kept.items()}
-        records |= {token: record for token, (record, _) in committed.items()} | lines | shown
+        commits: dict[str, Commit] = {}
+        for commit, log in self._committed(ids) if self.has_git else ():
+            for record in (*_lines(log), *log.records):
+                if record.id in ids:
+                    records[record.token] = record
+                    commits[record.token] = commit
         found = [
             Version(
                 record=record,
                 is_shown=token in shown,
                 is_hidden=token in lines and token not in shown,
                 kept=kept.get(token),
-                commit=committed[token][1] if token in committed else None,
+                commit=commits.get(token),
             )
-            for token, record in records.items()
+            for token, record in (records | lines | shown).items()
         ]
         return sorted(found, key=lambda it: it.record.version(), reverse=True)
 
-    def _committed(self, ids: Collection[str]) -> dict[str, tuple[Record, Commit]]:
-        """Return, by version id, what git has of these records, with the oldest commit of each."""
-        found: dict[str, tuple[Record, Commit]] = {}
-        with OldLogs(self.repository) as logs:
-            for commit in self._commits(ids, *EVERYWHERE):
-                for change in commit.changes:
-                    for record in _read_of(logs.log(change.after)):
-                        if record.id in ids:
-                            found[record.token] = record, commit
-        return found
+    def _committed(self, ids: Collection[str]) -> Iterator[tuple[Commit, MemoryLog]]:
+        """Yield the commits in which a record with one of these ids changed, each with its log."""
+        commits = self._commits(ids, *EVERYWHERE)
+        found = [(commit, it.after) for commit in commits for it in commit.changes if it.after]
+        contents = self.repository.contents(blob for _, blob in found)
+        for (commit, _), data in zip(found, contents, strict=True):
+            yield commit, MemoryLog.parse(data)
 
     def last(self, record_id: str) -> Record | None:
         """Return the last version of a removed record; what HEAD has behind it comes first."""
@@ -115,13 +202,9 @@ class History:
 
     def _last_committed(self, record_id: str, *starts: str) -> Record | None:
         """Return the record as the newest commit shows it, or as it was before that took it out."""
-        with OldLogs(self.repository) as logs:
-            for commit in self._commits([record_id], *starts):
-                after = [change.after for change in commit.changes]
-                before = [blob for change in commit.changes for blob in change.before]
-                for blob in (*after, *before):
-                    if record := _visible(logs.log(blob), record_id):
-                        return record
+        for log in self._former_logs([record_id], *starts):
+            if found := log.with_id(record_id):
+                return next(iter(found.values()))
         return None
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
@@ -129,14 +212,17 @@ class History:
 
         Only what neither has is taken from the side file, in which anybody can write a version id.
         """
-        wanted, ids = set(tokens), ids_in(tokens)
-        kept = {token: self.kept[token].record for token in wanted if token in self.kept}
-        found = {it.token: it for it in _read_of(self.log) if it.token in wanted}
+        wanted = set(tokens)
+        kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
+        found = {it.token: it for it in (*_lines(self.log), *self.log.records)}
+        found = {token: found[token] for token in wanted & found.keys()}
         if found.keys() == wanted:
             return found
         with self._git_is_needed(unless=[*kept, *found]):
-            for log in self._former_logs(ids):
-                found |= {it.token: it for it in _read_of(log) if it.token in wanted}
+            for log in self._former_logs(ids_in(wanted), *EVERYWHERE):
+                for record in (*log.records, *_lines(log)):
+                    if record.token in wanted:
+                        found.setdefault(record.token, record)
                 if found.keys() == wanted:
                     break
         return {**kept, **found}
@@ -146,8 +232,8 @@ class History:
         kept = [it.record for it in self.kept.values()]
         found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
         with self._git_is_needed(unless=found):
-            for log in self._former_logs([beginning]):
-                for record in whole(log):
+            for log in self._former_logs([beginning], *EVERYWHERE):
+                for record in _lines(log):
                     if record.id.startswith(beginning):
                         found.setdefault(record.id, record.topic)
         return found
@@ -171,12 +257,13 @@ class History:
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
         return commits_of(self.repository, *starts, pattern=pattern)
 
-    def _former_logs(self, ids: Collection[str]) -> Iterator[MemoryLog]:
-        """Yield the logs in which a line with one of these ids came or went, the newest first."""
-        changes = [it for commit in self._commits(ids, *EVERYWHERE) for it in commit.changes]
-        blobs = dict.fromkeys(blob for it in changes for blob in (it.after, *it.before))
-        with OldLogs(self.repository) as logs:
-            yield from (logs.log(blob) for blob in blobs if blob)
+    def _former_logs(self, ids: Collection[str], *starts: str) -> Iterator[MemoryLog]:
+        """Yield what these commits have, and what their parents had, the newest first."""
+        blobs: dict[str, None] = {}
+        for commit in self._commits(ids, *starts):
+            blobs |= dict.fromkeys(change.after for change in commit.changes)
+            blobs |= dict.fromkeys(blob for change in commit.changes for blob in change.before)
+        yield from map(MemoryLog.parse, self.repository.contents(filter(None, blobs)))
 
     @contextmanager
     def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
@@ -188,19 +275,12 @@ class History:
                 raise
 
 
-def whole(log: MemoryLog) -> Iterator[Record]:
-    """Yield all lines that are records, leftovers of a merge included."""
-    return (record for _, record in log.all_records())
+def _lines(log: MemoryLog) -> list[Record]:
+    """Return all lines that are records, those included that no reader sees.
 
-
-def _read_of(log: MemoryLog) -> Iterator[Record]:
-    """Yield the lines, and what a reader saw of them: after a merge maybe more than one says."""
-    yield from whole(log)
-    yield from log.records
-
-
-def _visible(log: MemoryLog, record_id: str) -> Record | None:
-    return next(iter(log.with_id(record_id).values()), None)
+    After a merge a reader may see more in a record than any line says.
+    """
+    return [record for _, record in log.all_records()]
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
@@ -223,44 +303,33 @@ def former_selves_of(record: Record) -> tuple[str, ...]:
     return tuple(token for token in record.source_ids if token not in originals)
 
 
-# What the log says of one record.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
     """What the log as it stands says of a record.
 
-    record: the one that a reader sees, else the line that a principle hides. replaced: for each
-    principle that lists a version of it, the id of that version.
+    record: the one that a reader sees (`is_shown`), else the newest of the lines that no reader
+    sees. principles: each that lists versions of the record, with the newest of them.
     """
 
-    state: State
     record: Record | None
-    replaced: tuple[tuple[Record, str], ...] = ()
-
-    @property
-    def principles(self) -> list[tuple[Record, str]]:
-        """Each principle once, with the newest version that it replaced, which it lists first."""
-        newest = {pair[0].token: pair for pair in reversed(self.replaced)}
-        return list(reversed(newest.values()))
+    is_shown: bool
+    principles: tuple[tuple[Record, str], ...]
 
 
 def present(record_id: str, log: MemoryLog) -> Present:
     """Return what this log says of a record."""
-    replaced = tuple(
-        (principle, token)
-        for principle in whole(log)
-        for token in principle.source_ids
-        if id_in(token) == record_id
+    newest: dict[str, tuple[Record, str]] = {}
+    for principle in _lines(log):
+        for token in principle.source_ids:  # the newest stands first
+            if id_in(token) == record_id:
+                newest.setdefault(principle.token, (principle, token))
+    shown = list(log.with_id(record_id).values())
+    hidden = [line for line in _lines(log) if line.id == record_id]
+    return Present(
+        record=shown[0] if shown else max(hidden, key=Record.version, default=None),
+        is_shown=bool(shown),
+        principles=tuple(newest.values()),
     )
-    record = _visible(log, record_id)
-    if record:
-        return Present(state="present", record=record, replaced=replaced)
-    lines = [line for line in whole(log) if line.id == record_id]
-    if lines:
-        newest = max(lines, key=Record.version)
-        return Present(state="hidden", record=newest, replaced=replaced)
-    return Present(state="replaced" if replaced else "gone", record=None, replaced=replaced)
 
 
 # Records by what a person calls them.
@@ -280,13 +349,13 @@ def named(text: str, history: History) -> Named:
     The log as it stands comes first, then what it says of replaced records, then git. Raises
     HistoryError: bad_token, too_short, unknown or ambiguous.
     """
-    topics = {record.id: record.topic for record in whole(history.log)}
+    topics = {record.id: record.topic for record in _lines(history.log)}
     beginning, fingerprint = _parted(text, topics)
     ids = _beginning_so(beginning, topics)
     if not ids:
         replaced = {
             id_in(token): principle.topic  # maybe the originals were never committed
-            for principle in whole(history.log)
+            for principle in _lines(history.log)
             for token in principle.source_ids
             if is_token(token)
         }
@@ -314,8 +383,7 @@ def records_named(text: str, log: MemoryLog) -> list[Record]:
     there = [record for record in log.records if record.id == wanted]
     found = [record for record in there if not fingerprint or record.fingerprint() == fingerprint]
     if not found:
-        facts = {"token": there[0].token, "named": text}
-        raise HistoryError("other_version", id=there[0].id, **facts)
+        raise HistoryError("other_version", id=wanted, token=there[0].token, named=text)
     return found
 
 
@@ -338,6 +406,10 @@ def _parted(text: str, known: Container[str]) -> tuple[str, str]:
     return beginning, fingerprint
 
 
+def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
+    return {name: topic for name, topic in topics.items() if name.startswith(beginning)}
+
+
 def _only(ids: Mapping[str, str], beginning: str, text: str) -> str:
     """Return the one of these ids that is meant. Raises HistoryError: too_short or ambiguous."""
     if beginning in ids:
@@ -349,7 +421,3 @@ def _only(ids: Mapping[str, str], beginning: str, text: str) -> str:
         more = [f"+{len(names) - CANDIDATES}"] if len(names) > CANDIDATES else []
         raise HistoryError("ambiguous", name=text, ids=", ".join(names[:CANDIDATES] + more))
     return next(iter(ids))
-
-
-def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
-    return {name: topic for name, topic in topics.items() if name.startswith(beginning)}

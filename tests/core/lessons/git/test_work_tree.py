@@ -12,9 +12,7 @@ import pytest
 from commands.report.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree
-from core.lessons import commits as module
-from core.lessons.commits import Commit, OldLogs, commits_of, own_commits
-from core.lessons.history import EVERYWHERE
+from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, path_of, save
 from tests.support.sentences import in_language
@@ -267,9 +265,9 @@ def test_a_git_that_never_answers_is_given_up(
     silent.write_text("#!/bin/sh\nexec sleep 600\n")
     silent.chmod(0o700)
     monkeypatch.setenv("PATH", os.pathsep.join((str(silent.parent), os.environ["PATH"])))
-    monkeypatch.setattr(module, "TIMEOUT_S", 0)
-    with OldLogs(repository) as logs, pytest.raises(HistoryError, match=r"answer within 0 s"):
-        logs.content("0" * 40)
+    monkeypatch.setattr(call, "TIMEOUT_S", 0)
+    with pytest.raises(HistoryError, match=r"answer within 0 s"):
+        next(repository.contents(["0" * 40]))
 
 
 def gone(project: Path, revision: str, *, torn: bool = False) -> None:
