@@ -27,7 +27,7 @@ if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, b
 if TYPE_CHECKING:
     from core.parser import Parser
 
-from core.errors import OutputError, SentinelError
+from core.errors import DiskError, SentinelError
 from core.messages import language_of, speaking
 from core.program import CLI, NAME, version
 
@@ -154,7 +154,7 @@ def run() -> None:
         if error.filename is not None or sys.argv[1:2] == ["hook"]:
             raise
         _discard_output()
-        _print_error(OutputError(reason=error.strerror or type(error).__name__))
+        _print_error(DiskError("output", reason=error.strerror or type(error).__name__))
         code = 1
     if sys.argv[1:2] == ["hook"] and not code:
         os._exit(code)  # taking Python apart costs a quarter of what a hook may

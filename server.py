@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic.json_schema import SkipJsonSchema
 
 from core.cancellation import Cancellation
-from core.errors import RoomsError, SentinelError
+from core.errors import RefusedError, SentinelError
 from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
 from core.lessons.compaction import (
     check_threshold,
@@ -391,10 +391,10 @@ def main() -> None:
     settings = read_settings(os.environ)
     errors, rooms = settings.errors, settings.rooms
     if arguments.rooms is not None:
-        errors = tuple(error for error in errors if not isinstance(error, RoomsError))
+        errors = tuple(error for error in errors if error.key != "bad_rooms")
         try:
             rooms = read_rooms(arguments.rooms, "--rooms")
-        except RoomsError as error:
+        except RefusedError as error:
             errors += (error,)
     if not (errors := (*errors, *offer_rooms(rooms))):
         try:

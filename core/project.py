@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.errors import ProjectMissingError, ProjectRefusedError
+from core.errors import DiskError, ProjectRefusedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,9 +61,9 @@ class Project(NamedTuple):
         return self.root / CONTEXT_DIRECTORY / LOG_NAME
 
     def check_readable(self) -> None:
-        """Raise ProjectMissingError (an OSError) when the directory does not exist."""
+        """Raise DiskError when the directory does not exist."""
         if not os.path.isdir(self.folder):  # False, not an error, for a name that no system takes
-            raise ProjectMissingError(path=self.folder, source=self.source)
+            raise DiskError("project_missing", path=self.folder, source=self.source)
 
     def check_writable(self, environment: Mapping[str, str]) -> None:
         """Raise ProjectRefusedError (an OSError) in a home, root or system directory."""

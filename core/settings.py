@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from core.errors import RoomsError, SentinelError, SettingError
+from core.errors import RefusedError, SentinelError
 
 DEFAULT_BUDGET_TOKENS = 20_000
 DEFAULT_BUDGET_CHARS = 45_000
@@ -64,7 +64,7 @@ class Settings(NamedTuple):
 def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
     """Return the rooms that a text lists, each as `name` or `name:profile`; the default for none.
 
-    source: where the text was given. Raises RoomsError (a ValueError) for an unknown word.
+    source: where the text was given. Raises RefusedError for an unknown word.
     """
     words = tuple(dict.fromkeys(word for word in text.lower().replace(",", " ").split()))
     names = [word.partition(":")[0] for word in words]
@@ -72,7 +72,7 @@ def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
         is_known = word in ROOMS or (name in ROOMS and word.partition(":")[2] in ROOMS[name])
         if not is_known or names.count(name) > 1:
             known = [it for room in ROOMS for it in (room, *(f"{room}:{p}" for p in ROOMS[room]))]
-            raise RoomsError(source=source, known=", ".join(known))
+            raise RefusedError("bad_rooms", source=source, known=", ".join(known))
     return words or DEFAULT_ROOMS
 
 
@@ -128,7 +128,9 @@ class _Reading:
     def tokens(self, name: str, default: int, least: int) -> int:
         given = self._number(name, default)
         if not given:
-            self.errors.append(SettingError(variable=name, least=least, default=default))
+            self.errors.append(
+                RefusedError("bad_setting", variable=name, least=least, default=default)
+            )
             self._unusable(name, least, default)
             return default
         if given < least:
@@ -158,7 +160,7 @@ class _Reading:
     def rooms(self) -> tuple[str, ...]:
         try:
             return read_rooms(self._value(ROOMS_VARIABLE))
-        except RoomsError as error:
+        except RefusedError as error:
             self.errors.append(error)
             return DEFAULT_ROOMS
 

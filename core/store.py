@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import LogEncodingError, SourceIdsOfLogError
+from core.errors import DiskError, RefusedError
 from core.lessons.changes import NOTHING, Fate, Outcome, add, bring_back, delete, select, upsert
 from core.lessons.encodings import begins_like_utf_16
 from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
@@ -71,12 +71,12 @@ class LogReader:
         return self.read().count
 
     def check_encoding(self) -> None:
-        """Raise LogEncodingError where nothing can be saved into the file as it is."""
+        """Raise DiskError where nothing can be saved into the file as it is."""
         self._check_encoding(self._file.read())
 
     def _check_encoding(self, data: bytes) -> None:
         if begins_like_utf_16(data):
-            raise LogEncodingError(path=str(self.path))
+            raise DiskError("log_encoding", path=str(self.path))
 
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
@@ -190,8 +190,8 @@ class LogUpkeep(LogReader):
 class MemoryStore(LogUpkeep):
     """The records of one memory log. Safe for threads and processes that share the file.
 
-    Every change is one atomic replacement, on disk when the call returns. After LogBusyError,
-    WaitEndedError, LogReadError, LogWriteError or a ValueError the file is what it was.
+    Every change is one atomic replacement, on disk when the call returns. After BusyError,
+    DiskError or a ValueError the file is what it was.
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
@@ -229,7 +229,7 @@ class MemoryStore(LogUpkeep):
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
-            raise SourceIdsOfLogError
+            raise RefusedError("source_ids_of_log")
         draft, redacted, suspicious = redacted_draft(
             record, project=self._project, strict=self._strict
         )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.disk.database import DatabaseError
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.notices import shown
 from core.sanitizer import has_secret
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
@@ -25,7 +25,7 @@ _SECRET_BYTES, _MOST_SECRET_CHARS = 32, 1_000
 _NOTED_AFTER_S = 60.0  # a key in use is written no more often than this
 
 
-class HttpServerError(SentinelError, ValueError):
+class HttpServerError(RefusedError):
     """Nobody new can be let in this way; takes the key of its sentence, its facts."""
 
     table = "http.access"

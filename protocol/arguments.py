@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from core.errors import LoneSurrogateError, UnknownTypeError
+from core.errors import RefusedError
 from core.messages import say
 from core.text.plain import one_line
 
@@ -164,7 +164,7 @@ def _sentence(detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[s
     kind, value, field, loc = detail["type"], detail["input"], one_line(name)[:60], detail["loc"]
     values = value if isinstance(value, list) else [value]
     if LONE_SURROGATE in values or {*loc} & LONE_SURROGATE.keys():
-        return str(LoneSurrogateError(field=field))
+        return str(RefusedError("lone_surrogate", field=field))
     if kind in _UNKNOWN:
         known = ", ".join(_fields_at(schema, loc[:-1]))
         if name in loc:
@@ -174,7 +174,7 @@ def _sentence(detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[s
         return say("protocol.missing_argument", field=field, tool=tool)
     if kind == "literal_error":
         if name == "type" and tool == "log_memory":
-            return str(UnknownTypeError())
+            return str(RefusedError("unknown_type"))
         known = ", ".join(_WORD.findall(detail["ctx"]["expected"]))
         return say("protocol.wrong_word", field=field, tool=tool, known=known)
     key = _EXPECTED.get(str(loc[0]) if loc else "")

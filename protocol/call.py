@@ -20,7 +20,7 @@ from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import get_context
 
 from core import notices
-from core.errors import SentinelError, placeless
+from core.errors import RefusedError, SentinelError, placeless
 from core.messages import say
 from core.notices import LOGGER
 from core.program import SERVER
@@ -36,7 +36,7 @@ _log = logging.getLogger(LOGGER)
 _warned: set[str] = set()
 
 
-class RequestError(SentinelError, ValueError):
+class RequestError(RefusedError):
     """A resource or prompt cannot be had as it was asked for; takes the key of its sentence."""
 
     table = "protocol"

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from commands.doctor.memories import other_memories
 from core.disk.files import held, is_odd
-from core.errors import LogBusyError, LogMissingError, LogReadError, ProjectRefusedError
+from core.errors import BusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
@@ -111,7 +111,7 @@ def _is_held(target: Path) -> bool:
     try:
         with held(str(lock), timeout_s=0):
             return False
-    except LogBusyError:
+    except BusyError:
         return True
     except OSError:
         return False

@@ -20,7 +20,7 @@ from commands.exchange.formats import FORMAT, MARKER, VERSION
 from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk.files import reason_of
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.lessons.encodings import BOM, UTF_16_MARKS
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
@@ -35,7 +35,7 @@ FORMATS = (*OURS, SERVER_MEMORY, MARKDOWN)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class SourceError(SentinelError, ValueError):
+class SourceError(RefusedError):
     """A file cannot be imported; nothing was saved."""
 
     table = "import"

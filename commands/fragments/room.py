@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from commands.terminal.console import explain, settings_here
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain, warn
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import say
 from core.settings import Settings
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.fragments.room import Room
 
 
-class FragmentNameError(SentinelError, ValueError):
+class FragmentNameError(RefusedError):
     """No fragment has the id that a person has typed, or what was asked cannot be done to it."""
 
     table = "fragment_commands"

@@ -60,7 +60,7 @@ def project_of(
 ) -> Project | None:
     """Return the project; None for one without a memory, which hooks of a user meet as well.
 
-    argument: what `--project` names. Raises ProjectMissingError.
+    argument: what `--project` names. Raises DiskError.
     """
     project = named_project(client, moment, environment, argument)
     has_memory = os.path.lexists(os.path.join(project.folder, CONTEXT_DIRECTORY))
@@ -70,7 +70,7 @@ def project_of(
 def named_project(
     client: str, moment: Moment, environment: Mapping[str, str], argument: str | None
 ) -> Project:
-    """Return the project, whether it has a memory or not. Raises ProjectMissingError."""
+    """Return the project, whether it has a memory or not. Raises DiskError."""
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}

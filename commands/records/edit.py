@@ -18,7 +18,7 @@ from commands.terminal.console import Opened, add_examples, add_id, explain, ope
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
-from core.errors import SentinelError
+from core.errors import RefusedError, SentinelError
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.changes import Outcome
 from core.lessons.history import one_named
@@ -37,7 +37,7 @@ Texts = Mapping[str, str]
 Save = Callable[[Texts, Texts], list[str]]  # what a person had in the editor, and what came back
 
 
-class EditedTextError(SentinelError, ValueError):
+class EditedTextError(RefusedError):
     """The editor failed, or what came back from it cannot be read."""
 
     table = "records"

@@ -7,7 +7,7 @@ from functools import partial
 from commands.rooms.choice import FRAGMENTS, LESSONS, ROOMS, SESSIONS, rooms_here, unless_unread
 from commands.terminal.console import Opened
 from commands.terminal.safe_text import plain
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.git import HistoryError
 from core.lessons.history import records_named
 from core.lessons.log import MemoryLog
@@ -17,7 +17,7 @@ _SESSION = re.compile(r"#[0-9]+|ctx_\S*")  # what only sessions are called
 _NOT_THERE = ("not_there", "too_short")
 
 
-class RoomNameError(SentinelError, ValueError):
+class RoomNameError(RefusedError):
     """No room has the id that a person has typed, or several have it."""
 
     table = "rooms"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from commands.terminal.console import Opened, open_memory
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import say
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.store import SessionStore
 
 
-class SessionNameError(SentinelError, ValueError):
+class SessionNameError(RefusedError):
     """No session has the number or id that a person has typed."""
 
     table = "session_commands"

@@ -18,7 +18,7 @@ from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile, check_stays
 from core.disk.links import way_out
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import Facts, Language
 
 Level = Literal["project", "user"]
@@ -120,7 +120,7 @@ class Remark:
     facts: Facts
 
 
-class EntryError(SentinelError, ValueError):
+class EntryError(RefusedError):
     """The entry in a file cannot be edited, which leaves the file alone. Facts: path, and more."""
 
     table = "setup"

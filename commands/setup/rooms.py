@@ -8,7 +8,7 @@ from commands.clients.machine import entry_line, expander, script_at, value_of
 from commands.clients.table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
 from commands.terminal.printing import print_lines
-from core.errors import RoomsError
+from core.errors import RefusedError
 from core.messages import has_sentence, say
 from core.project import FRAGMENTS_PLACE
 from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
@@ -33,7 +33,7 @@ def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> t
     """Return the rooms that an entry offers; the default for one that names none, or wrong ones."""
     try:
         return read_rooms(_named(entry, name, job, client) or _variable(entry))
-    except RoomsError:
+    except RefusedError:
         return DEFAULT_ROOMS
 
 
@@ -77,7 +77,7 @@ def given_rooms(arguments: argparse.Namespace) -> tuple[str, ...] | None:
     """Return the rooms of `--rooms`, None where it is not given. Refuses unknown: SystemExit(2)."""
     try:
         return None if arguments.rooms is None else read_rooms(arguments.rooms)
-    except RoomsError as error:
+    except RefusedError as error:
         arguments.refuse(say("setup.bad_rooms", known=str(error.facts["known"])))
         return None
 

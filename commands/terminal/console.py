@@ -140,8 +140,8 @@ def settings_here() -> Settings:
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
     """Open the memory that `--project`, the environment or the directory names; create nothing.
 
-    Prints what it ignored on the way. Raises ProjectMissingError, and ProjectRefusedError for a
-    command that writes where no project can be.
+    Prints what it ignored on the way. Raises DiskError where there is no such
+    directory, or where no project can be and the command writes.
     """
     settings = settings_here()
     project = find_project(arguments.project, os.environ, Path.cwd())

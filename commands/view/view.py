@@ -25,7 +25,7 @@ from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
 from commands.view.page import page_of
 from core.disk.files import reason_of
-from core.errors import SentinelError
+from core.errors import DiskError
 from core.lessons.answer import Frame
 from core.lessons.record import utc_now
 from core.messages import say
@@ -36,7 +36,7 @@ from core.project import state_directory
 NAME = "view.html"
 
 
-class NoPlaceError(SentinelError, OSError):
+class NoPlaceError(DiskError):
     """The user has no directory for the page."""
 
     table, key = "view", "no_place"

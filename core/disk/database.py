@@ -19,7 +19,7 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk import copies
 from core.disk.connections import Connections, EmptiedError, Lent, LinkError
 from core.disk.files import Identity, identity_of
-from core.errors import SentinelError, WaitEndedError
+from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.notices import shown
 
@@ -34,7 +34,7 @@ Migrations = Sequence[Sequence[str]]  # for each version the statements that lea
 _Result = TypeVar("_Result")
 
 
-class DatabaseError(SentinelError, OSError):
+class DatabaseError(DiskError):
     """A database cannot be used. Facts: path, and what the sentence of the key names."""
 
     table = "disk"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import LockFileError, LogBusyError, LogLinkError, WaitEndedError
+from core.errors import BusyError, DiskError, WaitEndedError, link_error
 from core.notices import warn
 
 if TYPE_CHECKING:
@@ -266,19 +266,19 @@ def held(
 ) -> Iterator[None]:
     """Hold the lock file at `path`, which is made when missing and stays afterwards.
 
-    A killed holder lets go at once. Raises LogBusyError when another holder keeps the lock for
-    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, LogLinkError when
-    a link stands in its place, which would be emptied, LockFileError when the lock file belongs to
-    another user, OSError when it cannot be opened for another reason.
+    A killed holder lets go at once. Raises BusyError when another holder keeps the lock for
+    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, DiskError when a
+    link stands in its place, which would be emptied, or when the lock file belongs to another user,
+    OSError when it cannot be opened for another reason.
     """
     if os.path.islink(path):
-        raise LogLinkError("lock_link", path=path, link=path, target="")
+        raise link_error("lock_link", path=path, link=path, target="")
     from filelock import Timeout  # a reader does not need the package
 
     deadline = time.monotonic() + timeout_s
     process = os.getpid()
     turn, lock = _turn(path, process), _lock(path, process)
-    busy = LogBusyError(path=path, waited_s=round(timeout_s))
+    busy = BusyError("log_busy", path=path, waited_s=round(timeout_s))
     if not turn.acquire(timeout=timeout_s):
         raise busy
     try:
@@ -290,7 +290,10 @@ def held(
             raise WaitEndedError(path=path) if cancellation.ends_wait() else busy from error
         except PermissionError as error:
             if is_there(Path(path)):
-                raise LockFileError(path=path) from error
+                import shlex  # nearly nobody needs it
+
+                removal = shlex.join(["rm", "-f", path])
+                raise DiskError("lock_file", path=path, rm=removal) from error
             raise  # the directory may not be written
         _leave_to_owner(path)
         try:

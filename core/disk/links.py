@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import LogLinkError
+from core.errors import LogReadError, link_error
 from core.project import CONTEXT_DIRECTORY, no_project_kind
 
 LOG_SUFFIX = ".jsonl"
@@ -55,7 +55,7 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
 def memory_at(path: Path) -> Path:
     """Return where the memory log `path` really is.
 
-    Raises LogLinkError for a link that leads to nothing or to what is no memory, FileNotFoundError
+    Raises LogReadError for a link that leads to nothing or to what is no memory, FileNotFoundError
     where there is no log, OSError.
     """
     folder, real = path.parent, path
@@ -91,7 +91,7 @@ def _is_link(path: Path) -> bool:
 
 
 def _target(link: Path, path: Path, kind: str) -> Path:
-    """Return what a link leads to. Raises LogLinkError where nothing is there."""
+    """Return what a link leads to. Raises LogReadError where nothing is there."""
     real = Path(os.path.realpath(link))
     try:
         os.stat(real)
@@ -100,8 +100,8 @@ def _target(link: Path, path: Path, kind: str) -> Path:
     return real
 
 
-def _error(key: str, path: Path, link: Path, target: Path) -> LogLinkError:
-    return LogLinkError(key, path=str(path), link=str(link), target=str(target))
+def _error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
+    return link_error(key, path=str(path), link=str(link), target=str(target))
 
 
 def _holds_memory(folder: Path, name: str) -> bool:

@@ -15,16 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from core.errors import (
-    FieldTooLongError,
-    LoneSurrogateError,
-    NegatedPathError,
-    PathOutsideError,
-    TooManyPathsError,
-    TooManyTriggersError,
-    TriggerLinesError,
-    TriggerTooShortError,
-)
+from core.errors import RefusedError, field_too_long
 from core.text.plain import normal_form
 
 MOST_PATHS, PATH_BYTES = 16, 128
@@ -63,15 +54,14 @@ def normalise_paths(
     git does not know, becomes two patterns. root: the directory of the project, which paths lose.
     most: how many there may be, None for any number.
 
-    Raises PathOutsideError for a path that leads out of the project, NegatedPathError for one that
-    begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
-    ValueError.
+    Raises RefusedError for a path that is absolute, leads out of the project, begins with `!` or
+    is too long, and for too many of them.
     """
     pieces = _listed(given, "paths", most and most * PATH_BYTES, _split)
     patterns = [_normal_path(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if most is not None and len(patterns) > most:
-        raise TooManyPathsError(count=len(patterns), most=most)
+        raise RefusedError("too_many_paths", count=len(patterns), most=most)
     return tuple(patterns)
 
 
@@ -92,19 +82,19 @@ def _alternatives(text: str) -> list[str]:
     if not found:
         return [text]
     if text.count("{") > MOST_PATHS:
-        raise TooManyPathsError(count=text.count("{"), most=MOST_PATHS)
+        raise RefusedError("too_many_paths", count=text.count("{"), most=MOST_PATHS)
     before, after = text[: found.start()], text[found.end() :]
     made: list[str] = []
     for middle in found[1].split(","):
         made += _alternatives(f"{before}{middle}{after}")
         if len(made) > MOST_PATHS:
-            raise TooManyPathsError(count=len(made), most=MOST_PATHS)
+            raise RefusedError("too_many_paths", count=len(made), most=MOST_PATHS)
     return made
 
 
 def _normal_path(text: str, root: str) -> str:
     if _SURROGATE.search(text):
-        raise LoneSurrogateError(field="paths")
+        raise RefusedError("lone_surrogate", field="paths")
     path = _slashed(_plain_path(text))
     top = _slashed(root).rstrip("/")
     if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
@@ -113,12 +103,12 @@ def _normal_path(text: str, root: str) -> str:
     if path in ("", "."):
         return ""
     if path.startswith("!"):
-        raise NegatedPathError
+        raise RefusedError("path_negated")
     if _ABSOLUTE.match(path) or ".." in path.split("/"):
-        raise PathOutsideError
+        raise RefusedError("path_outside")
     used_bytes = len(path.encode("utf-8"))
     if used_bytes > PATH_BYTES:
-        raise FieldTooLongError(field="paths", used_bytes=used_bytes, limit_bytes=PATH_BYTES)
+        raise field_too_long(field="paths", used_bytes=used_bytes, limit_bytes=PATH_BYTES)
     return path
 
 
@@ -146,14 +136,13 @@ def normalise_triggers(
     given: a list, or one text with a piece in each line or as JSON; a comma parts none. most: how
     many there may be, None for any number.
 
-    Raises TriggerTooShortError, also for a blank one, TriggerLinesError for one that is not within
-    one line, FieldTooLongError, LoneSurrogateError and TooManyTriggersError, all of them
-    ValueError.
+    Raises RefusedError for one that is blank, too short, too long or not within one line, and for
+    too many of them.
     """
     pieces = _listed(given, "when", most and most * TRIGGER_BYTES, _lines)
     triggers = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
     if most is not None and len(triggers) > most:
-        raise TooManyTriggersError(count=len(triggers), most=most)
+        raise RefusedError("too_many_triggers", count=len(triggers), most=most)
     return triggers
 
 
@@ -163,15 +152,15 @@ def _lines(text: str) -> list[str]:
 
 def _normal_trigger(text: str) -> str:
     if _SURROGATE.search(text):
-        raise LoneSurrogateError(field="when")
+        raise RefusedError("lone_surrogate", field="when")
     piece = normal_form("NFC", text).strip()
     if _NO_LINE.search(piece):
-        raise TriggerLinesError
+        raise RefusedError("trigger_lines")
     used_bytes = len(piece.encode("utf-8"))
     if used_bytes > TRIGGER_BYTES:
-        raise FieldTooLongError(field="when", used_bytes=used_bytes, limit_bytes=TRIGGER_BYTES)
+        raise field_too_long(field="when", used_bytes=used_bytes, limit_bytes=TRIGGER_BYTES)
     if len(piece) + sum(map(_is_wide, piece)) < LEAST_TRIGGER_CHARS:
-        raise TriggerTooShortError(least=LEAST_TRIGGER_CHARS)
+        raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
     return piece
 
 
@@ -187,12 +176,12 @@ def _listed(
 ) -> Sequence[str]:
     """Return the items of what is given; `split` parts a text that is no JSON.
 
-    Raises FieldTooLongError for far more than the `limit_bytes` of `field`, before it is looked at;
+    Raises RefusedError for far more than the `limit_bytes` of `field`, before it is looked at;
     None: there is no limit.
     """
     given_chars = len(given) if isinstance(given, str) else sum(map(len, given))
     if limit_bytes is not None and given_chars > MOST_GIVEN_CHARS:
-        raise FieldTooLongError(field=field, used_bytes=given_chars, limit_bytes=limit_bytes)
+        raise field_too_long(field=field, used_bytes=given_chars, limit_bytes=limit_bytes)
     if not isinstance(given, str):
         return given
     if given.lstrip().startswith("["):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.errors import IdCollisionError, OtherTextError, RecordChangedError
+from core.errors import RefusedError
 from core.lessons.log import MemoryLog, following, follows, united
 from core.lessons.record import (
     MOST_COUNTED,
@@ -89,14 +89,14 @@ def upsert(
     A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
     place of its first original. Versions of one gap that a merge has left side by side become one.
     The same words again within a day change nothing: that is no gap that came back. given: values
-    for other fields of the record, from a program that has them. Raises IdCollisionError when the
+    for other fields of the record, from a program that has them. Raises RefusedError when the
     id belongs to another text.
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
     versions = _of_gap(there, draft)
     if not versions and any(reidentified(it).id == it.id for it in there.values()):
-        raise IdCollisionError(id=own_id)
+        raise RefusedError("id_collision", id=own_id)
     known = _as_one(versions.values()) if versions else None
     earlier = (tuple(versions.values()),)
     named = select(log, tokens, but=own_id)
@@ -170,12 +170,12 @@ def bring_back(
     """Make former versions of records the newest, and remove the record `token`.
 
     A record that is there keeps its place; the others take that of the removed one, or go to the
-    end. Raises OtherTextError when an id belongs to another text, RecordChangedError when `token`
+    end. Raises RefusedError when an id belongs to another text, when `token`
     names no record in its present version, or a record is not what it was in the log `since`.
     """
     named = select(log, [token] if token else [])
     if token and not named.removed:
-        raise RecordChangedError(id=id_in(token))
+        raise RefusedError("record_changed", id=id_in(token))
     removed = _lines_of(named.removed, log)
     end = min(removed, default=len(log.lines))
     brought: list[Record] = []
@@ -185,10 +185,10 @@ def bring_back(
         there = log.with_id(version.id)
         before = there if since is None else since.with_id(version.id)
         if list(before.values()) != list(there.values()):
-            raise RecordChangedError(id=version.id)
+            raise RefusedError("record_changed", id=version.id)
         found = _of_gap(there, version)
         if there and not found:
-            raise OtherTextError(id=version.id)
+            raise RefusedError("other_text", id=version.id)
         known = _as_one(found.values()) if found else None
         brought.append(_visible(_as_newest(version, known, now), log))
         earlier.append(tuple(found.values()))

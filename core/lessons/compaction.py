@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from core.errors import ThresholdError
+from core.errors import RefusedError
 from core.lessons.answer import (
     LIST_SHARE,
     Frame,
@@ -232,9 +232,9 @@ def _begun(laid_out: Callable[[Record], str], record: Record, budget: Budget) ->
 
 
 def check_threshold(threshold: int) -> None:
-    """Raise ThresholdError (a ValueError) unless the threshold is 1 or more."""
+    """Raise RefusedError unless the threshold is 1 or more."""
     if threshold < 1:
-        raise ThresholdError
+        raise RefusedError("threshold")
 
 
 def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:

@@ -42,7 +42,7 @@ from core.disk.files import (
     with_sharing_retry,
 )
 from core.disk.links import memory_at
-from core.errors import LogReadError, LogUnsettledError, LogWriteError, SentinelError
+from core.errors import DiskError, LogReadError, SentinelError
 
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"
@@ -122,10 +122,9 @@ class LogFile:
         replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
         same directory, on disk before the log is replaced, and so do the lines of the side file.
 
-        Raises LogBusyError or WaitEndedError when another holder keeps the lock, LockFileError,
-        LogReadError, LogLinkError for a link to what is no memory, LogWriteError, LogUnsettledError
-        when the file never stands still, and what `change` raises. After an error the file is byte
-        for byte what it was.
+        Raises BusyError when another holder keeps the lock, WaitEndedError when the wait for it
+        ends early, DiskError, and what `change` raises. After an error the file is byte for byte
+        what it was.
         """
         with self._locked():
             for _ in range(_ATTEMPTS):
@@ -133,7 +132,7 @@ class LogFile:
                 changed = change(data)
                 if changed.data == data or self._replace(changed, identity, aside_name):
                     return changed.outcome
-        raise LogUnsettledError(path=str(self.path))
+        raise DiskError("log_unsettled", path=str(self.path))
 
     def _read_settled(self) -> tuple[bytes, Identity]:
         """Return the file; read an empty or missing one again for a moment.
@@ -165,7 +164,7 @@ class LogFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
+        """Hold the lock of this file; an error of the disk inside becomes DiskError."""
         with _writing(self.path):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 memory_at(self.path)  # before anything is made beside what is none
@@ -240,7 +239,7 @@ class LogFile:
     # The companions. One that is a link is let be: git does not follow it.
 
     def tell_git(self) -> None:
-        """Complete the companions, under the lock. Raises LogBusyError or LogWriteError."""
+        """Complete the companions, under the lock. Raises BusyError or DiskError."""
         with self._locked():
             self._complete(*self._companions)
 
@@ -275,7 +274,7 @@ class LogFile:
             return []
 
     def tidy(self) -> None:
-        """Remove the strays, under the lock. Raises LogBusyError or LogWriteError."""
+        """Remove the strays, under the lock. Raises BusyError or DiskError."""
         with self._locked():
             _sweep(self.path, real_path(self.path))
 
@@ -293,13 +292,13 @@ def _reading(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an error of the disk into LogWriteError."""
+    """Turn an error of the disk into DiskError."""
     try:
         yield
     except SentinelError:
         raise
     except OSError as error:
-        raise LogWriteError(path=str(path), reason=reason_of(error)) from error
+        raise DiskError("log_write", path=str(path), reason=reason_of(error)) from error
 
 
 def _temporaries(path: Path, target: Path) -> Iterator[Path]:
@@ -321,7 +320,7 @@ def _sweep(path: Path, target: Path) -> None:
 def place_of(path: Path) -> Path:
     """Return where a log is once its links are followed, which one to another file is not.
 
-    Raises LogLinkError for a directory that is a link to another one.
+    Raises LogReadError for a directory that is a link to another one.
     """
     try:
         memory_at(path)

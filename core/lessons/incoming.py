@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.errors import (
-    FieldTooLongError,
-    RecordFormError,
-    SecretRefusedError,
-    SentinelError,
-    UnknownTypeError,
-)
+from core.errors import RefusedError, SentinelError, field_too_long
 from core.lessons.anchors import normalise_paths, normalise_triggers
 from core.lessons.changes import Fate
 from core.lessons.record import (
@@ -47,20 +41,20 @@ def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
     """Return the draft of a record in the form of the file, and what else a program gives of it.
 
     Its id follows from its texts, whatever the line says.
-    Raises RecordFormError where a value is of another kind than in the file.
+    Raises RefusedError where a value is of another kind than in the file.
     """
     needed = {"type": "log", "topic": "", "missing_context": "", "lesson": ""}
     whole = {**needed, **line, "id": "-"}
     given = whole.get("meta") or {}
     if whole["type"] not in ("log", "principle"):
-        raise UnknownTypeError
+        raise RefusedError("unknown_type")
     if not isinstance(given, dict):
-        raise RecordFormError(field="meta")
+        raise RefusedError("record_form", field="meta")
     whole["meta"] = {"created": "", **given}
     record = record_of(whole)
     if not record:
         wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
-        raise RecordFormError(field=", ".join(wrong) or "meta")
+        raise RefusedError("record_form", field=", ".join(wrong) or "meta")
     fields = {name: getattr(record, name) for name in _META_FIELDS}
     draft = replace(
         _draft_of(record),
@@ -78,7 +72,7 @@ def redacted_draft(
 
     Topic, question and paths stay as they came, suspicious or not. project: its directory, which
     paths lose. Raises what `check`, `normalise_paths` and `normalise_triggers` raise, and
-    SecretRefusedError for a secret in a trigger, or in any field when strict.
+    RefusedError for a secret in a trigger, or in any field when strict.
     """
     paths, when = draft.paths, draft.when
     paths = None if paths is None else normalise_paths(paths, project)
@@ -103,7 +97,7 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     with_secrets = [name for name, redaction in found.items() if redaction.kinds]
     if fields := [name for name in with_secrets if strict or name == "when"]:
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
-        raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
+        raise RefusedError("secret_refused", fields=", ".join(fields), kinds=", ".join(kinds))
     missing_context, lesson = found["missing_context"], found["lesson"]
     clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
     suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
@@ -168,7 +162,9 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
         kinds = tuple(kind for _, kind in found)
         if strict and found:
             fields = ", ".join(dict.fromkeys(name for name, _ in found))
-            raise SecretRefusedError(fields=fields, kinds=", ".join(dict.fromkeys(kinds)))
+            raise RefusedError(
+                "secret_refused", fields=fields, kinds=", ".join(dict.fromkeys(kinds))
+            )
         clean, more = redacted_record(clean, strict=strict)
         paths = normalise_paths(clean.paths, most=None)
         when = normalise_triggers(clean.when, most=None)
@@ -187,7 +183,7 @@ def _check_redactable(texts: Mapping[str, str]) -> None:
         if len(text) > (MOST_KEPT_CHARS if kept else MOST_REDACTED_CHARS):
             used_bytes = len(text.encode("utf-8", "surrogatepass"))
             limit_bytes = LIMITS_BYTES[name]
-            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
 
 
 def _draft_of(record: Record) -> Draft:

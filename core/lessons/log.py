@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from core.errors import RecordTooLargeError
+from core.errors import RefusedError
 from core.lessons.encodings import BOM, mark_of
 from core.lessons.record import (
     CACHED_LINES,
@@ -210,7 +210,7 @@ class MemoryLog:
     def rewritten(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
         """Return the log less leftovers and lines `drop`; `placed` in their lines or at the end.
 
-        Raises RecordTooLargeError for a record whose line nobody could read again.
+        Raises RefusedError for a record whose line nobody could read again.
         """
         dropped = self.leftovers.union(drop)
         chosen: dict[int, Sequence[Record]] = {
@@ -228,7 +228,7 @@ class MemoryLog:
             for record in chosen.get(at, ()):
                 line = record.to_line()
                 if len(line) > MOST_LINE_BYTES:
-                    raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
+                    raise RefusedError("record_too_large", limit_bytes=MOST_LINE_BYTES)
                 _append(lines, [line if lines else bom + line])
                 entries.append(record)
             done = at + 1

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal
 
-from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
+from core.errors import RefusedError, field_too_long
 from core.guard.injection import marks_of, unknown_marks
 from core.text.plain import normal_form
 
@@ -312,25 +312,25 @@ def normalise_topic(topic: str) -> str:
 def check(draft: Draft) -> Draft:
     """Return the draft with its topic normalised if every rule of the format holds.
 
-    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
-    ValueError. Redaction and `normalise_paths` come before: the limits hold for the stored text.
+    Raises RefusedError. Redaction and `normalise_paths` come before: the limits hold for the
+    stored text.
     """
     if draft.type not in ("log", "principle"):
-        raise UnknownTypeError
+        raise RefusedError("unknown_type")
     draft = replace(draft, topic=normalise_topic(draft.topic))
     required = {"topic": draft.topic, "lesson": draft.lesson}
     if draft.type == "log":
         required["missing_context"] = draft.missing_context
     for name, text in required.items():
         if not text.strip():
-            raise BlankFieldError(field=name)
+            raise RefusedError("blank_field", field=name)
     for name, limit_bytes in LIMITS_BYTES.items():
         text = getattr(draft, name) or ""
         if _SURROGATE.search(text):
-            raise LoneSurrogateError(field=name)
+            raise RefusedError("lone_surrogate", field=name)
         used_bytes = len(text.encode("utf-8"))
         if used_bytes > limit_bytes:
-            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
     return draft
 
 

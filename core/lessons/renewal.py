@@ -8,7 +8,7 @@ and a later compaction passes that on.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import IdCollisionError, JoinedTooLongError, RecordChangedError, SameGapError
+from core.errors import RefusedError
 from core.lessons.changes import Outcome, all_once
 from core.lessons.log import MemoryLog, following
 from core.lessons.record import (
@@ -30,9 +30,8 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
     changed: by the version id of a record that a reader sees, this record with its new texts. join:
     whether a record that gets the gap of another becomes one with it, in the place of the other.
 
-    Raises RecordChangedError when a token names no record in its present version, IdCollisionError
-    when a new id belongs to another text, SameGapError for the same gap without `join`, and
-    JoinedTooLongError when a joined text would be above its limit.
+    Raises RefusedError when a token names no record in its present version, when a new id belongs
+    to another text, for the same gap without `join`, and when a joined text is above its limit.
     """
     base = log.without_leftovers()
     lines = []
@@ -43,7 +42,7 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
     found = {line.before.token for line in lines if line.is_changed}
     for token in changed:
         if token not in found:
-            raise RecordChangedError(id=id_in(token))
+            raise RefusedError("record_changed", id=id_in(token))
     hidden_tokens = {token for line in lines for token in line.after.source_ids}
     placed: dict[int, Record] = {}
     earlier: dict[int, tuple[Record, ...]] = {}
@@ -86,16 +85,16 @@ def _changed_groups(lines: Sequence[_Line], *, join: bool) -> list[list[_Line]]:
         if not any(line.is_changed for line in members):
             continue
         if len({line.after.gap for line in members}) > 1:
-            raise IdCollisionError(id=id_)
+            raise RefusedError("id_collision", id=id_)
         if len(members) > 1 and not join:
             other = next((line for line in members if not line.is_changed), members[0])
-            raise SameGapError(token=other.before.token)
+            raise RefusedError("same_gap", token=other.before.token)
         groups.append(members)
     return groups
 
 
 def _joined_line(members: Sequence[_Line], now: str) -> Record:
-    """Return the one record of these lines. Raises JoinedTooLongError."""
+    """Return the one record of these lines. Raises RefusedError."""
     if len(members) == 1:
         return members[0].after
     record = joined([line.after for line in members], now)
@@ -104,8 +103,13 @@ def _joined_line(members: Sequence[_Line], now: str) -> Record:
         used_bytes = len(getattr(record, name).encode("utf-8", "surrogatepass"))
         if used_bytes > limit_bytes:
             one, other = (line.before.token for line in members[:2])
-            raise JoinedTooLongError(
-                field=name, one=one, other=other, used_bytes=used_bytes, limit_bytes=limit_bytes
+            raise RefusedError(
+                "joined_too_long",
+                field=name,
+                one=one,
+                other=other,
+                used_bytes=used_bytes,
+                limit_bytes=limit_bytes,
             )
     return record
 

@@ -12,7 +12,7 @@ from core.disk.database import (
     DatabaseNewerError,
     DatabaseWaitEndedError,
 )
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.notices import shown
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Phase = Literal["begin", "body", "commit"]
 _REASON_CHARS = 200
 
 
-class ServerSettingError(SentinelError, ValueError):
+class ServerSettingError(RefusedError):
     """A setting of the server cannot be used. Facts: variable, and what the sentence names."""
 
     table = "postgres"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from core.disk.database import Database, DatabaseDamagedError
-from core.errors import SentinelError
+from core.errors import DiskError
 
 _OF_INDEX = "fts5"  # stands in what a check says of the index alone
 _MOST_ERRORS = 3
 
 
-class NotMendedError(SentinelError, OSError):
+class NotMendedError(DiskError):
     """A file could not be repaired. Facts: path, reason."""
 
     key = "not_mended"

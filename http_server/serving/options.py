@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.parser import FROM_ENVIRONMENT
 from core.program import CLI, SERVER_COMMAND
 from http_server.hosts import is_loopback
@@ -15,7 +15,7 @@ DEFAULT_TTL_MINUTES, MOST_TTL_MINUTES = 60.0, 60 * 24 * 365
 _MOST_PORT = 65_535
 
 
-class ServingError(SentinelError, ValueError):
+class ServingError(RefusedError):
     """The server cannot be reached in this way; takes the key of its sentence."""
 
     table = "http.serving"

@@ -2,7 +2,7 @@
 
 import sys
 
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import say
 from core.sanitizer import redact
 from core.text.plain import one_line
@@ -13,7 +13,7 @@ _PASSING = frozenset(("unreachable", "timeout", "broken_off", "overloaded", "fai
 _OF_THESE = frozenset(("bad_answer", "refused", "too_large"))
 
 
-class FragmentsError(SentinelError, ValueError):
+class FragmentsError(RefusedError):
     """A call on the fragments cannot be carried out; takes the key of its sentence, its facts."""
 
     table = "fragments.room"

@@ -1,10 +1,10 @@
 """Every refusal of the sessions, with its facts."""
 
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import say
 
 
-class SessionsError(SentinelError, ValueError):
+class SessionsError(RefusedError):
     """A call on the sessions cannot be carried out; takes the key of its sentence and its facts."""
 
     table = "sessions.room"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ProjectMissingError, ProjectRefusedError
+from core.errors import DiskError, ProjectRefusedError
 from core.project import find_project
+from tests.support.sentences import raised
 
 
 @pytest.mark.row("001 2-2.c")
@@ -186,7 +187,7 @@ def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> 
 def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
     project = find_project(str(tmp_path / "gone"), {}, tmp_path)
     for attempt in (project.check_readable, lambda: project.check_writable({})):
-        with pytest.raises(ProjectMissingError) as caught:
+        with raised(DiskError, "project_missing") as caught:
             attempt()
         assert caught.value.facts == {"path": str(tmp_path / "gone"), "source": "--project"}
     assert not (tmp_path / "gone").exists()
@@ -195,7 +196,7 @@ def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path)
 @pytest.mark.parametrize("name", ["~no-such-user/app", "x" * 5_000, "a\0b"])
 def test_a_name_that_no_system_takes_is_a_missing_directory(name: str, tmp_path: Path) -> None:
     project = find_project(name, {}, tmp_path)
-    with pytest.raises(ProjectMissingError):
+    with raised(DiskError, "project_missing"):
         project.check_readable()
 
 

@@ -767,7 +767,7 @@ def _work_and_exit(work: Callable[[Say], str], pipe: int) -> None:
         try:
             said = work(lambda text: _say(pipe, text))
         except BaseException as error:
-            said = type(error).__name__
+            said = error.key if isinstance(error, SentinelError) else type(error).__name__
         _say(pipe, said)
         code = 0
     finally:
@@ -822,7 +822,7 @@ def attempt_full(rehearsal: Rehearsal, limit: int, folder: Path) -> list[str]:
     if (code, said) == (0, "done"):
         wrong = judge_success(rehearsal, fault, root)
     else:
-        wrong = [] if (code, said) == (0, "LogWriteError") else [f"it ended with {code} {said}"]
+        wrong = [] if (code, said) == (0, "log_write") else [f"it ended with {code} {said}"]
         wrong += judge_failure(rehearsal, fault, None, root)
     wrong += recover(path, root)
     shutil.rmtree(root)

@@ -1,13 +1,18 @@
 """Says sentences of the program in a language of the test's choice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+import pytest
+
+from core.errors import SentinelError
 from core.messages import Language, say, speaking
 from tests.support.said import sentences
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
+_Error = TypeVar("_Error", bound=SentinelError)
 
 
 def sentence(language: Language, key: str, /, **facts: str | int) -> str:
@@ -30,3 +35,13 @@ def in_language(
 def pair(key: str) -> tuple[str, str]:
     """Return a sentence in English and Korean, its facts in braces."""
     return sentences("en")[key], sentences("ko")[key]
+
+
+@contextmanager
+def raised(
+    kind: type[_Error], key: str, *, match: str | None = None
+) -> Iterator[pytest.ExceptionInfo[_Error]]:
+    """Expect an error by its class and the key of its sentence: `raised(RefusedError, "blank")`."""
+    with pytest.raises(kind, match=match) as caught:
+        yield caught
+    assert caught.value.key == key

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from core.errors import SentinelError
+from core.errors import RefusedError
 from core.messages import say
 
 VARIABLE = "SENTINEL_MEMORY_REDIS"
@@ -16,7 +16,7 @@ _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
 
 
-class PlaceError(SentinelError, ValueError):
+class PlaceError(RefusedError):
     """A setting of Redis cannot be used. Facts: variable, expected."""
 
     table = "fragments.redis"

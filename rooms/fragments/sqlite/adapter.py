@@ -9,7 +9,7 @@ from pathlib import Path
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.database import Database, DatabaseWriteError
 from core.disk.files import held, make_directory, reason_of
-from core.errors import LogBusyError, SentinelError
+from core.errors import BusyError, SentinelError
 from core.upkeep.purging import purge
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.sqlite import index
@@ -62,7 +62,7 @@ class SqliteEngine:
         try:
             with held(path, timeout_s=timeout_s):
                 yield
-        except LogBusyError as error:
+        except BusyError as error:
             raise UpkeepBusyError(path=path) from error
         except SentinelError:  # some are OSErrors
             raise

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from core.errors import RecordChangedError, SameGapError
+from core.errors import RefusedError
 from core.lessons.record import new_record, record_id
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
@@ -25,6 +25,7 @@ from tests.support.git_clones import (
     write,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.sentences import raised
 
 VAT, DATE = a_record(), a_record("dates are UTC", ask_next_time="Which zone?")
 RULE = new_record(a_principle(), now=NOW)
@@ -167,7 +168,7 @@ def test_an_id_that_belongs_to_another_text_is_refused(rename: Rename, project: 
 def test_without_joining_the_same_gap_is_refused(project: Path) -> None:
     there = a_record(topic="billing")
     write(project, there, VAT)
-    with pytest.raises(SameGapError) as caught:
+    with raised(RefusedError, "same_gap") as caught:
         MemoryStore(path_of(project)).renew({VAT.token: replace(VAT, topic="billing")}, join=False)
     assert caught.value.facts == {"token": there.token}
 
@@ -175,7 +176,7 @@ def test_without_joining_the_same_gap_is_refused(project: Path) -> None:
 def test_two_records_that_become_one_gap_are_refused_without_joining(project: Path) -> None:
     gap = VAT.missing_context
     changed = {it.token: replace(it, topic="billing", missing_context=gap) for it in (VAT, DATE)}
-    with pytest.raises(SameGapError) as caught:
+    with raised(RefusedError, "same_gap") as caught:
         MemoryStore(path_of(project)).renew(changed, join=False)
     assert caught.value.facts == {"token": VAT.token}
 
@@ -184,7 +185,7 @@ def test_a_version_that_is_not_the_present_one_is_refused(project: Path) -> None
     store = MemoryStore(path_of(project))
     store.upsert_log(a_draft())
     before = path_of(project).read_bytes()
-    with pytest.raises(RecordChangedError):
+    with raised(RefusedError, "record_changed"):
         store.renew({VAT.token: replace(VAT, topic="billing")}, join=True)
     assert path_of(project).read_bytes() == before
 

@@ -8,10 +8,10 @@ import pytest
 from filelock import FileLock
 
 from core.disk.links import trees_of, way_out
-from core.errors import LogLinkError, LogReadError
+from core.errors import LogReadError
 from core.lessons.file import COMPANIONS, Change, LogFile
 from tests.support.faults import Tree, tree
-from tests.support.sentences import in_language
+from tests.support.sentences import in_language, raised
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 
@@ -55,14 +55,16 @@ def link(project: Path, name: str, target: Path | str) -> Path:
     return made
 
 
-def refused(project: Path, before: Tree, home: Path) -> LogLinkError:
+def refused(project: Path, before: Tree, home: Path) -> LogReadError:
     """The refusal of a save, after every way to read, write and tidy has been refused alike."""
     log = log_of(project)
     for action in (log.read, log.strays, log.tidy, log.tell_git):
-        with pytest.raises(LogLinkError):
+        with pytest.raises(LogReadError) as caught:
             action()
-    with pytest.raises(LogLinkError) as caught:
+        assert caught.value.key.startswith("log_link")
+    with pytest.raises(LogReadError) as caught:
         save(project)
+    assert caught.value.key.startswith("log_link")
     assert tree(home) == before
     assert "hunter2" not in str(caught.value)
     return caught.value
@@ -212,7 +214,7 @@ def test_a_companion_that_is_a_link_is_neither_read_nor_written_nor_replaced(
 def test_a_lock_that_is_a_link_is_not_opened(home: Path, project: Path, target: str) -> None:
     made = link(project, ".context/memory_log.jsonl.lock", home / target)
     before = tree(home)
-    with pytest.raises(LogLinkError, match="a lock file must not be one") as caught:
+    with raised(LogReadError, "lock_link", match="a lock file must not be one") as caught:
         save(project)
     assert (tree(home), f"(rm {made})" in str(caught.value)) == (before, True)
 

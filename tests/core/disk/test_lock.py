@@ -12,7 +12,8 @@ from filelock import FileLock
 
 from core.cancellation import Cancellation
 from core.disk.files import held
-from core.errors import LockFileError, LogBusyError, WaitEndedError
+from core.errors import BusyError, DiskError, WaitEndedError
+from tests.support.sentences import raised
 
 CANCELLED = Cancellation(is_requested=lambda: True)
 ENDING = Cancellation(is_ending=lambda: True)
@@ -34,7 +35,7 @@ def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
     with FileLock(path):
         patient.start()
         began = time.monotonic()
-        with pytest.raises(LogBusyError), held(path, timeout_s=0.2):
+        with raised(BusyError, "log_busy"), held(path, timeout_s=0.2):
             pass
         assert time.monotonic() - began >= 0.2
         assert patient.is_alive() and not had.is_set()  # so the wait ended before this one
@@ -102,7 +103,7 @@ def test_a_lock_file_of_another_user_is_named_and_how_to_get_rid_of_it(
     with pytest.raises(PermissionError), held(path, timeout_s=1):  # nothing may be made there
         pass
     Path(path).touch()
-    with pytest.raises(LockFileError) as caught, held(path, timeout_s=1):
+    with raised(DiskError, "lock_file") as caught, held(path, timeout_s=1):
         pass
     assert str(caught.value).startswith(f"{path} is the lock file of the memory")
     assert f"(rm -f {path})" in str(caught.value)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import ThresholdError
+from core.errors import RefusedError
 from core.lessons.answer import is_required
 from core.lessons.compaction import (
     check_threshold,
@@ -16,6 +16,7 @@ from core.lessons.compaction import (
 from core.lessons.record import new_record
 from core.lessons.similar_topics import closest_first, similar_to, similar_topics
 from tests.support.samples import NOW, a_principle, a_record
+from tests.support.sentences import raised
 
 
 @pytest.mark.row("001 1-2.d", "001 2-1.e")
@@ -35,7 +36,7 @@ def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
 @pytest.mark.row("001 9.a")
 @pytest.mark.parametrize("threshold", [0, -1])
 def test_a_threshold_below_one_is_a_value_error(threshold: int) -> None:
-    with pytest.raises(ThresholdError):
+    with raised(RefusedError, "threshold"):
         check_threshold(threshold)
     check_threshold(1)
 

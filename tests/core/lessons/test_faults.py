@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import LogBusyError, LogWriteError
+from core.errors import BusyError, DiskError
 from core.lessons.file import LOCK_SUFFIX, LogFile
 from core.project import LOG_NAME
 from core.store import MemoryStore
@@ -41,6 +41,7 @@ from tests.support.faults import (
     rehearse,
 )
 from tests.support.samples import LATER, a_draft, a_record
+from tests.support.sentences import raised
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, forks and limits of POSIX")
 
@@ -244,7 +245,7 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
 
 def is_told_to_wait(path: Path) -> bool:
     """Whether a save behind somebody who holds the lock is told so and changes nothing."""
-    with pytest.raises(LogBusyError):
+    with raised(BusyError, "log_busy"):
         a_store(path).upsert_log(a_draft("behind"))
     return True
 
@@ -286,7 +287,7 @@ def test_a_store_that_failed_once_saves_the_next_time(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
     dead = Faults(tmp_path, 1, partial(refused, errno.EIO), lasting=True)
-    with dead, pytest.raises(LogWriteError):
+    with dead, raised(DiskError, "log_write"):
         store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
     assert path.read_bytes() == DATA + a_record("fifth", now=LATER).to_line()

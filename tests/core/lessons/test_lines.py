@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import RecordTooLargeError
+from core.errors import RefusedError
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import MOST_LINE_BYTES, Draft, new_record, parse_line
 from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import examine
 from core.lessons.upkeep.secrets import look
 from tests.support.changes import upsert
+from tests.support.sentences import raised
 
 NOW = "2026-03-02T10:30:00+00:00"
 DRAFT = Draft(topic="payment", missing_context="VAT", lesson="Round each line of an invoice.")
@@ -45,7 +46,7 @@ def test_a_line_above_the_limit_is_no_record_and_stays() -> None:
 
 def test_no_change_writes_a_line_that_nobody_could_read() -> None:
     log = MemoryLog.parse(large(MOST_LINE_BYTES))
-    with pytest.raises(RecordTooLargeError):
+    with raised(RefusedError, "record_too_large"):
         upsert(log, DRAFT, now="2026-03-09T10:30:00+00:00")  # it would note when and how often
 
 

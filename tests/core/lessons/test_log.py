@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import IdCollisionError, OtherTextError, RecordChangedError
+from core.errors import RefusedError
 from core.lessons.changes import select
 from core.lessons.log import MemoryLog, following, split_lines
 from core.lessons.record import Record, cached_parse_line
 from tests.support.changes import bring_back, delete, upsert
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.sentences import raised
 
 GARBAGE = [b"<<<<<<< HEAD\n", b"not json\n", b"\xff\xff\n", b'{"id": "torn\n', b"\n", b"=======\n"]
 
@@ -113,13 +114,13 @@ def test_keys_of_others_survive_an_update() -> None:
 
 def test_two_texts_with_one_id_do_not_overwrite_each_other() -> None:
     before = log_of(a_record("-login missing", topic="auth"))
-    with pytest.raises(IdCollisionError):
+    with raised(RefusedError, "id_collision"):
         upsert(before, a_draft(" missing", topic="auth-login"), now=NOW)
 
 
 def test_a_log_and_a_principle_with_one_id_do_not_overwrite_each_other() -> None:
     before = log_of(a_record("the same words"))
-    with pytest.raises(IdCollisionError):
+    with raised(RefusedError, "id_collision"):
         upsert(before, a_principle("the same words"), now=NOW)
 
 
@@ -432,7 +433,7 @@ def test_a_principle_that_changed_meanwhile_is_not_undone() -> None:
     one = a_record("one")
     compacted, principle, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
     changed, _, _ = upsert(compacted, a_principle(ask_next_time="why?"), now=LATER)
-    with pytest.raises(RecordChangedError) as caught:
+    with raised(RefusedError, "record_changed") as caught:
         bring_back(changed, [one], principle.token, now=LATER)
     assert caught.value.facts == {"id": principle.id}
 
@@ -440,7 +441,7 @@ def test_a_principle_that_changed_meanwhile_is_not_undone() -> None:
 def test_a_record_whose_id_belongs_to_another_text_is_not_brought_back() -> None:
     one = a_record("one")
     other = replace(one, missing_context="edited by hand")
-    with pytest.raises(OtherTextError):
+    with raised(RefusedError, "other_text"):
         bring_back(log_of(other), [one], now=LATER)
 
 
@@ -451,9 +452,9 @@ def test_a_record_that_changed_since_it_was_looked_at_is_not_written_over() -> N
     looked_at = log_of(present)
     assert bring_back(looked_at, [former], now=LATER, since=looked_at)[1][0].lesson == "first"
     for now_there in (log_of(newer), log_of()):
-        with pytest.raises(RecordChangedError):
+        with raised(RefusedError, "record_changed"):
             bring_back(now_there, [former], now=LATER, since=looked_at)
-    with pytest.raises(RecordChangedError):
+    with raised(RefusedError, "record_changed"):
         bring_back(log_of(present), [former], now=LATER, since=log_of())
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.errors import LogBusyError, LogReadError, LogUnsettledError, LogWriteError
+from core.errors import BusyError, DiskError, LogReadError
 from core.lessons.file import GITATTRIBUTES, GITIGNORE, Change, LogFile
+from tests.support.sentences import raised
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
 posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
@@ -147,7 +148,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error_and_stays(path: Path) -> 
     path.parent.write_bytes(b"mine")
     with pytest.raises(LogReadError):
         LogFile(path, lock_timeout_s=1).read()
-    with pytest.raises(LogWriteError):
+    with raised(DiskError, "log_write"):
         write(path, b"x\n")
     assert path.parent.read_bytes() == b"mine"
 
@@ -167,7 +168,7 @@ def test_a_lock_held_by_another_ends_in_a_busy_error(path: Path) -> None:
         thread = threading.Thread(target=attempt)
         thread.start()
         thread.join(timeout=60)
-    assert [type(error) for error in raised] == [LogBusyError]
+    assert [type(error) for error in raised] == [BusyError]
     assert isinstance(raised[0], TimeoutError)
     assert path.read_bytes() == b"one\n"
 
@@ -197,7 +198,7 @@ def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
         monkeypatch.setattr(os, call, failing)
         return Change(b"new\n", None)
 
-    with pytest.raises(LogWriteError) as caught:
+    with raised(DiskError, "log_write") as caught:
         LogFile(path, lock_timeout_s=1).rewrite(change)
     monkeypatch.undo()
     assert caught.value.facts == {"path": str(path), "reason": os.strerror(code)}
@@ -278,7 +279,7 @@ def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_te
         path.write_bytes(data + b"theirs\n")
         return Change(data + b"mine\n", None)
 
-    with pytest.raises(LogUnsettledError) as caught:
+    with raised(DiskError, "log_unsettled") as caught:
         LogFile(path, lock_timeout_s=1).rewrite(restless)
     assert caught.value.facts == {"path": str(path)}
     assert path.read_bytes() == b"theirs\n" * len(seen)
@@ -308,7 +309,7 @@ def test_nothing_is_set_aside_over_another_file_and_the_log_stays(path: Path) ->
     write(path, b"one\n")
     (path.parent / "aside.txt").write_bytes(b"mine")
     file = LogFile(path, lock_timeout_s=1)
-    with pytest.raises(LogWriteError):
+    with raised(DiskError, "log_write"):
         file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
     assert path.read_bytes() == b"one\n"
     assert (path.parent / "aside.txt").read_bytes() == b"mine"
@@ -324,7 +325,7 @@ def test_a_failed_replacement_takes_back_what_was_set_aside(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "replace", failing)
-    with pytest.raises(LogWriteError):
+    with raised(DiskError, "log_write"):
         LogFile(path, lock_timeout_s=1).rewrite(
             lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt"
         )

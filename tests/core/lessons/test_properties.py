@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.errors import IdCollisionError
+from core.errors import RefusedError
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -147,7 +147,8 @@ def test_a_save_leaves_every_other_line_as_it_was(data: bytes, topic: str, gap: 
     draft = Draft(topic=topic, missing_context=gap, lesson="rule")
     try:
         after, saved, _ = upsert(log, draft, now=LATER)
-    except IdCollisionError:
+    except RefusedError as error:
+        assert error.key == "id_collision"
         return
     kept = [
         line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\n")
@@ -215,7 +216,8 @@ class Memory(RuleBasedStateMachine):
         before = self.stores[which].read_bytes()
         try:
             saved = self.store(which).upsert_log(draft).record
-        except IdCollisionError:
+        except RefusedError as error:
+            assert error.key == "id_collision"
             assert known is not None
             assert (known.topic, known.missing_context) != (topic, gap)
             assert self.stores[which].read_bytes() == before

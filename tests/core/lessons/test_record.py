@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
+from core.errors import RefusedError
 from core.lessons.record import (
     LIMITS_BYTES,
     Draft,
@@ -20,6 +20,7 @@ from core.lessons.record import (
     split_tokens,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.sentences import raised
 from tests.support.tables import table
 
 TABLES = table("record")
@@ -115,7 +116,7 @@ def test_whatever_else_a_line_holds_is_no_record_and_no_crash(line: bytes) -> No
 @pytest.mark.row("001 3-2.a")
 def test_a_blank_topic_lesson_or_missing_context_is_refused_by_name() -> None:
     for name in ("topic", "lesson", "missing_context"):
-        with pytest.raises(BlankFieldError) as caught:
+        with raised(RefusedError, "blank_field") as caught:
             check(replace(a_draft(), **{name: " \n\t\u3000"}))
         assert caught.value.facts == {"field": name}
         assert isinstance(caught.value, ValueError)
@@ -132,7 +133,7 @@ def test_a_field_may_use_its_whole_limit_and_not_one_byte_more(name: str) -> Non
     limit = LIMITS_BYTES[name]
     korean = "가" * (limit // 3) + "x" * (limit % 3)
     assert getattr(check(replace(a_draft(), **{name: korean})), name) == korean
-    with pytest.raises(FieldTooLongError) as caught:
+    with raised(RefusedError, "field_too_long") as caught:
         check(replace(a_draft(), **{name: korean + "x"}))
     assert caught.value.facts == {
         "field": name,
@@ -145,7 +146,7 @@ def test_a_field_may_use_its_whole_limit_and_not_one_byte_more(name: str) -> Non
 
 @pytest.mark.row("001 4-1.f")
 def test_an_over_long_field_says_how_much_to_cut() -> None:
-    with pytest.raises(FieldTooLongError) as caught:
+    with raised(RefusedError, "field_too_long") as caught:
         check(a_draft(lesson="가" * 400))
     assert str(caught.value) == (
         "lesson: 1,200 bytes of UTF-8, 176 above the limit of 1,024. The file is unchanged. Cut 176"
@@ -155,13 +156,13 @@ def test_an_over_long_field_says_how_much_to_cut() -> None:
 
 @pytest.mark.row("001 3-2.d")
 def test_an_unknown_type_is_refused() -> None:
-    with pytest.raises(UnknownTypeError):
+    with raised(RefusedError, "unknown_type"):
         check(a_draft(type="note"))
 
 
 @pytest.mark.parametrize("name", LIMITS_BYTES)
 def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> None:
-    with pytest.raises(LoneSurrogateError) as caught:
+    with raised(RefusedError, "lone_surrogate") as caught:
         check(replace(a_draft(), **{name: "x\ud800"}))
     assert caught.value.facts == {"field": name}
 

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import (
-    FieldTooLongError,
-    LoneSurrogateError,
-    NegatedPathError,
-    PathOutsideError,
-    TooManyPathsError,
-)
+from core.errors import RefusedError
 from core.lessons.anchors import (
     MOST_PATHS,
     PATH_BYTES,
@@ -22,6 +16,7 @@ from core.lessons.anchors import (
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
 from tests.support.changes import upsert
+from tests.support.sentences import raised
 from tests.support.tables import table
 
 TABLES = table("paths")
@@ -122,7 +117,7 @@ def test_a_windows_project_is_taken_off_whatever_its_case_and_slashes() -> None:
     "path", ["/etc/passwd", "~/a", "C:\\a", "../a", "src/../../a", "/srv/shopping/a"]
 )
 def test_a_path_that_leads_out_of_the_project_is_refused(path: str) -> None:
-    with pytest.raises(PathOutsideError) as caught:
+    with raised(RefusedError, "path_outside") as caught:
         normalise_paths([path], "/srv/shop")
     assert path not in str(caught.value)
 
@@ -130,16 +125,16 @@ def test_a_path_that_leads_out_of_the_project_is_refused(path: str) -> None:
 def test_too_long_too_many_and_half_characters_are_refused() -> None:
     longest = "가" * (PATH_BYTES // 3)
     assert normalise_paths([longest]) == (longest,)
-    with pytest.raises(FieldTooLongError):
+    with raised(RefusedError, "field_too_long"):
         normalise_paths(["가" * (PATH_BYTES // 3) + "abc"])
     assert len(normalise_paths([str(at) for at in range(MOST_PATHS)])) == MOST_PATHS
-    with pytest.raises(TooManyPathsError):
+    with raised(RefusedError, "too_many_paths"):
         normalise_paths([str(at) for at in range(MOST_PATHS + 1)])
-    with pytest.raises(TooManyPathsError):
+    with raised(RefusedError, "too_many_paths"):
         normalise_paths(["{a,b}" * 30])
-    with pytest.raises(NegatedPathError):
+    with raised(RefusedError, "path_negated"):
         normalise_paths(["src/", "!src/a.py"])
-    with pytest.raises(LoneSurrogateError):
+    with raised(RefusedError, "lone_surrogate"):
         normalise_paths(["\ud800"])
 
 

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import (
-    FieldTooLongError,
-    LoneSurrogateError,
-    TooManyTriggersError,
-    TriggerLinesError,
-    TriggerTooShortError,
-)
+from core.errors import RefusedError
 from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
     MOST_TRIGGERS,
@@ -27,6 +21,7 @@ from core.lessons.renewal import joined
 from tests.support.changes import upsert
 from tests.support.git_clones import commit, copied, new_project, pull, saved, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.sentences import raised
 
 SOON = "2026-03-01T15:00:00+00:00"
 
@@ -59,28 +54,28 @@ def test_triggers_are_stored_as_they_are_written_each_once(
 
 @pytest.mark.parametrize("piece", ["", "   ", "\n", "a.b", " a  ", "환", "환a", "──x"])
 def test_a_piece_that_would_stand_everywhere_is_refused(piece: str) -> None:
-    with pytest.raises(TriggerTooShortError) as caught:
+    with raised(RefusedError, "trigger_too_short") as caught:
         normalise_triggers(["fine()", piece])
     assert caught.value.facts == {"least": LEAST_TRIGGER_CHARS}
 
 
 @pytest.mark.parametrize("char", ["\n", "\r", "\0", "\x1b", "\x0b", "\x85", "\u2028"])
 def test_a_piece_outside_one_line_is_refused(char: str) -> None:
-    with pytest.raises(TriggerLinesError):
+    with raised(RefusedError, "trigger_lines"):
         normalise_triggers([f"one{char}two"])
 
 
 def test_too_long_too_many_and_half_characters_are_refused() -> None:
     for piece in ("가" * (TRIGGER_BYTES // 3) + "abc", "x" * (TRIGGER_BYTES + 1)):
-        with pytest.raises(FieldTooLongError) as caught:
+        with raised(RefusedError, "field_too_long") as caught:
             normalise_triggers([piece])
         assert caught.value.facts["field"] == "when"
     pieces = [f"call{at}(" for at in range(MOST_TRIGGERS + 1)]
     assert len(normalise_triggers(pieces[1:])) == MOST_TRIGGERS
-    with pytest.raises(TooManyTriggersError):
+    with raised(RefusedError, "too_many_triggers"):
         normalise_triggers(pieces)
     assert len(normalise_triggers(pieces, most=None)) == MOST_TRIGGERS + 1
-    with pytest.raises(LoneSurrogateError):
+    with raised(RefusedError, "lone_surrogate"):
         normalise_triggers(["call(\ud800"])
 
 
@@ -93,8 +88,8 @@ def in_form(pieces: list[str]) -> tuple[str, ...]:
     for piece in pieces:
         try:
             found += normalise_triggers([piece])
-        except (TriggerTooShortError, TriggerLinesError):
-            continue
+        except RefusedError as error:
+            assert error.key in ("trigger_too_short", "trigger_lines")
     return tuple(dict.fromkeys(found))
 
 
