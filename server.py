@@ -84,7 +84,7 @@ gc.freeze()
 gc.enable()
 
 if TYPE_CHECKING:
-    from core.together.one_list import Gathered
+    from core.room.one_list import Gathered
 
 VERSION = "0.10.0"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message

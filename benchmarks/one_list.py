@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from ranking import Ranker, labelled_sets, ndcg_at_10
 
 from core.lessons.gathered import MOST
+from core.room.one_list import Entry, Gathered, Source, in_one_order
 from core.text.ranking import Ranking
 from core.text.shares import Frequencies, good_parts, is_telling
-from core.together.one_list import Entry, Gathered, Source, in_one_order
 
 SOURCES: tuple[Source, ...] = ("lesson", "fragment", "session")
 SHARES = {"equal rooms": (1, 1, 1), "one large room": (2, 20, 1)}

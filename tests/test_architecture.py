@@ -48,24 +48,23 @@ ROOMS = {
     "core.lessons.history": "core core.git core.lessons core.lessons.upkeep",
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk",
-    "core.lessons": "core core.data core.sanitizer core.text core.guard core.together core.data",
+    "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",
     "core.sanitizer": "core core.guard",
     "core.text": "core.data core.guard",
-    "core.together": "core core.text",
+    "core.room.one_list": "core core.text",
     "core.guard": "core.data",
     "core.data": "",
     "core.disk": "core",
     "core.postgres": "core core.disk",
     "core.upkeep": "core core.disk core.sanitizer",
-    "core.full_text": "core.text",
-    "core.exchange": "core core.disk core.text core.guard core.sanitizer",
+    "core.room": "core core.disk core.text core.guard core.sanitizer",
     "core": "",
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.guard core.sanitizer core.text".split()
 PURE += "core.lessons core.lessons.upkeep".split()
-PURE += "core.errors core.together".split()
+PURE += "core.errors core.room.one_list".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

@@ -11,7 +11,7 @@ from commands.terminal.screen import screen_here
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.messages import say
-from core.together.one_list import as_said
+from core.room.one_list import as_said
 
 
 class FragmentLesson:

@@ -17,7 +17,7 @@ from core.messages import say
 from core.project import FRAGMENTS_PLACE
 
 if TYPE_CHECKING:
-    from core.upkeep.cleaning import Held, Redaction
+    from core.room.redaction import Held, Redaction
     from rooms.fragments.postgres.adapter import PostgresEngine
     from rooms.fragments.sqlite.adapter import SqliteEngine
     from rooms.sessions.store import SessionStore

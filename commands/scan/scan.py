@@ -60,7 +60,7 @@ from core.parser import add_project
 from core.sanitizer import safe
 
 if TYPE_CHECKING:
-    from core.upkeep.cleaning import Held, Redaction
+    from core.room.redaction import Held, Redaction
 
 FOUND, FAILED = 1, 2
 _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from core.lessons.record import Record
 from core.lessons.record_text import lesson_line
 from core.lessons.selection import is_harmless, is_usable, searched_texts
+from core.room.one_list import Entry, Gathered
 from core.text.ranking import Ranking
 from core.text.shares import Frequencies, good_parts, is_telling
-from core.together.one_list import Entry, Gathered
 
 MOST = 50  # whose texts are ranked beside those of the other rooms
 

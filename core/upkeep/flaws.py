@@ -52,14 +52,3 @@ def flaw_in(
             return None if is_whole else Flaw("index")
     except DatabaseDamagedError as error:
         return Flaw("pages", str(error.facts["reason"]))
-
-
-def is_sound(connection: sqlite3.Connection, index: str) -> bool:
-    """Return whether a full-text index is sound in itself."""
-    try:
-        connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")
-    except sqlite3.OperationalError:  # nobody can write here, and a check counts as writing
-        return True
-    except sqlite3.DatabaseError:
-        return False
-    return True

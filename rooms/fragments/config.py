@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.configuration import (
+from core.postgres.server import Server, is_server, server_of
+from core.project import FRAGMENTS_PLACE, data_directory
+from core.room.json_values import (
     CONFIG_NAME,
     Expected,
     Keys,
@@ -19,8 +21,6 @@ from core.disk.configuration import (
     unknown_in,
     values_of,
 )
-from core.postgres.server import Server, is_server, server_of
-from core.project import FRAGMENTS_PLACE, data_directory
 from rooms.fragments.errors import ConfigError, FragmentsError
 from rooms.fragments.redis.place import Place, place_of
 

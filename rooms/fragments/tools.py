@@ -24,7 +24,7 @@ from protocol.tools import RoomTool, SessionlessServer
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 
 if TYPE_CHECKING:
-    from core.together.one_list import Gather, Gathered
+    from core.room.one_list import Gather, Gathered
     from rooms.fragments.answers.answering import Call
 
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000

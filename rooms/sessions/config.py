@@ -12,7 +12,10 @@ import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.configuration import (
+from core.disk.files import make_directory, reason_of
+from core.disk.links import way_out
+from core.project import CONTEXT_DIRECTORY
+from core.room.json_values import (
     CONFIG_NAME,
     TEXTS,
     TRUTH,
@@ -24,9 +27,6 @@ from core.disk.configuration import (
     unknown_in,
     values_of,
 )
-from core.disk.files import make_directory, reason_of
-from core.disk.links import way_out
-from core.project import CONTEXT_DIRECTORY
 from rooms.sessions.errors import ConfigError, SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"

@@ -32,7 +32,7 @@ from rooms.sessions.session import (
 )
 
 if TYPE_CHECKING:
-    from core.together.one_list import Gathered
+    from core.room.one_list import Gathered
     from rooms.sessions.answers.answering import Call
 
 # fmt: off

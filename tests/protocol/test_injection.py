@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.room.one_list import Entry, Gathered, Source
 from core.text.plain import Budget, estimate_tokens
-from core.together.one_list import Entry, Gathered, Source
 from protocol.tools import Shown, injection
 from tests.conftest import StartServer
 from tests.support.sentences import sentence

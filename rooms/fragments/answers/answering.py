@@ -10,8 +10,8 @@ from functools import cache
 
 from core.lessons.record_text import as_json
 from core.messages import say
+from core.room.one_list import Gathered
 from core.text.plain import Budget, estimate_tokens
-from core.together.one_list import Gathered
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
 from rooms.fragments.answers.frame import Frame
 from rooms.fragments.answers.lines import is_order

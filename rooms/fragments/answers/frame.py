@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.record_text import as_json
+from core.room.one_list import Gather
 from core.settings import DEFAULT_AGENT, Settings
-from core.together.one_list import Gather
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError

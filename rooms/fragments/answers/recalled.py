@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.messages import say
-from core.together.one_list import Entry
+from core.room.one_list import Entry
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.recall.recalling import Line, Linked, Recalled
 

@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from core.room.redaction import Held, Redaction, Row, cleaned
 from core.sanitizer import safe
-from core.upkeep.cleaning import Held, Redaction, Row, cleaned
 from core.upkeep.purging import purge
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.sqlite import index

@@ -11,8 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.room.redaction import Held, Redaction, Row, cleaned
 from core.sanitizer import has_secret, safe
-from core.upkeep.cleaning import Held, Redaction, Row, cleaned
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.writing import PostgresWriting

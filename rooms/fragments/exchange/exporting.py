@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.exchange.cleaning import without_secrets
-from core.exchange.document import Target
+from core.room.documents import Target
+from core.room.redaction import without_secrets
 from core.text.plain import shown_path
 from rooms.fragments.engine import Entry, Reading, Wanted, pages_of
 from rooms.fragments.errors import ExchangeError

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from core.disk.files import reason_of
-from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
 from core.lessons.record import DECODER
+from core.room.documents import SQLITE, open_foreign, rows_of, tables_of
 from core.text.plain import shown_path
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.foreign import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.full_text.asking import holding_of
+from core.room.full_text import holding_of
 from core.settings import DEFAULT_AGENT
 from core.text.shares import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted

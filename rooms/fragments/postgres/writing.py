@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.full_text.indexed import INDEXED_VERSION
+from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.engine import Wanted, pages_of
 from rooms.fragments.fragment import Embedding, Fragment, column_of
 from rooms.fragments.postgres import terms, vectors

@@ -6,8 +6,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.errors import SentinelError
+from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget
-from core.together.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import OtherModelError
 from rooms.fragments.fragment import Fragment

@@ -3,8 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 
-from core.full_text.candidates import Index
-from core.full_text.indexed import INDEXED_VERSION, PREFIXES, indexed
+from core.room.full_text import INDEXED_VERSION, PREFIXES, Index, indexed
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.conditions import ANY_OF, MOST_NUMBER, listed
 from rooms.fragments.sqlite.rows import texts_of

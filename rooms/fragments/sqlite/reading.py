@@ -4,8 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.full_text.asking import holding_of
-from core.full_text.candidates import IndexTerms
+from core.room.full_text import IndexTerms, holding_of
 from core.text.shares import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of

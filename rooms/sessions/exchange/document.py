@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.exchange.cleaning import without_secrets
 from core.messages import say
+from core.room.redaction import without_secrets
 from rooms.sessions.actions.kinds import KINDS, result_of
 from rooms.sessions.session import Action, Session
 

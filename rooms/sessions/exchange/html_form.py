@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from core.exchange.html import END, begins_with, block, head_of, line, spoken, text_element
 from core.messages import say
+from core.room.documents import END, begins_with, block, head_of, line, spoken, text_element
 from rooms.sessions.exchange.document import (
     MARK,
     Form,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from core.exchange.cleaning import mapped
 from core.lessons.record import utc_now
+from core.room.redaction import mapped
 from core.text.plain import SURROGATE
 from rooms.sessions.exchange.document import cleaned
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from core.exchange.json_values import as_json
 from core.messages import say
+from core.room.json_values import as_json
 from rooms.sessions.exchange.document import MARK, Form, Head, Whole
 
 VERSION = 1

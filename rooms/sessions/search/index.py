@@ -7,8 +7,7 @@ https://sqlite.org/fts5.html#external_content_tables
 import sqlite3
 from collections.abc import Sequence
 
-from core.full_text.candidates import Index
-from core.full_text.indexed import INDEXED_VERSION, PREFIXES, indexed
+from core.room.full_text import INDEXED_VERSION, PREFIXES, Index, indexed
 from rooms.sessions.config import TOKENIZERS
 from rooms.sessions.rows import sessions_where, texts_of
 from rooms.sessions.session import Session

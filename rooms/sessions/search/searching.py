@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 
-from core.full_text.candidates import Candidates
+from core.room.full_text import Candidates
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.search.filters import Filter

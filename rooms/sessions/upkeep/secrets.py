@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.database import Database
-from core.upkeep.cleaning import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
 from core.upkeep.purging import purge
 from rooms.sessions import projection
 from rooms.sessions.projects.sharing import hints_shared, refresh

@@ -9,9 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from core.full_text.indexed import INDEXED_VERSION
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
+from core.room.full_text import INDEXED_VERSION
 from core.settings import Settings
 from rooms.fragments.care.on_server import look_at
 from rooms.fragments.config import read_config

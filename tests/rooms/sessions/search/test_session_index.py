@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.full_text.candidates import Candidates
+from core.room.full_text import Candidates
 from core.settings import Settings
 from rooms.sessions.config import TOKENIZERS, Config
 from rooms.sessions.search import index

@@ -10,7 +10,7 @@ import pytest
 
 from core.lessons.record import utc_now
 from core.project import STATE_VARIABLE
-from core.upkeep.cleaning import MOST_FILE_BYTES, clean_file
+from core.room.redaction import MOST_FILE_BYTES, clean_file
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search

@@ -69,8 +69,12 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
     Of equally relevant ones the team's lessons come first, then fragments, then sessions. What a
     lesson says, too, is told once: by the lesson.
     """
-    entries = _once([entry for room in gathered for entry in room.entries])
-    relevance = _relevance(question, entries, _summed([room.frequencies for room in gathered]))
+    entries = _without_repetitions([entry for room in gathered for entry in room.entries])
+    having = Counter[Term]()
+    for room in gathered:
+        having.update(room.frequencies.having)
+    texts = sum(room.frequencies.texts for room in gathered)
+    relevance = _relevance(question, entries, Frequencies(texts, having))
     best = max(relevance, default=0.0) or 1.0
 
     def key(at: int) -> tuple[int, int, tuple[float, str, int]]:
@@ -80,29 +84,22 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
     return [entries[at] for at in sorted(range(len(entries)), key=key, reverse=True)]
 
 
-def _once(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without those that say nothing but what a lesson says."""
-    told = {it for lesson in entries if lesson.source == "lesson" for it in _said_by(lesson)}
-    return [
-        it for it in entries if it.source == "lesson" or not _said_by(it) or _said_by(it) - told
-    ]
-
-
-def _said_by(entry: Entry) -> set[str]:
-    return {words for it in entry.says if (words := as_said(it))}
-
-
 def as_said(text: str) -> str:
     """Return a text as it is compared with others: case, and how wide its blanks are, apart."""
     return " ".join(text.casefold().split())
 
 
-def _summed(rooms: Sequence[Frequencies]) -> Frequencies:
-    """Return how common the words are in all rooms."""
-    having = Counter[Term]()
-    for room in rooms:
-        having.update(room.having)
-    return Frequencies(sum(room.texts for room in rooms), having)
+def _without_repetitions(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without those that say nothing but what a lesson says."""
+    of_lessons, kept = set[str](), list[Entry]()
+    for entry in entries:
+        if entry.source == "lesson":
+            of_lessons.update(map(as_said, entry.says))
+    for entry in entries:
+        said = {words for it in entry.says if (words := as_said(it))}
+        if entry.source == "lesson" or not said or said - of_lessons:
+            kept.append(entry)
+    return kept
 
 
 def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:

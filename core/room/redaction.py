@@ -1,15 +1,19 @@
-"""Redacts rows of the database, and a file; a secret that one text gives away goes from all."""
+"""Takes secrets out of what a room holds: rows of its database, a file, whole values of ours.
+
+A secret that one text gives away goes from all texts that belong together.
+"""
 
 import json
 import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.files import replace_whole
-from core.sanitizer import has_secret, redact, values_in
+from core.sanitizer import find, has_secret, redact, values_in
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -48,25 +52,24 @@ def cleaned(
 
     of_json: the columns that hold JSON, in which each text is redacted by itself.
     """
-    texts = [text for row in rows for text in _texts(row, of_json)]
+    texts = list[str]()
+
+    def keep(text: str) -> str:
+        texts.append(text)
+        return text
+
+    _of_rows(rows, keep, of_json)
     if not any(map(has_secret, texts)):  # nearly always, and at half the price
         return [*rows], ()
     known = values_in(texts)
     kinds = dict[str, None]()
 
     def clean(text: str) -> str:
-        shown, found = redact(text, known)
+        done, found = redact(text, known)
         kinds.update(dict.fromkeys(found))
-        return shown
+        return done
 
-    done = [
-        {
-            name: value if name in _NAMING else _mapped(value, clean, is_json=name in of_json)
-            for name, value in row.items()
-        }
-        for row in rows
-    ]
-    return done, tuple(kinds)
+    return _of_rows(rows, clean, of_json), tuple(kinds)
 
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
@@ -80,14 +83,59 @@ def clean_file(path: Path) -> None:
 
     One that is too large stays as it is.
     """
-    row = _read(path) if os.path.lexists(path) and os.lstat(path).st_size <= MOST_FILE_BYTES else {}
-    [done], kinds = cleaned([row or {}])
+    if not os.path.lexists(path) or os.lstat(path).st_size > MOST_FILE_BYTES:
+        return
+    [done], kinds = cleaned([_read(path) or {}])
     if not kinds:
         return
     text = done.get(_JSON) or done.get("text") or ""
     if _JSON in done:
         text = _dumped(json.loads(text), indent=2) + "\n"
     replace_whole(path, text.encode("utf-8", "surrogateescape"))
+
+
+def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
+    """Return a value of ours without secrets, and the kind of each that was taken out.
+
+    One that any of its texts gives away goes from all. plain: what matches it whole has none.
+    """
+    texts = [text for text in _texts(value) if not plain.fullmatch(text)]
+    if not find("\n\n".join(texts)):
+        return value, ()
+    known, kinds = values_in(texts), list[str]()
+
+    def clean(text: str) -> str:
+        if plain.fullmatch(text):
+            return text
+        done, found = redact(text, known)
+        kinds.extend(found)
+        return done
+
+    return mapped(value, clean), tuple(kinds)
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value of ours with each text in it changed, however deep it stands."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(it, change) for it in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {it.name: mapped(getattr(value, it.name), change) for it in fields(value)}
+        return replace(value, **changed)
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield each text in a value of ours."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for it in value:
+            yield from _texts(it)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _texts(getattr(value, field.name))
 
 
 def _read(path: Path) -> Row | None:
@@ -102,21 +150,20 @@ def _read(path: Path) -> Row | None:
     return {"text" if _parsed(text) is None else _JSON: text}
 
 
-def _texts(row: Row, of_json: Collection[str]) -> Iterator[str]:
-    """Yield the texts of a row, those within JSON one by one."""
-    found = list[str]()
+def _of_rows(
+    rows: Sequence[Row], change: Callable[[str], str], of_json: Collection[str]
+) -> list[Row]:
+    """Return rows with each text changed, but for what says which row it is."""
+    return [
+        {
+            name: value if name in _NAMING else _column(value, change, is_json=name in of_json)
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
 
-    def keep(text: str) -> str:
-        found.append(text)
-        return text
 
-    for name, value in row.items():
-        if name not in _NAMING:
-            _mapped(value, keep, is_json=name in of_json)
-    yield from found
-
-
-def _mapped(value: Any, change: Callable[[str], str], *, is_json: bool) -> Any:
+def _column(value: Any, change: Callable[[str], str], *, is_json: bool) -> Any:
     """Return the value of a column with its texts changed; JSON that nothing changes stays."""
     if not isinstance(value, str):
         return value

@@ -8,9 +8,9 @@ from core.errors import SentinelError
 from core.lessons.gathered import lessons_on
 from core.lessons.record import Record
 from core.lessons.record_text import lesson_line
+from core.room.one_list import Entry, Gathered, Source, gathered_from, in_one_order
 from core.text.shares import Frequencies, Held, Holding
 from core.text.terms import words_of
-from core.together.one_list import Entry, Gathered, Source, gathered_from, in_one_order
 from tests.support.samples import a_record
 
 

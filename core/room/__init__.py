@@ -1,0 +1,1 @@
+"""What the rooms of sessions and fragments share: databases, searching, copies, documents."""

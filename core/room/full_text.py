@@ -1,0 +1,311 @@
+"""Finds the texts that answer a question by a full-text index of SQLite or of PostgreSQL.
+
+The index holds a text and, behind it, what its words are made of: the pairs of characters of
+scripts that run words together, the beginnings of Korean verbs as their stems have them, the parts
+of identifiers. `MATCH '인증'` finds 로그인인증을, too, and every term of the ranker is a word or
+the beginning of one.
+
+The rarest terms of the question tell which texts are looked at, and by that alone which share of
+the question each of them has. How common a term is that many have is worked out from the newest of
+them. Those that have most are put in order by the ranker: few texts are read for it, so that the
+time hardly grows with their number.
+"""
+
+import re
+import sqlite3
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import accumulate
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from core.text.ranking import Ranking
+from core.text.shares import Held, Holding
+from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
+
+INDEXED_VERSION = 2  # of what `indexed` makes of a text
+PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
+MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
+BLOCK = 12  # rows of about the same share, whose texts are ranked
+
+_PLAIN_WORD = re.compile("[a-z0-9]+")
+_SHORT_CHARS = 2
+_MOST_TERMS = 32
+_MOST_KNOWN = 8  # of the terms that any text has, the rarest tell what is near
+_MOST_SPELLED = 4  # words of a question that is short enough to be typed
+# Of a misspelled word: a shorter one is near to too many others; near ones begin as it does.
+_LEAST_CHARS, _SAME_CHARS = 5, 3
+_MOST_WORDS, _LEAST_RATIO = 3, 0.8
+_MOST_COMPARED = 20_000  # words that begin as it does
+_COUNTED = 100  # how common a term is that more texts have is worked out from the newest
+_MOST_CHARS = 500_000  # of the texts that are ranked at once
+
+Match = TypeVar("Match")
+Numbers = Sequence[int]
+
+
+def indexed(text: str) -> str:
+    """Return the text with the pieces of its words behind it, each between blanks.
+
+    What every tokenizer finds in it by itself, words of ASCII letters and digits, is left out, but
+    for those that are too short for `trigram`.
+    """
+    plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
+    pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
+    pieces += dict.fromkeys(filter(None, map(verb_beginning, pieces)))
+    short = [word for word in plain if len(word) <= _SHORT_CHARS]
+    behind = [*pieces, *sorted(short)]
+    return f"{text} {' '.join(behind)} " if behind else text
+
+
+# which texts have which terms of a question
+
+
+class Extent(NamedTuple):
+    """The least and the greatest number of the texts, and how many there are, or about so many."""
+
+    first: int
+    newest: int
+    texts: int
+
+
+class Terms(Protocol[Match]):
+    """An index of texts by the pieces that `indexed` makes of them; a text is known by a number.
+
+    Match: how the index is asked for the texts that have a term.
+    """
+
+    def extent(self) -> Extent:
+        """Return which texts there are."""
+
+    def match(self, term: Term) -> Match:
+        """Return what finds the texts that have a term."""
+
+    def any_of(self, words: Sequence[str]) -> Match:
+        """Return what finds the texts that have one of these words."""
+
+    def words(self, begins: str, most: int) -> Sequence[str]:
+        """Return words of the texts that begin so, in their order."""
+
+    def newest(
+        self, matches: Sequence[Match], most: int, within: Sequence[Match] = ()
+    ) -> Sequence[Numbers]:
+        """Return the newest texts of each match, the newest first.
+
+        most: how many of each. within: they also have one of these, () for all.
+        """
+
+
+class _Sought(NamedTuple, Generic[Match]):
+    """A term of the question, what finds it, and how many texts have it.
+
+    newest: their numbers, all of them where they are fewer than _COUNTED.
+    """
+
+    term: Term
+    match: Match
+    having: int
+    newest: Numbers
+
+
+def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
+    """Return which texts have which strong terms of a question.
+
+    most: how many that have one of the rarest terms are looked at.
+    """
+    extent = index.extent()
+    words = words_of(query)[:_MOST_TERMS]
+    sought = _counted(index, {strong: index.match(strong) for strong, *_ in words}, extent)
+    if len(words) <= _MOST_SPELLED:
+        unknown = [it.term for it in sought if not it.having and not it.term.spare]
+        near = {it: spelled for it in unknown if (spelled := _near_words(index, it))}
+        meant = {it: index.any_of(spelled) for it, spelled in near.items()}
+        others = {it.term: it for it in _counted(index, meant, extent)}
+        sought = [others.get(it.term, it) for it in sought]
+    known = sorted((it for it in sought if it.having), key=lambda it: it.having)[:_MOST_KNOWN]
+    places = _places(index, known, most)
+    held = [Held(it.term, it.having, places.get(it.term) if it.having else ()) for it in sought]
+    return Holding(extent.texts, held)
+
+
+def _counted(
+    index: Terms[Match], matches: dict[Term, Match], extent: Extent
+) -> list[_Sought[Match]]:
+    """Return how many texts have each term: counted where it is rare, else by the newest."""
+    if not matches:
+        return []
+    sought = list[_Sought[Match]]()
+    found = index.newest([*matches.values()], _COUNTED)
+    for (term, match), numbers in zip(matches.items(), found, strict=True):
+        having = len(numbers)
+        if having >= _COUNTED:
+            share = max(extent.newest - numbers[-1] + 1, 1)
+            having = max(having, having * (extent.newest - extent.first + 1) // share)
+        sought.append(_Sought(term, match, having, numbers))
+    return sought
+
+
+def _near_words(index: Terms[Match], term: Term) -> list[str]:
+    """Return words of the texts that are spelled almost as a term."""
+    needle = term.needle
+    if len(needle) < _LEAST_CHARS or not needle.isalpha() or needle[0] >= FIRST_WIDE:
+        return []
+    from difflib import get_close_matches  # few questions need it
+
+    words = index.words(needle[:_SAME_CHARS], _MOST_COMPARED)
+    return get_close_matches(needle, words, _MOST_WORDS, _LEAST_RATIO)
+
+
+def _places(index: Terms[Match], known: Sequence[_Sought[Match]], most: int) -> dict[Term, Numbers]:
+    """Return which candidates have a term: the texts that have one of the rarest terms."""
+    sums = list(accumulate(it.having for it in known))
+    # Where even the rarest is common, the newest that have it.
+    rarest = max(1, bisect_right(sums, most))
+    places = {it.term: it.newest for it in known if len(it.newest) < _COUNTED}
+    for some, within in ((known[:rarest], known[:0]), (known[rarest:], known[:rarest])):
+        common = [it for it in some if it.term not in places]
+        if common:
+            matches = [it.match for it in common]
+            found = index.newest(matches, most, [it.match for it in within])
+            places |= {it.term: numbers for it, numbers in zip(common, found, strict=True)}
+    return places
+
+
+# an index of SQLite
+
+
+class Index(NamedTuple):
+    """A full-text index of `indexed` texts.
+
+    texts: returns the whole texts of some rows by their numbers, ascending.
+    """
+
+    name: str
+    texts: Callable[[sqlite3.Connection, Iterable[int]], Iterable[tuple[int, str]]]
+
+
+class IndexTerms:
+    """See `Terms`. The full-text index of a connection, which is asked by expressions of MATCH."""
+
+    def __init__(self, connection: sqlite3.Connection, index: Index) -> None:
+        self._connection, self._name = connection, index.name
+
+    def extent(self) -> Extent:
+        """See `Terms`."""
+        sizes = f"{self._name}_docsize"  # a row for each text, few bytes long
+        ones = ", ".join(f"(SELECT {it} FROM {sizes})" for it in ("min(id)", "max(id)", "count(*)"))
+        first, newest, texts = self._connection.execute(f"SELECT {ones}").fetchone()
+        return Extent(first or 1, newest or 0, texts)
+
+    def match(self, term: Term) -> str:
+        """See `Terms`. A term is letters and digits alone."""
+        needle = term.needle
+        if term.run.startswith(needle) and (stem := verb_beginning(term.run)):
+            return f'"{needle}" OR " {stem} "'
+        if term.begins and not term.ends:
+            return f'"{needle}" *'
+        if term.ends and needle.isalpha():
+            return f'" {needle} " OR "{needle}s"'
+        return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too
+
+    def any_of(self, words: Sequence[str]) -> str:
+        """See `Terms`."""
+        return " OR ".join(f'"{word}"' for word in words)
+
+    def words(self, begins: str, most: int) -> list[str]:
+        """See `Terms`."""
+        name = self._name
+        self._connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS"
+            f" temp.{name}_words USING fts5vocab('main', '{name}', 'row')"
+        )
+        rows = self._connection.execute(
+            f"SELECT term FROM temp.{name}_words WHERE term >= ? AND term < ? LIMIT ?",
+            (begins, begins + "\U0010ffff", most),
+        )
+        return [word for (word,) in rows]
+
+    def newest(
+        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+    ) -> list[list[int]]:
+        """See `Terms`."""
+        any_of_these = " OR ".join(f"({it})" for it in within)
+        both = f" AND ({any_of_these})" if within else ""
+        name = self._name
+        rows = f"SELECT rowid FROM {name} WHERE {name} MATCH ? ORDER BY rowid DESC LIMIT {most}"
+        return [
+            [number for (number,) in self._connection.execute(rows, (f"({it}){both}",))]
+            for it in matches
+        ]
+
+
+class Candidates:
+    """The rows that have a good part of a question, those that have most of it first.
+
+    shares: by number the share of the question that each has. best: the numbers, those of the
+    greatest share first, of equals the newer. frequencies: of its words in all rows.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        index: Index,
+        query: str,
+        fitting: Collection[int] | None = None,
+        *,
+        least: float,
+        most: int = MOST_CANDIDATES,
+        any_word: bool = False,
+        without: Collection[int] = (),
+    ) -> None:
+        """Find them. The connection must stay open.
+
+        fitting: the only rows that may be found. least: the share that each must have. most: how
+        many that have one of the rarest terms are looked at; with `fitting` all of them, for few of
+        them may fit. any_word: words that no row has keep none from being found: who searches may
+        try some. without: rows that may not be found.
+        """
+        self._connection, self._index, self._query = connection, index, query
+        most = most if fitting is None else sys.maxsize
+        holding = holding_of(IndexTerms(connection, index), query, most)
+        self.frequencies = holding.frequencies()
+        having = holding.shares(least, any_word=any_word)
+        allowed = having if fitting is None else fitting
+        self.shares = {
+            number: share
+            for number, share in having.items()
+            if number in allowed and number not in without
+        }
+        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+
+    def page(self, offset: int, limit: int) -> list[int]:
+        """Return the numbers of some of them, in the order of the ranker where shares are near.
+
+        No two pages have one in common.
+        """
+        first = offset // BLOCK * BLOCK
+        numbers = list[int]()
+        for start in range(first, min(offset + limit, len(self.best)), BLOCK):
+            numbers += self._by_text(self.best[start : start + BLOCK])
+        return numbers[offset - first : offset - first + limit]
+
+    def _by_text(self, numbers: Sequence[int]) -> list[int]:
+        """Return the rows in the order of the ranker."""
+        kept, texts, left = list[int](), list[str](), _MOST_CHARS
+        for number, text in self._index.texts(self._connection, numbers):
+            kept.append(number)
+            texts.append(text[:left])
+            left -= len(texts[-1])
+        order = Ranking(self._query, texts, self.frequencies).order()
+        return [kept[at] for at in order]
+
+
+def is_sound(connection: sqlite3.Connection, index: str) -> bool:
+    """Return whether a full-text index is sound in itself."""
+    try:
+        connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")
+    except sqlite3.OperationalError:  # nobody can write here, and a check counts as writing
+        return True
+    except sqlite3.DatabaseError:
+        return False
+    return True
