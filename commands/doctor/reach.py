@@ -8,13 +8,11 @@ from commands.doctor.mending import cli_line
 from core.git import known_files, tracked_files
 from core.lessons.anchors import MOST_PATHS
 from core.lessons.log import MemoryLog
-from core.lessons.reach import paths_nowhere
+from core.lessons.reach import can_be_shown, names_of, paths_nowhere, shown_everywhere
 from core.lessons.record import Record
-from core.lessons.surroundings import can_be_shown, shown_everywhere
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.sanitizer import safe
-from core.text.plain import one_line
 
 MOST_NAMED = 8
 
@@ -37,8 +35,8 @@ def _astray(log: MemoryLog, root: Path) -> Iterator[_Found]:
     files = known_files(root)
     for record in log.records:
         nowhere = paths_nowhere(record.paths[:MOST_PATHS], root, files)
-        if shown := ", ".join(filter(None, (safe(one_line(it)) for it in nowhere))):
-            yield record, Facts(paths=shown)
+        if names := names_of(nowhere):
+            yield record, Facts(paths=names)
 
 
 def _named(

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from core.errors import SentinelError
 from core.lessons.action import Action
 from core.lessons.log import MemoryLog, split_lines
+from core.lessons.rarity import Sample, Surroundings, surroundings_of
 from core.lessons.record import Record, cached_parse_line
 from core.lessons.selection import is_usable
-from core.lessons.surroundings import Sample, Surroundings, surroundings_of
 from core.text.plain import normal_form
 
 FILE = "surroundings.json"

@@ -6,10 +6,10 @@ file have one here, since `npm test` says nothing of package.json.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from core.data import rows, word_list
 from core.text.plain import normal_form
@@ -111,55 +111,52 @@ class Reading:
         text = normal_form("NFKC", text)
         self.names.update(_dotted_names(text))
         for token in set(TOKEN.findall(text)):
-            words, name, pairs = _terms(token)
-            self.words.update(words)
-            self.names.update(name)
-            self.pairs.update(pairs)
+            self._add(_terms(token))
 
     def __bool__(self) -> bool:
         return bool(self.words or self.names or self.pairs)
+
+    def _add(self, terms: Sequence[Collection[str]]) -> None:
+        words, names, pairs = terms
+        self.words.update(words)
+        self.names.update(names)
+        self.pairs.update(pairs)
+
+    @property
+    def terms(self) -> set[str]:
+        """The words, names and pairs."""
+        return self.words | self.names | self.pairs
 
 
 class Vocabulary:
     """The words of an action. Other texts are read only as far as they share them."""
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        sought = Reading()
-        for reading in readings:
-            sought.words |= reading.words
-            sought.names |= reading.names
-            sought.pairs |= reading.pairs
-        self._sought = sought
-        self._dotted = [name for name in sought.names if "." in name]
-        self._pieces = [*sought.words, *sought.pairs, *sought.names.difference(self._dotted)]
-        self._known: dict[str, tuple[Collection[str], ...]] = {}
+    def __init__(self, text: str) -> None:
+        self._sought = Reading(text)
+        self._dotted = {name for name in self._sought.names if "." in name}
+        self._pieces = self._sought.terms - self._dotted
+        self._known: dict[str, Sequence[Collection[str]]] = {}
 
     def shared(self, text: str) -> Reading:
         """Return the words of a text that the action has, too."""
         reading, text, known = Reading(), normal_form("NFKC", text), self._known
-        if not self._may_share(text):
+        caseless = text.casefold()
+        joined = caseless.replace("_", "").replace("-", "")  # as names are
+        may_share = any(it in joined for it in self._pieces) or any(
+            it in caseless for it in self._dotted
+        )
+        if not may_share:  # as most texts, and it is quick to see that
             return reading
         if self._dotted:
-            reading.names.update(self._sought.names.intersection(_dotted_names(text)))
+            reading.names.update(self._dotted.intersection(_dotted_names(text)))
         for token in TOKEN.findall(text):
             if token not in known:
                 known[token] = self._of(token)
-            if terms := known[token]:
-                words, names, pairs = terms
-                reading.words.update(words)
-                reading.names.update(names)
-                reading.pairs.update(pairs)
+            if known[token]:
+                reading._add(known[token])
         return reading
 
-    def _may_share(self, text: str) -> bool:
-        """Return False only for a text without any of these words: most are, and it is quick."""
-        caseless = text.casefold()
-        joined = caseless.replace("_", "").replace("-", "")  # as names are
-        return any(it in joined for it in self._pieces) or any(
-            it in caseless for it in self._dotted
-        )
-
-    def _of(self, token: str) -> tuple[Collection[str], ...]:
+    def _of(self, token: str) -> Sequence[Collection[str]]:
         sought, (words, name, pairs) = self._sought, _terms(token)
         shared = sought.words & set(words), sought.names & set(name), sought.pairs & set(pairs)
         return shared if any(shared) else ()
@@ -172,35 +169,31 @@ def _dotted_names(text: str) -> Iterator[str]:
 
 
 @cache
-def meaningless() -> frozenset[str]:
+def _meaningless() -> frozenset[str]:
     """Return the words that say nothing of an action; of Hangul the first two syllables."""
     return function_words() | word_list("meaningless")
 
 
 @lru_cache(maxsize=32_768)
-def _terms(token: str) -> tuple[Collection[str], Collection[str], Collection[str]]:
+def _terms(token: str) -> Sequence[Collection[str]]:
     """Return the words of a token, the name that it is if it has several parts, and its pairs."""
     if token[0] >= _FIRST_HANGUL:
-        return {token[:2]} - meaningless(), (), list(map("".join, pairwise(token)))
+        return {token[:2]} - _meaningless(), (), list(map("".join, pairwise(token)))
     parts = [part.casefold() for part in _PART.findall(token)]
     name: list[str] = []
     if sum(len(part) > 1 for part in parts) > 1:
         name = [re.sub(r"[^a-z0-9]", "", token.casefold())]
     elif token.isalpha():
         parts.append(token.casefold())
-    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in meaningless())
-    return set(map(stem_of, words)) - meaningless(), name, ()
-
-
-# The programs of a command.
+    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in _meaningless())
+    return set(map(stem_of, words)) - _meaningless(), name, ()
 
 
 def phrases_in(command: str) -> Iterator[tuple[str, str]]:
     """Yield two words in a row of each program that a command runs."""
     for words in _programs(command):
-        while words and words[0] in _WRAPPERS:
-            del words[0]
-        yield from (pair for pair in pairwise(words) if not meaningless() & {*pair})
+        program = dropwhile(_WRAPPERS.__contains__, words)
+        yield from (pair for pair in pairwise(program) if not _meaningless() & {*pair})
 
 
 def tool_files(command: str) -> Iterator[tuple[str, bool]]:
@@ -209,32 +202,26 @@ def tool_files(command: str) -> Iterator[tuple[str, bool]]:
     Beside each whether the command is one that writes it, as `uv lock`, not only reads, as `make`.
     """
     for words in _programs(command):
-        yield from _files_of(words)
-        while words and words[0] in _WRAPPERS:
-            del words[0]
-            yield from _files_of(words)
-
-
-def _files_of(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    if words:
-        for following, names in _files().get(words[0].rpartition("/")[2], ()):
-            # An option may have a word of its own.
-            if not following or following.intersection(words[1:3]):
-                yield from ((name, bool(following)) for name in names)
+        for at, word in enumerate(words):
+            for following, names in _files().get(word.rpartition("/")[2], ()):
+                # An option may have a word of its own.
+                if not following or following.intersection(words[at + 1 : at + 3]):
+                    yield from ((name, bool(following)) for name in names)
+            if word not in _WRAPPERS:
+                break
 
 
 @cache
-def _files() -> Mapping[str, Sequence[tuple[frozenset[str], tuple[str, ...]]]]:
+def _files() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
     """Return the words that may follow each program, none for any, and the files that it has.
 
     Sources: the documentation of each tool on the files that it reads or writes by default.
     """
-    table: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
+    table: dict[str, list[tuple[frozenset[str], Sequence[str]]]] = {}
     for row in rows("shell_files"):
-        following = frozenset(row.get("words", "").split())
-        names = tuple(row["files"].casefold().split())
+        files = frozenset(row.get("words", "").split()), row["files"].casefold().split()
         for program in row["programs"].split():
-            table.setdefault(program, []).append((following, names))
+            table.setdefault(program, []).append(files)
     return table
 
 

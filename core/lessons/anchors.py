@@ -12,52 +12,50 @@ a word such as `환불` is as rare as an English one of six letters.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from core.errors import RefusedError, field_too_long
-from core.text.plain import normal_form
+from core.text.plain import SURROGATE, normal_form
 
 MOST_PATHS, PATH_BYTES = 16, 128
 MOST_TRIGGERS, TRIGGER_BYTES, LEAST_TRIGGER_CHARS = 5, 128, 4
-# Of all that is given at once: as it is stored, a path below a long directory, and repeated.
+# Of all that comes in at once: as it is stored, a path below a long directory, and repeated.
 MOST_GIVEN_CHARS = 65_536
-# What is looked at when records are recalled.
-MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
-MOST_PATTERN_CHARS = 512  # four times the limit of a save
-MOST_RECALLED_TRIGGERS = 100  # of a principle, as well
-_MOST_COMPILED_CHARS = 1_024  # of a line that another program wrote
+# What is looked at when records are recalled: a principle has the anchors of all its originals, and
+# a hand may write more. A pattern may be four times as long as one that is saved.
+MOST_ANCHORS, MOST_PATTERN_CHARS = 400, 512
+MOST_RECALLED_TRIGGERS = 100
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
 _PIECE = re.compile(r"\*++|\?|\[[!^]?\]?[^\]]{0,128}+\]|[^*?\[]++|\[")
 _PLAIN = re.compile(r"[^*?/]+")
 _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
-_SEPARATORS = re.compile(r"[,{}\n]")
-_HERE = re.compile(r"(?:\./)*+")
+_OUTSIDE_BRACES = re.compile(r"\n|,(?![^{}\n]{0,512}+\})")
 # How a terminal, a compiler or a web page names a line of a file.
 _LINE = re.compile(
     r"(?:\(\d{1,7}(?:,\d{1,7})?\)|(?::\d{1,7}){1,2}(?:-\d{1,7})?:?|#L\d{1,7}(?:-L?\d{1,7})?)\Z"
 )
-_QUOTES = "`'\""
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 _NO_LINE = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
 _FIRST_WIDE = "\u1100"
 
 
 def normalise_paths(
-    given: str | Sequence[str], root: str = "", *, most: int | None = MOST_PATHS
+    paths: str | Sequence[str], root: str = "", *, most: int | None = MOST_PATHS
 ) -> tuple[str, ...]:
     """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
-    given: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
+    paths: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
     git does not know, becomes two patterns. root: the directory of the project, which paths lose.
     most: how many there may be, None for any number.
 
     Raises RefusedError for a path that is absolute, leads out of the project, begins with `!` or
     is too long, and for too many of them.
     """
-    pieces = _listed(given, "paths", most and most * PATH_BYTES, _split)
+    pieces = _listed(paths, "paths", most and most * PATH_BYTES)
+    if pieces is None:
+        pieces = _OUTSIDE_BRACES.split(str(paths))
     patterns = [_normal_path(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if most is not None and len(patterns) > most:
@@ -65,15 +63,47 @@ def normalise_paths(
     return tuple(patterns)
 
 
-def _split(text: str) -> list[str]:
-    """Return the parts between commas and line ends; a comma in braces parts none."""
-    cuts, following = list[int](), ""
-    for found in reversed(list(_SEPARATORS.finditer(text))):
-        if found[0] in ",\n" and following != "}":
-            cuts.append(found.start())
-        following = following if found[0] == "," else found[0]
-    starts = [0, *(at + 1 for at in reversed(cuts))]
-    return [text[start:end] for start, end in zip(starts, [*reversed(cuts), None], strict=True)]
+def normalise_triggers(
+    triggers: str | Sequence[str], *, most: int | None = MOST_TRIGGERS
+) -> tuple[str, ...]:
+    """Return triggers as the log stores them, each once: NFC, without blanks around them.
+
+    triggers: a list, or one text with a piece in each line or as JSON; a comma parts none. most:
+    how many there may be, None for any number.
+
+    Raises RefusedError for one that is blank, too short, too long or not within one line, and for
+    too many of them.
+    """
+    pieces = _listed(triggers, "when", most and most * TRIGGER_BYTES)
+    if pieces is None:
+        pieces = [line for line in str(triggers).split("\n") if line.strip()]
+    found = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
+    if most is not None and len(found) > most:
+        raise RefusedError("too_many_triggers", count=len(found), most=most)
+    return found
+
+
+def _listed(
+    anchors: str | Sequence[str], field: str, limit_bytes: int | None
+) -> Sequence[str] | None:
+    """Return the items of a list, also of one in JSON; None for any other text.
+
+    Raises RefusedError for far more than the `limit_bytes` of `field`, before it is looked at;
+    None: there is no limit.
+    """
+    chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
+    if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
+        raise field_too_long(field=field, used_bytes=chars, limit_bytes=limit_bytes)
+    if not isinstance(anchors, str):
+        return anchors
+    if anchors.lstrip().startswith("["):
+        try:
+            parsed = json.loads(anchors)
+        except (ValueError, RecursionError):
+            return None
+        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
+            return parsed
+    return None
 
 
 def _alternatives(text: str) -> list[str]:
@@ -83,44 +113,37 @@ def _alternatives(text: str) -> list[str]:
         return [text]
     if text.count("{") > MOST_PATHS:
         raise RefusedError("too_many_paths", count=text.count("{"), most=MOST_PATHS)
-    before, after = text[: found.start()], text[found.end() :]
     made: list[str] = []
     for middle in found[1].split(","):
-        made += _alternatives(f"{before}{middle}{after}")
+        made += _alternatives(f"{text[: found.start()]}{middle}{text[found.end() :]}")
         if len(made) > MOST_PATHS:
             raise RefusedError("too_many_paths", count=len(made), most=MOST_PATHS)
     return made
 
 
 def _normal_path(text: str, root: str) -> str:
-    if _SURROGATE.search(text):
+    """Return a path without quotes, the line behind it, `\\` before a bracket and the root."""
+    if SURROGATE.search(text):
         raise RefusedError("lone_surrogate", field="paths")
-    path = _slashed(_plain_path(text))
-    top = _slashed(root).rstrip("/")
+    text = text.strip()
+    if len(text) > 2 and text[0] in "`'\"" and text[0] == text[-1]:
+        text = text[1:-1].strip()
+    text = _LINE.sub("", text)
+    if "/" in text or r"\]" in text:  # else each parts two names, as on Windows
+        text = text.replace(r"\[", "[").replace(r"\]", "]")
+    path, top = _slashed(text), _slashed(root).rstrip("/")
     if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
         path = path[len(top) + 1 :]
-    path = path[_HERE.match(path).end() :]  # type: ignore[union-attr]
+    while path.startswith("./"):
+        path = path[2:]
     if path in ("", "."):
         return ""
     if path.startswith("!"):
         raise RefusedError("path_negated")
     if _ABSOLUTE.match(path) or ".." in path.split("/"):
         raise RefusedError("path_outside")
-    used_bytes = len(path.encode("utf-8"))
-    if used_bytes > PATH_BYTES:
-        raise field_too_long(field="paths", used_bytes=used_bytes, limit_bytes=PATH_BYTES)
+    _check_bytes("paths", path, PATH_BYTES)
     return path
-
-
-def _plain_path(text: str) -> str:
-    """Return a path without the quotes around it, the line behind it and `\\` before a bracket."""
-    text = text.strip()
-    if len(text) > 2 and text[0] in _QUOTES and text[0] == text[-1]:
-        text = text[1:-1].strip()
-    text = _LINE.sub("", text)
-    if "/" in text or r"\]" in text:  # else each parts two names, as on Windows
-        text = text.replace(r"\[", "[").replace(r"\]", "]")
-    return text
 
 
 def _slashed(text: str) -> str:
@@ -128,70 +151,23 @@ def _slashed(text: str) -> str:
     return re.sub(r"(?<=.)/{2,}", "/", text)
 
 
-def normalise_triggers(
-    given: str | Sequence[str], *, most: int | None = MOST_TRIGGERS
-) -> tuple[str, ...]:
-    """Return triggers as the log stores them, each once: NFC, without blanks around them.
-
-    given: a list, or one text with a piece in each line or as JSON; a comma parts none. most: how
-    many there may be, None for any number.
-
-    Raises RefusedError for one that is blank, too short, too long or not within one line, and for
-    too many of them.
-    """
-    pieces = _listed(given, "when", most and most * TRIGGER_BYTES, _lines)
-    triggers = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
-    if most is not None and len(triggers) > most:
-        raise RefusedError("too_many_triggers", count=len(triggers), most=most)
-    return triggers
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line.strip()]
-
-
 def _normal_trigger(text: str) -> str:
-    if _SURROGATE.search(text):
+    if SURROGATE.search(text):
         raise RefusedError("lone_surrogate", field="when")
     piece = normal_form("NFC", text).strip()
     if _NO_LINE.search(piece):
         raise RefusedError("trigger_lines")
-    used_bytes = len(piece.encode("utf-8"))
-    if used_bytes > TRIGGER_BYTES:
-        raise field_too_long(field="when", used_bytes=used_bytes, limit_bytes=TRIGGER_BYTES)
-    if len(piece) + sum(map(_is_wide, piece)) < LEAST_TRIGGER_CHARS:
+    _check_bytes("when", piece, TRIGGER_BYTES)
+    wide = sum(char >= _FIRST_WIDE and char.isalpha() for char in piece)
+    if len(piece) + wide < LEAST_TRIGGER_CHARS:
         raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
     return piece
 
 
-def _is_wide(char: str) -> bool:
-    return char >= _FIRST_WIDE and char.isalpha()
-
-
-def _listed(
-    given: str | Sequence[str],
-    field: str,
-    limit_bytes: int | None,
-    split: Callable[[str], Sequence[str]],
-) -> Sequence[str]:
-    """Return the items of what is given; `split` parts a text that is no JSON.
-
-    Raises RefusedError for far more than the `limit_bytes` of `field`, before it is looked at;
-    None: there is no limit.
-    """
-    given_chars = len(given) if isinstance(given, str) else sum(map(len, given))
-    if limit_bytes is not None and given_chars > MOST_GIVEN_CHARS:
-        raise field_too_long(field=field, used_bytes=given_chars, limit_bytes=limit_bytes)
-    if not isinstance(given, str):
-        return given
-    if given.lstrip().startswith("["):
-        try:
-            parsed = json.loads(given)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
-            return parsed
-    return split(given)
+def _check_bytes(field: str, text: str, limit_bytes: int) -> None:
+    used_bytes = len(text.encode("utf-8"))
+    if used_bytes > limit_bytes:
+        raise field_too_long(field=field, used_bytes=used_bytes, limit_bytes=limit_bytes)
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -199,7 +175,7 @@ def matches(pattern: str, path: str) -> bool:
 
     One far longer than any that can be saved stands for none.
     """
-    if len(pattern) > _MOST_COMPILED_CHARS or not could_match(pattern, path):
+    if not could_match(pattern, path):
         return False
     return bool(_expression(pattern).fullmatch(path.casefold()))
 
@@ -207,7 +183,8 @@ def matches(pattern: str, path: str) -> bool:
 def could_match(pattern: str, path: str) -> bool:
     """Return False only where `matches` does; paths may be many in one text. Compiles nothing."""
     name = path.casefold()
-    return all(piece in name for piece in _PLAIN.findall(pattern.casefold().partition("[")[0]))
+    plain = _PLAIN.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
+    return len(pattern) <= MOST_PATTERN_CHARS and all(piece in name for piece in plain)
 
 
 def is_exact(pattern: str) -> bool:

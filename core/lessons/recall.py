@@ -8,9 +8,10 @@ translations, and rules about what code does rather than what it is called.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -26,16 +27,10 @@ from core.lessons.action import (
     without_imports,
     worded,
 )
-from core.lessons.anchors import (
-    MOST_ANCHORS,
-    MOST_PATTERN_CHARS,
-    MOST_RECALLED_TRIGGERS,
-    is_exact,
-    matches,
-)
+from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, is_exact, matches
+from core.lessons.rarity import Surroundings
 from core.lessons.record import Record
 from core.lessons.selection import is_harmless, is_usable
-from core.lessons.surroundings import Surroundings
 from core.text.plain import normal_form
 from core.text.terms import stem_of
 
@@ -93,16 +88,13 @@ def choose(
     like an order to a model, is passed over. count, having: as in AtHand, when these are not all
     records of the log. surroundings: what is common in the project, as far as it is known.
     """
-    action = action.readable()
-    # The surest first: a word counts where it stands first.
-    texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
-    sources = [(name, Reading(text)) for name, text in texts.items() if text.strip()]
-    if not sources:
+    sought = Sought(action)
+    if not sought.readings:
         return Choice()
-    sought = Sought.of(action, [reading for _, reading in sources])
     candidates = [Candidate(record, sought) for record in records if is_usable(record)]
-    rarity = Rarity(candidates, count or len(records), having or {}, surroundings or Surroundings())
-    evidence = Evidence(action, sources, sought, rarity)
+    evidence = Evidence(
+        sought, candidates, count or len(records), having or {}, surroundings or Surroundings()
+    )
     weights = [evidence.of(candidate) for candidate in candidates]
     needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = sorted(((it, at) for at, it in enumerate(weights) if it >= needed), reverse=True)
@@ -115,52 +107,43 @@ def choose(
             by_words += not is_sure
             least = least or _BESIDE_THE_BEST * weight
             chosen.append(record)
-    return Choice(chosen, {word for it in candidates for word in it.shared})
+    return Choice(chosen, {word for it in candidates for word in it.whole.terms})
 
 
-class Sought(NamedTuple):
-    """What an action says. words: of its texts. phrases and options: of its command.
+class Sought:
+    """What an action says, as records are compared with it.
 
-    names: caseless, of the files that it names the last parts, of the folders around them all with
-    their `/`. text: what it runs and writes but what brings in other modules. imports: with that.
+    readings: of its texts by their kinds, the surest first, since a word counts where it stands
+    first. words: of all of them. phrases and options: of its command. tools: the files that its
+    programs work on. names: caseless, of the files that it names the last parts, of the folders
+    around them all with their `/`.
     """
 
-    text: str
-    imports: str
-    words: Vocabulary
-    phrases: Collection[tuple[str, str]]
-    options: Collection[str]
-    names: Collection[str]
-
-    @classmethod
-    def of(cls, action: Action, readings: Sequence[Reading]) -> "Sought":
-        return cls(
-            text=f"{action.command}\n{without_imports(action.text)}",
-            imports=action.text,
-            words=Vocabulary(readings),
-            phrases=set(phrases_in(action.command)),
-            options={it.casefold() for it in _OPTION_WORD.findall(action.command)},
-            names=set(_signs(action.named)),
-        )
+    def __init__(self, action: Action) -> None:
+        self.action = action = action.readable()
+        texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
+        self.readings = {kind: Reading(text) for kind, text in texts.items() if text.strip()}
+        self.words = Vocabulary("\n".join(texts.values()))
+        self.phrases = set(phrases_in(action.command))
+        self.options = {it.casefold() for it in _OPTION_WORD.findall(action.command)}
+        self.tools = dict(tool_files(action.command))
+        self.files = action.named
+        self.names = set[str]()
+        for path in self.files:
+            *folders, name = path.casefold().strip("/").split("/")
+            self.names.update(f"{it}/" for it in folders if it)
+            self.names.update([name] if name else ())
+        self._text = f"{action.command}\n{without_imports(action.text)}"
 
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands there; in an import only if it is one itself."""
-        if not stands(trigger, self.text) and not stands(trigger, self.imports):
+        is_there, is_imported = _stands(trigger, self._text), _stands(trigger, self.action.text)
+        if not is_there and not is_imported:
             return False
-        is_import = not without_imports(trigger)
-        return stands(trigger, self.imports if is_import else self.text)
+        return is_there if without_imports(trigger) else is_imported
 
 
-def _signs(paths: Iterable[str]) -> Iterator[str]:
-    """Yield pieces of which a text has one if it names a file or one of the folders around it."""
-    for path in paths:
-        *folders, name = path.casefold().strip("/").split("/")
-        yield from (f"{it}/" for it in folders if it)
-        if name:
-            yield name
-
-
-def stands(trigger: str, text: str) -> bool:
+def _stands(trigger: str, text: str) -> bool:
     """Return whether a trigger stands in a text, not in the middle of another word."""
     at = text.find(trigger) if trigger.strip() else -1
     while at > 0 and _is_word(trigger[0]) and _is_word(text[at - 1]):
@@ -173,48 +156,43 @@ def _is_word(char: str) -> bool:
 
 
 class Candidate:
-    """Reads one record as far as an action asks: what cannot be there is not looked for."""
+    """Reads one record as far as an action asks: what cannot be there is not looked for.
+
+    whole: the words that it shares with the action, topic: those of its topic. phrases, options and
+    files: of its texts, where they may be those of the action. anchored, triggered: what its own
+    paths and triggers weigh.
+    """
 
     def __init__(self, record: Record, sought: Sought) -> None:
         self.record, self._sought = record, sought
         texts = record.lesson, record.missing_context, record.ask_next_time
-        self.text = worded(normal_form("NFC", "\n".join(texts)))
-        self._caseless = self.text.casefold()
-        self.whole = sought.words.shared(self.text)
+        text = worded(normal_form("NFC", "\n".join(texts)))
+        caseless = text.casefold()
+        self.whole = sought.words.shared(text)
         self.topic = _topic(record.topic)
         self.triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
         self.anchored = self.triggered = 0.0
-        self.is_sure = False
-
-    @cached_property
-    def lesson(self) -> Reading:
-        return self._sought.words.shared(worded(self.record.lesson))
+        self.files, self.phrases, self.options = set[str](), set[tuple[str, str]](), set[str]()
+        if any(name in caseless for name in sought.names):
+            files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
+            self.files.update(filter(None, files))
+        if any(one in caseless and other in caseless for one, other in sought.phrases):
+            words = [word.casefold() for word in TOKEN.findall(text)]
+            self.phrases = sought.phrases.intersection(pairwise(words))
+        if any(option in caseless for option in sought.options):
+            options = {option.casefold() for option in _OPTION_WORD.findall(text)}
+            self.options = sought.options & options
 
     @property
-    def shared(self) -> Collection[str]:
-        """The terms that the record shares with the action."""
-        return self.whole.words | self.whole.names | self.whole.pairs
+    def is_sure(self) -> bool:
+        """Whether an anchor or a trigger speaks for it so clearly that no better one crowds it."""
+        return max(self.anchored, self.triggered) >= _SURE
 
-    @cached_property
-    def files(self) -> set[str]:
-        if not any(name in self._caseless for name in self._sought.names):
-            return set()
-        found = (name.casefold().strip("/.").rstrip("*/") for name in files_in(self.text))
-        return {name for name in found if name}
-
-    @cached_property
-    def phrases(self) -> set[tuple[str, str]]:
-        text = self._caseless
-        if not any(one in text and other in text for one, other in self._sought.phrases):
-            return set()
-        words = [word.casefold() for word in TOKEN.findall(self.text)]
-        return set(pairwise(words))
-
-    @cached_property
-    def options(self) -> set[str]:
-        if not any(option in self._caseless for option in self._sought.options):
-            return set()
-        return {option.casefold() for option in _OPTION_WORD.findall(self.text)}
+    def terms(self, kind: str) -> Collection[Hashable]:
+        """Return what it has of a kind, as far as the action may ask for it."""
+        if kind in ("phrases", "options"):
+            return getattr(self, kind)  # type: ignore[no-any-return]
+        return getattr(self.whole, kind) | getattr(self.topic, kind)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=1_024)  # few topics, many records
@@ -222,85 +200,50 @@ def _topic(topic: str) -> Reading:
     return Reading(topic)
 
 
-class Rarity:
-    """Says how rare a term is: in the project as far as it is known, else among the records.
+class Evidence:
+    """Weighs what speaks for a record at one action; rare words weigh more.
 
     count: of the records that these were chosen from. The others hardly have what an action says.
     """
 
     def __init__(
         self,
+        sought: Sought,
         candidates: Sequence[Candidate],
         count: int,
         having: Mapping[str, int],
         surroundings: Surroundings,
     ) -> None:
-        self.candidates, self._count, self._having = candidates, count, having
-        self.surroundings = surroundings
-        self._found: dict[object, float] = {}
-        self._times: dict[str, dict[object, int]] = {}
-
-    def of(self, kind: str, term: object) -> float:
-        """Return 1 for what only one record has, 0 for what all of them have."""
-        if (kind, term) not in self._found:
-            self._found[kind, term] = self._of(kind, term)
-        return self._found[kind, term]
-
-    def _of(self, kind: str, term: object) -> float:
-        known = self.surroundings
-        in_project = known.rarity(term) if isinstance(term, str) else 1.0
-        if isinstance(term, str) and kind != "options" and known.size >= _ENOUGH_CHANGES:
-            return in_project
-        found = self._times_of(kind).get(term, 0)
-        elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
-        return min(in_project, 1 - log(max(found, elsewhere) or 1) / log(self._count + 1))
-
-    def _times_of(self, kind: str) -> Mapping[object, int]:
-        """Return how many records have each term of a kind."""
-        if kind not in self._times:
-            counts = self._times[kind] = dict[object, int]()
-            for candidate in self.candidates:
-                for term in _having(candidate, kind):
-                    counts[term] = counts.get(term, 0) + 1
-        return self._times[kind]
-
-
-class Evidence:
-    """Weighs what speaks for a record at one action; rare words weigh more."""
-
-    def __init__(
-        self,
-        action: Action,
-        sources: Sequence[tuple[str, Reading]],
-        sought: Sought,
-        rarity: Rarity,
-    ) -> None:
-        self._action, self._sources, self._rarity = action, sources, rarity
-        self._phrases, self._options = sought.phrases, sought.options
-        self._named = action.named
-        self._of_tools = dict(tool_files(action.command))
-        telling = rarity.surroundings.triggers.telling
-        for it in rarity.candidates:
-            anchored = self._of_anchors(it.record)
-            triggered = _TRIGGERED * max(map(telling, it.triggers), default=0.0)
+        self._sought, self._candidates, self._around = sought, candidates, surroundings
+        self._count, self._having = count, having
+        self._rarities: dict[tuple[str, Hashable], float] = {}
+        self._times: dict[str, Counter[Hashable]] = {}
+        for it in candidates:
+            anchored = self._anchored(it.record)
+            telling = map(surroundings.triggers.telling, it.triggers)
+            triggered = _TRIGGERED * max(telling, default=0.0)
             if (anchored or triggered) and is_harmless(it.record):
                 it.anchored, it.triggered = anchored, triggered
-        self._share_of_anchored = self._share(it.anchored for it in rarity.candidates)
-        self._share_of_triggered = self._share(it.triggered for it in rarity.candidates)
+        self._share_of_anchored = self._share(it.anchored for it in candidates)
+        self._share_of_triggered = self._share(it.triggered for it in candidates)
 
     def of(self, candidate: Candidate) -> float:
         """Return the weight of all that speaks for this record."""
         anchored = candidate.anchored * self._share_of_anchored
         triggered = candidate.triggered * self._share_of_triggered
-        candidate.is_sure = max(candidate.anchored, candidate.triggered) >= _SURE
-        weight = anchored + triggered + self._of_files(candidate)
-        if self._action.command:
-            weight += self._of_command(candidate)
+        weight = anchored + triggered + self._named(candidate.files)
+        phrases = (self._rarity("phrases", it) for it in candidate.phrases)
+        options = sum(self._rarity("options", it) for it in candidate.options)
+        weight += _PHRASE * max(phrases, default=0.0) + _OPTION * min(options, _MOST_OPTIONS)
         counted: set[str] = set()
-        for source, reading in self._sources:
-            weight += self._of_topic(candidate.topic, reading)
+        rule = worded(candidate.record.lesson) if candidate.whole else ""
+        lesson = self._sought.words.shared(rule)
+        for kind, reading in self._sought.readings.items():
+            if _names_topic(reading, candidate.topic):
+                weight += _TOPIC
             if candidate.whole:
-                weight += self._of_words(candidate, reading, source, counted)
+                name_weight = _NAME_IN_COMMAND if kind == "command" else _NAME
+                weight += self._of_words(candidate.whole, lesson, reading, name_weight, counted)
         return weight
 
     def _share(self, weights: Iterable[float]) -> float:
@@ -308,75 +251,92 @@ class Evidence:
 
         In a small project many stand for the same few files, and all of it is left.
         """
-        if self._rarity.surroundings.is_small:
+        if self._around.is_small:
             return 1.0
         return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
 
-    def _of_anchors(self, record: Record) -> float:
-        anchored, telling = 0.0, self._rarity.surroundings.weight_of_anchor
+    def _share_of_file(self, path: str) -> float:
+        return 1.0 if path in self._sought.action.paths else _IN_A_COMMAND
+
+    def _anchored(self, record: Record) -> float:
+        """Return what the path anchors of a record weigh."""
+        weights = [0.0]
         for pattern in record.paths[:MOST_ANCHORS]:
-            if len(pattern) > MOST_PATTERN_CHARS:
-                continue
-            for path in self._named:
+            for path in self._sought.files:
                 if matches(pattern, path):
-                    share = 1.0 if path in self._action.paths else _IN_A_COMMAND
-                    anchored = max(anchored, share * _anchor(pattern, path) * telling(pattern))
+                    weight = _ANCHORED_KIND
+                    if pattern.casefold().rstrip("/") == path.casefold():
+                        weight = _ANCHORED_FILE
+                    elif is_exact(pattern) or pattern.endswith("/"):
+                        weight = _ANCHORED_PLACE
+                    weight *= self._share_of_file(path)
+                    weights.append(weight * self._around.weight_of_anchor(pattern))
             name = pattern.casefold().rpartition("/")[2]
-            if name in self._of_tools:
-                weight = _ANCHORED_WRITTEN if self._of_tools[name] else _ANCHORED_READ
-                anchored = max(anchored, weight)
-        return anchored
+            if name in self._sought.tools:
+                is_written = self._sought.tools[name]
+                weights.append(_ANCHORED_WRITTEN if is_written else _ANCHORED_READ)
+        return max(weights)
 
-    def _of_files(self, candidate: Candidate) -> float:
-        named = 0.0
-        for path in self._named if candidate.files else ():
-            share = 1.0 if path in self._action.paths else _IN_A_COMMAND
-            for name in candidate.files:
-                named = max(named, share * _naming(name, path.casefold().rstrip("/")))
-        return named
-
-    def _of_command(self, candidate: Candidate) -> float:
-        phrases = candidate.phrases.intersection(self._phrases)
-        options = candidate.options.intersection(self._options)
-        phrase = max((self._rarity.of("phrases", it) for it in phrases), default=0.0)
-        option = sum(self._rarity.of("options", it) for it in options)
-        return _PHRASE * phrase + _OPTION * min(option, _MOST_OPTIONS)
-
-    def _of_topic(self, topic: Reading, reading: Reading) -> float:
-        words = bool(topic.words) and topic.words <= reading.words
-        # A particle may take the place of the last syllable.
-        pairs = bool(topic.pairs) and len(topic.pairs - reading.pairs) <= (len(topic.pairs) > 1)
-        return _TOPIC if words or pairs else 0.0
+    def _named(self, names: Collection[str]) -> float:
+        """Return what the files weigh that the texts of a record name."""
+        weights = [0.0]
+        for path in self._sought.files if names else ():
+            share, path_parts = self._share_of_file(path), path.casefold().rstrip("/")
+            for name in names:
+                weights.append(share * _naming(name, path_parts))
+        return max(weights)
 
     def _of_words(
-        self, candidate: Candidate, reading: Reading, source: str, counted: set[str]
+        self,
+        whole: Reading,
+        lesson: Reading,
+        reading: Reading,
+        name_weight: float,
+        counted: set[str],
     ) -> float:
+        """Return what the words weigh that a record shares with a text of the action.
+
+        whole, lesson: what its texts and its lesson share with the action. counted: the words of
+        the texts before, which count once; those of this one are added.
+        """
         total = 0.0
-        name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
         for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
-            shared = getattr(reading, kind) & getattr(candidate.whole, kind)
+            shared = getattr(reading, kind) & getattr(whole, kind)
             for term in shared - counted:
                 is_common = kind == "words" and term in _common_words()
                 weight = _COMMON_WORD if is_common else full_weight
-                if term not in getattr(candidate.lesson, kind):
+                if term not in getattr(lesson, kind):
                     weight *= _BESIDE_THE_LESSON
-                total += weight * self._rarity.of(kind, term)
+                total += weight * self._rarity(kind, term)
             counted |= shared
         return total
 
+    def _rarity(self, kind: str, term: Hashable) -> float:
+        """Return 1 for what only one record has, 0 for what all of them have.
 
-def _having(candidate: Candidate, kind: str) -> Collection[object]:
-    if kind in ("phrases", "options"):
-        return getattr(candidate, kind)  # type: ignore[no-any-return]
-    return getattr(candidate.whole, kind) | getattr(candidate.topic, kind)  # type: ignore[no-any-return]
+        A word counts as it is known in the project; only where little is known, among the records.
+        """
+        if (kind, term) not in self._rarities:
+            is_word = isinstance(term, str)
+            rarity = self._around.rarity(term) if isinstance(term, str) else 1.0
+            knows_enough = self._around.size >= _ENOUGH_CHANGES
+            if not is_word or kind == "options" or not knows_enough:
+                if kind not in self._times:
+                    terms = (it.terms(kind) for it in self._candidates)
+                    self._times[kind] = Counter(chain.from_iterable(terms))
+                elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
+                times = max(self._times[kind][term], elsewhere) or 1
+                rarity = min(rarity, 1 - log(times) / log(self._count + 1))
+            self._rarities[kind, term] = rarity
+        return self._rarities[kind, term]
 
 
-def _anchor(pattern: str, path: str) -> float:
-    """Return the weight of a pattern of the record that stands for this file."""
-    if pattern.casefold().rstrip("/") == path.casefold():
-        return _ANCHORED_FILE
-    is_place = is_exact(pattern) or pattern.endswith("/")
-    return _ANCHORED_PLACE if is_place else _ANCHORED_KIND
+def _names_topic(reading: Reading, topic: Reading) -> bool:
+    """Return whether a text has all words of a topic, or all pairs of one in Hangul."""
+    # A particle may take the place of the last syllable.
+    most_lacking = 1 if len(topic.pairs) > 1 else 0
+    has_pairs = bool(topic.pairs) and len(topic.pairs - reading.pairs) <= most_lacking
+    return has_pairs or (bool(topic.words) and topic.words <= reading.words)
 
 
 def _naming(name: str, path: str) -> float:
@@ -385,9 +345,7 @@ def _naming(name: str, path: str) -> float:
         if "/" in name:
             return _NAMED_PATH
         return _NAMED_COMMON_FILE if _COMMON_FILE.fullmatch(name) else _NAMED_FILE
-    if "/" in name and f"/{name}/" in f"/{path}":
-        return _NAMED_FOLDER
-    return 0.0
+    return _NAMED_FOLDER if "/" in name and f"/{name}/" in f"/{path}" else 0.0
 
 
 @cache

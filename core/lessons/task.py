@@ -7,15 +7,15 @@ chosen on the tuned half of the real changes; `benchmarks/session_start.py` meas
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from math import log
 
 from core.data import word_list
 from core.lessons.action import files_in, worded
-from core.lessons.anchors import MOST_ANCHORS, MOST_PATTERN_CHARS, could_match, matches
+from core.lessons.anchors import MOST_ANCHORS, could_match, matches
 from core.lessons.record import Record
 from core.lessons.selection import is_usable
 from core.text.plain import normal_form
@@ -35,11 +35,6 @@ _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
-
-
-@cache
-def _of_any_task() -> frozenset[str]:
-    return frozenset(map(stem_of, word_list("of_any_task")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +63,8 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
     weights, count = _weights(work), len(records)
     read = [_words(" ".join(it.texts)) for it in records]
     shared = [weights.keys() & words for words in read]
-    rarity = {word: _idf(found, count) for word, found in Counter(_flat(shared)).items()}
+    having = Counter(chain.from_iterable(shared))
+    rarity = {word: _idf(found, count) for word, found in having.items()}
     mean = sum(map(len, read)) / max(count, 1) or 1.0
     scores = [
         sum(weights[word] * rarity[word] for word in here)
@@ -93,43 +89,37 @@ def for_prompt(
     """
     records = [it for it in records if is_usable(it)]
     text = worded(prompt)
-    sought = _words(text) - _of_any_task()
+    sought = _words(text).difference(map(stem_of, word_list("of_any_task")))
     shared = [sought & _words(" ".join(it.texts)) for it in records]
     most = log(count + 1)
     rarity = {
         word: 1 - log(max(found, having.get(word, 0))) / most
-        for word, found in Counter(_flat(shared)).items()
+        for word, found in Counter(chain.from_iterable(shared)).items()
     }
     anchored = _anchored(records, list(islice(dict.fromkeys(files_in(text)), MOST_FILES)))
     found = []
-    for at, here in enumerate(shared):
+    for at, (record, words) in enumerate(zip(records, shared, strict=True)):
         score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / most) if at in anchored else 0.0
-        score += _share(records[at], here, rarity)
+        rule = _words(f"{record.topic} {record.lesson}") if words else set()
+        score += sum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in words)
         if score >= _NEEDED:
             found.append((score, at))
     return [records[at] for _, at in sorted(found, reverse=True)]
 
 
-def _share(record: Record, shared: Collection[str], rarity: Mapping[str, float]) -> float:
-    """Return what the words weigh that a record shares with a prompt."""
-    rule = _words(f"{record.topic} {record.lesson}") if shared else ()
-    return sum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in shared)
-
-
 def _weights(work: Work) -> dict[str, float]:
     """Return what each word of the work weighs; one of several commits or files weighs more."""
-    subjects = Counter(_flat(_words(subject) for subject, _ in work.commits))
-    paths = (" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits)
-    committed = Counter(_flat(map(_words, paths)))
-    changed = Counter(_flat(map(_words, work.changed[:MOST_FILES])))
+    subjects = [_words(subject) for subject, _ in work.commits]
+    committed = [_words(" ".join(paths[:MOST_OF_A_COMMIT])) for _, paths in work.commits]
+    changed = [_words(path) for path in work.changed[:MOST_FILES]]
     weights: dict[str, float] = {}
-    for found, weight in (
+    for texts, weight in (
         (subjects, _SAID),
         (committed, _COMMITTED_FILE),
         (changed, _SAID),
-        (Counter(_words(work.branch)), _SAID),
+        ([_words(work.branch)], _SAID),
     ):
-        for word, times in found.items():
+        for word, times in Counter(chain.from_iterable(texts)).items():
             weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
     return weights
 
@@ -147,8 +137,8 @@ def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
     for at, record in enumerate(records if files else ()):
         for pattern in record.paths[:MOST_ANCHORS]:
             if pattern not in known:
-                known[pattern] = len(pattern) <= MOST_PATTERN_CHARS and (
-                    could_match(pattern, names) and any(matches(pattern, it) for it in files)
+                known[pattern] = could_match(pattern, names) and any(
+                    matches(pattern, it) for it in files
                 )
             if known[pattern]:
                 found.add(at)
@@ -167,8 +157,3 @@ def _term(word: str) -> str:
     word = word.lower()
     says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
     return stem_of(word) if says_something and word not in function_words() else ""
-
-
-def _flat(groups: Iterable[Collection[str]]) -> Iterator[str]:
-    for group in groups:
-        yield from group

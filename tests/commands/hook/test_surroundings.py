@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.hook.surroundings import FILE, MOST_ACTIONS, MOST_BYTES, Known, load, save
-from core.lessons.surroundings import Sample, Surroundings
+from core.lessons.rarity import Sample, Surroundings
 from tests.commands.hook.test_hook import LESSON, LOGIN, REFUND, Desk
 from tests.support.client_events import claude, claude_edit
 from tests.support.git_clones import git

@@ -132,8 +132,8 @@ def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
 
 def test_only_files_of_the_project_count_in_a_larger_repository(made: Path) -> None:
     assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
-    (made / "web").mkdir(exist_ok=True)
-    assert counted([COMMON], made / "web") == ([0], 0)
+    (made / "shelf").mkdir(exist_ok=True)
+    assert counted([COMMON], made / "shelf") == ([0], 0)
 
 
 def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:

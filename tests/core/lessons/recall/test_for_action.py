@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from core.lessons.action import Action
 from core.lessons.long_log import MOST_CHOSEN, MOST_READ, AtHand, log_at_hand
+from core.lessons.rarity import surroundings_of
 from core.lessons.recall import MOST_RECORDS, choose
 from core.lessons.record import Record
-from core.lessons.surroundings import surroundings_of
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
 

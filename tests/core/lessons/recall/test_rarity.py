@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.action import Action
-from core.lessons.surroundings import Sample, Surroundings, surroundings_of
+from core.lessons.rarity import Sample, Surroundings, surroundings_of
 from tests.support.samples import a_record
 
 RECORD = a_record(

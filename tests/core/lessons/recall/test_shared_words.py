@@ -15,7 +15,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 @given(TEXTS, TEXTS)
 def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
     first, second = Reading(one), Reading(other)
-    shared = Vocabulary([first]).shared(other)
+    shared = Vocabulary(one).shared(other)
     assert shared.words == first.words & second.words
     assert shared.names == first.names & second.names
     assert shared.pairs == first.pairs & second.pairs
@@ -35,5 +35,5 @@ def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
 def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
     path: str, text: str, found: set[str]
 ) -> None:
-    candidate = Candidate(a_record(lesson=text), Sought.of(Action(paths=(path,)), []))
+    candidate = Candidate(a_record(lesson=text), Sought(Action(paths=(path,))))
     assert candidate.files == found

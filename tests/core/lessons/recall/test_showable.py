@@ -5,13 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.lessons.reach import LEAST_FILES, MOST_LOOKED_AT, can_be_shown, shown_everywhere
 from core.lessons.record import Record
-from core.lessons.surroundings import (
-    LEAST_FILES,
-    MOST_FILES,
-    can_be_shown,
-    shown_everywhere,
-)
 from tests.support.samples import a_record
 
 MUTE = a_record("always new", topic="a", lesson="Never use it; do it like that instead.")
@@ -77,7 +72,7 @@ def test_of_few_files_a_quarter_says_nothing() -> None:
 
 
 def test_of_many_files_some_are_looked_at_evenly() -> None:
-    files = [f"{part}/{at}.py" for part in "abcd" for at in range(MOST_FILES)]
+    files = [f"{part}/{at}.py" for part in "abcd" for at in range(MOST_LOOKED_AT)]
     assert found("a/", "b/", files=files) == [50]
     assert found("a/", files=files) == []
 
