@@ -10,7 +10,6 @@ import pytest
 
 from commands.report.parts import MOST_CHARS
 from core.lessons.upkeep.replaced import Replaced
-from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
 from tests.support.costly import one_in
 from tests.support.git_clones import (
@@ -19,7 +18,6 @@ from tests.support.git_clones import (
     git,
     new_project,
     path_of,
-    saved,
     store_of,
     tokens_of,
     without_side_file,
@@ -34,13 +32,6 @@ pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not inst
 PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
-REPLACE = "Rotate every real secret at its provider: whoever has the commits has it."
-REDACT = "`sentinel-memory scan --redact` removes secrets from the log."
-
-
-def saving(project: Path, now: str = LATER) -> MemoryStore:
-    return store_of(project, now)
-
 
 # The whole of it.
 
@@ -48,7 +39,7 @@ def saving(project: Path, now: str = LATER) -> MemoryStore:
 @pytest.mark.long  # it costs much
 def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
-    saving(project).upsert_log(
+    store_of(project, LATER).upsert_log(
         a_draft(
             "환불은 결제와 같은 통화로 한다",
             topic="결제",
@@ -59,7 +50,7 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
         )
     )
     commit(project)
-    token = saving(project).read_all()[1].token
+    token = store_of(project, LATER).read_all()[1].token
     before, after = len(PLAIN.to_line()), len(path_of(project).read_bytes())
     told = report(f"{base}..HEAD")
     assert (told.code, told.errors) == (0, "")
@@ -91,19 +82,6 @@ def test_the_first_log_of_a_project_says_that_there_was_none(project: Path, repo
 
 
 @pytest.mark.long  # it costs much
-def test_a_log_that_was_moved_away_is_an_empty_side(project: Path, report: Report) -> None:
-    base = written(project, PLAIN)
-    (project / "app").mkdir()
-    git(project, "mv", ".context", "app/.context")
-    commit(project)
-    told = report(f"{base}..HEAD", "--project", str(project))
-    assert told.first == "**Memory:** 1 record removed."
-    assert told.out.splitlines()[2] == "Afterwards, there is no memory log here."
-    moved = report(f"{base}..HEAD", "--project", str(project / "app"))
-    assert moved.first == "**Memory:** 1 lesson added."
-
-
-@pytest.mark.long  # it costs much
 def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
     project: Path, tmp_path: Path, report: Report
 ) -> None:
@@ -118,72 +96,12 @@ def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
 # Ranges.
 
 
-@pytest.mark.long  # it costs much
-def test_what_both_sides_have_taken_from_each_other_is_no_news(
-    project: Path, report: Report
-) -> None:
-    written(project, PLAIN)
-    git(project, "branch", "side")
-    for branch in ("main", "side"):
-        git(project, "checkout", "--quiet", branch)
-        written(project, PLAIN, a_record(f"{branch}: {TOKEN}"))
-        written(project, PLAIN, a_record(f"of {branch}"))
-    tips = git(project, "rev-parse", "main", "side").split()
-    for branch, other in zip(("side", "main"), tips, strict=True):
-        git(project, "checkout", "--quiet", branch)
-        git(project, "merge", "--quiet", "--strategy=ours", "--no-edit", other)
-    told = report("main..side")  # two commits at which they parted, and each has a secret behind it
-    assert (told.code, "Do not merge" in told.out) == (0, False)
-
-
 def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) -> None:
     for wanted in ("-x..HEAD", "--output=x", "HEAD..--all"):
         told = report("--", wanted)
         assert (told.code, told.out) == (2, "")
         assert told.errors.startswith("git knows no commit by this name: -")
     assert sorted(path.name for path in project.iterdir()) == [".git", "README"]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("range", ["..", "...", "^HEAD", "^HEAD..HEAD"])
-def test_what_names_no_two_commits_is_no_range(range: str, project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    told = report(range)
-    name = range.removesuffix("..HEAD")
-    assert (told.code, told.out) == (2, "")
-    assert told.errors.startswith(f"git knows no commit by this name: {name}. ")
-
-
-@pytest.mark.long  # it costs much
-def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, a_record("new"))
-    git(project, "branch", "release", base)
-    git(project, "tag", "release")
-    for range in ("release..HEAD", "HEAD..release", "release"):
-        told = report(range)
-        assert (told.code, told.out) == (2, "")
-        assert told.errors.startswith("git knows both a branch and a tag, or another two things")
-    assert report("refs/heads/release..HEAD").first == "**Memory:** 1 lesson added."
-    git(project, "branch", base, "HEAD")  # a whole id stays what it is
-    git(project, "update-ref", "refs/heads/HEAD", base)
-    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
-
-
-def test_two_histories_without_a_common_commit_get_a_sentence(
-    project: Path, report: Report
-) -> None:
-    git(project, "checkout", "--quiet", "--orphan", "other")
-    written(project, PLAIN)
-    told = report("main..other")
-    one, other = git(project, "rev-parse", "main", "other").split()
-    assert (told.code, told.out, told.errors) == (
-        2,
-        "",
-        f"git knows no common ancestor of {one[:10]} and {other[:10]}, so there is no way to"
-        " tell what the second adds. Nothing was changed. In CI, fetch the whole history"
-        " (fetch-depth: 0).\n",
-    )
 
 
 @pytest.mark.long  # it costs much
@@ -273,22 +191,6 @@ def test_what_does_not_go_together_is_refused(
 
 
 @pytest.mark.long  # it costs much
-def test_a_new_secret_is_refused_with_its_place_and_never_shown(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, SECRET)
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
-    where = f"`{LOG}:2`"
-    named = f"`{SECRET.token}` (payment)"
-    assert told.part("Do not merge") == (
-        f"- {where}: github-token in `missing_context` of {named}\n\n{REPLACE} {REDACT}"
-    )
-    assert "What was missing: the key is `[REDACTED]`" in told.out
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "field",
     [
@@ -312,48 +214,6 @@ def test_no_field_lets_a_secret_out_in_any_form(
             told = report(range, *([option] if option != "--staged" else []))
             assert told.code in (0, 1)
             assert "REDACTED" in told.out or "github-token" in told.out
-
-
-@pytest.mark.long  # it costs much
-def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, report: Report) -> None:
-    base = written(project, SECRET, a_record("again " + TOKEN))
-    written(project, SECRET, a_record("again " + TOKEN), PLAIN)
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
-    assert told.out.splitlines()[2] == (
-        "Possible secrets from before that are still there: 2. Run `sentinel-memory scan` to see"
-        " where."
-    )
-    write(project, SECRET, a_record("again " + TOKEN), PLAIN)
-    assert report().out.splitlines() == [
-        "**Memory:** nothing changed (records: 3).",
-        "",
-        "Possible secrets from before that are still there: 2. Run `sentinel-memory scan` to see"
-        " where.",
-    ]
-
-
-@pytest.mark.long  # it costs much
-def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_not(
-    project: Path, report: Report
-) -> None:
-    (project / "app" / ".context").mkdir(parents=True)
-    old = project / "app" / LOG
-    old.write_bytes(SECRET.to_line())
-    commit(project)
-    base = head(project)
-    other = a_record("another " + TOKEN)
-    old.write_bytes(SECRET.to_line() + other.to_line())
-    commit(project)
-    bad = head(project)
-    old.write_bytes(SECRET.to_line())
-    git(project, "mv", "app/.context", ".context")
-    commit(project)
-    written(project, PLAIN)
-    told = report(f"{base}..HEAD")
-    refused = told.part("Do not merge").splitlines()
-    assert len([line for line in refused if line.startswith("- ")]) == 1
-    assert refused[0].startswith(f"- commit `{bad[:10]}`: `app/{LOG}:2`: github-token")
 
 
 @pytest.mark.long  # it costs much
@@ -395,70 +255,6 @@ def test_a_forged_record_with_the_token_of_another_is_a_change(
     )
 
 
-@pytest.mark.long  # it costs much
-def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
-    project: Path, report: Report
-) -> None:
-    store = saving(project)
-    for gap in ("one", "two"):
-        store.upsert_log(a_draft(gap, lesson=f"lesson {gap}"))
-    commit(project)
-    base, tokens = head(project), tokens_of(project)
-    store.upsert_log(a_draft("three", lesson="lesson three"))
-    commit(project)
-    tokens = tokens_of(project)
-    compact("all of it")(project)
-    commit(project)
-    told = report(f"{base}..HEAD")
-    assert told.first == "**Memory:** 3 records compacted."
-    principle = store.read_all()[0]
-    folded = [
-        line
-        for name, token in zip(("one", "two", "three"), tokens, strict=True)
-        for line in (f"  - lesson {name}\\", f"    `{token}` (payment)")
-    ]
-    assert told.part("Compacted").splitlines() == [
-        "#### payment",
-        "",
-        "- all of it",
-        f"  - principle `{principle.token}`",
-        "",
-        "  <details>",
-        "  <summary>Replaced: 3</summary>",
-        "",
-        *folded,
-        "",
-        "  </details>",
-    ]
-    # Without the commits between, only what is kept beside the log knows what the third one said.
-    without_side_file(project)
-    assert "  - In none of the versions read: 1." in report(base).out
-
-
-@pytest.mark.long  # it costs much
-def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    one, two = store_of(app).read_all()
-    compact("a sum")(app)
-    commit(app)
-    principle = store_of(app).read_all()[0]
-    store_of(app, LATER).bring_back([one])
-    assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
-    store_of(app, LATER).bring_back([two], instead_of=principle.token)
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 records brought back."
-    back = [f"`{it.token}` (payment)" for it in store_of(app).read_all()]
-    assert [line.strip() for line in told.part("Compaction undone").splitlines() if line] == [
-        *("#### payment", f"- {principle.lesson}", f"- principle `{principle.token}`"),
-        *("<details>", "<summary>Brought back: 2</summary>"),
-        *(f"- {one.lesson}\\", back[0], f"- {two.lesson}\\", back[1]),
-        "</details>",
-    ]
-    assert "### Removed" not in told.out and "### Lessons added" not in told.out
-
-
 def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     project: Path, report: Report
 ) -> None:
@@ -475,53 +271,7 @@ def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     assert "In none of the versions" not in told.out
 
 
-@pytest.mark.long  # it costs much
-def test_an_original_that_is_back_beside_its_principle_is_told_as_hidden(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    originals = path_of(app).read_bytes()
-    compact("a sum")(app)
-    commit(app)
-    base = head(app)
-    path_of(app).write_bytes(originals + path_of(app).read_bytes())
-    commit(app)
-    told = report(f"{base}..HEAD", "--project", str(app))
-    assert told.code == 1
-    assert told.first == "**Memory:** 2 damaged lines."
-    assert ".context/memory_log.jsonl:1`: this record is no longer shown" in told.out
-
-
-@pytest.mark.long  # it costs much
-def test_one_line_that_hides_a_whole_memory_is_told_line_by_line(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two", "three")
-    commit(app)
-    base = head(app)
-    line = a_record("", type="principle", lesson="x", now="2026-05-01T00:00:00+00:00")
-    line = replace(line, source_ids=tuple(it.token for it in store_of(app).read_all()))
-    path_of(app).write_bytes(path_of(app).read_bytes() + line.to_line())
-    commit(app)
-    told = report(f"{base}..HEAD", "--project", str(app))
-    assert told.code == 1
-    assert told.out.count("this record is no longer shown") == 3
-
-
-def test_two_versions_of_one_gap_are_told(project: Path, report: Report) -> None:
-    write(project, PLAIN, replace(PLAIN, lesson="in other words"))
-    assert "Gaps with several versions" in report().out
-
-
 # 7 and the forms.
-
-
-def test_a_compaction_that_is_due_is_said(
-    project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(project, PLAIN, a_record("two"))
-    monkeypatch.setenv("SENTINEL_MEMORY_THRESHOLD", "1")
-    assert report().out.splitlines()[-1] == ("Records: 2, threshold: 1. Compaction is due.")
 
 
 @pytest.mark.long  # it costs much
@@ -658,11 +408,6 @@ ONE = a_record("one", lesson="lesson one")
 UNKNOWN = "  - In none of the versions read: 1."
 
 
-def original(gap: str, indent: str = "  ") -> list[str]:
-    token = a_record(gap, lesson=f"lesson {gap}").token
-    return [f"{indent}- lesson {gap}\\", f"{indent}  `{token}` (payment)"]
-
-
 def merged(project: Path, *gaps: str) -> str:
     """The commit of one gap, after which others came and a principle replaced them all."""
     base = written(project, ONE)
@@ -670,43 +415,6 @@ def merged(project: Path, *gaps: str) -> str:
         store_of(project).upsert_log(a_draft(gap, lesson=f"lesson {gap}"))
     compact("all of it")(project)
     return base
-
-
-def folded(out: str) -> list[str]:
-    """What stands in the folded part of the report."""
-    lines = [line for line in out.splitlines() if line]
-    return lines[lines.index("  <details>") + 1 : lines.index("  </details>")]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("how", ["file", "staged", "range"])
-def test_originals_that_git_never_had_are_shown_as_kept_here(
-    how: str, project: Path, report: Report
-) -> None:
-    base = merged(project, "two", "three")
-    git(project, "add", "--all")
-    if how == "range":
-        commit(project)
-    words = {"file": (), "staged": ("--staged",), "range": (f"{base}..HEAD",)}[how]
-    told = report(*words)
-    assert (told.code, told.first) == (0, "**Memory:** 3 records compacted.")
-    assert folded(told.out) == [
-        "  <summary>Replaced: 3</summary>",
-        *original("one"),
-        "  - In none of the versions read, but kept beside the log on this machine: 2.",
-        *original("two", "    "),
-        *original("three", "    "),
-    ]
-
-
-@pytest.mark.long
-def test_it_is_said_in_korean(
-    project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    merged(project, "two")
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    kept = "  - 살펴본 어느 버전에도 없지만 이 컴퓨터의 로그 옆에 보관된 것 1건."
-    assert kept in report().out.splitlines()
 
 
 @pytest.mark.long
@@ -734,17 +442,11 @@ def test_a_version_that_git_shows_is_not_taken_from_beside_the_log(
     line = Replaced(record=forged, token=ONE.token, at=NOW).to_line()
     store_of(project).replaced_path.write_bytes(line)
     for words in ((), (base,)):
-        assert folded(report(*words).out) == ["  <summary>Replaced: 1</summary>", *original("one")]
-
-
-@pytest.mark.long
-def test_a_file_that_git_tracks_counts_for_nothing(project: Path, report: Report) -> None:
-    """Whoever made the branch would say what was replaced."""
-    base = merged(project, "two")
-    git(project, "add", "--force", ".context/memory_log.replaced.jsonl")
-    commit(project)
-    told = report(f"{base}..HEAD")
-    assert folded(told.out) == ["  <summary>Replaced: 2</summary>", *original("one"), UNKNOWN]
+        assert report(*words).folded == [
+            "  <summary>Replaced: 1</summary>",
+            "  - lesson one\\",
+            f"    `{ONE.token}` (payment)",
+        ]
 
 
 @pytest.mark.long  # it costs much
@@ -762,20 +464,7 @@ def test_what_is_no_such_file_holds_no_report_up(kind: str, project: Path, repor
     else:
         side.write_bytes(b"\xff\x00 torn\n" + data[: len(data) // 2])
     told = report()
-    assert (told.code, folded(told.out)[-1]) == (0, UNKNOWN)
-
-
-def test_no_secret_is_shown_of_what_is_kept(project: Path, report: Report) -> None:
-    written(project, ONE)
-    secret = replace(a_record("two"), lesson=f"the key is {TOKEN}")
-    with store_of(project).path.open("ab") as file:
-        file.write(secret.to_line())
-    compact("all of it")(project)
-    told = report()
-    assert "    - the key is `[REDACTED]`\\" in told.out.splitlines()
-    [now] = saved(project)
-    assert secret.token in now.source_ids
-    assert f"      `{secret.token}` (payment)" in told.out.splitlines()
+    assert (told.code, told.folded[-1]) == (0, UNKNOWN)
 
 
 @pytest.mark.long
