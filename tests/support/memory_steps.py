@@ -33,19 +33,21 @@ class MemorySteps:
     commit is `${c0}`, `${s0}` by its first ten digits and `${m0}` by the minute of its author.
     """
 
+    filled_later: frozenset[str] = frozenset()  # steps that fill in facts themselves
+
     def __init__(
         self, project: Path, monkeypatch: pytest.MonkeyPatch, facts: dict[str, str]
     ) -> None:
         self._project, self._monkeypatch, self._facts = project, monkeypatch, dict(facts)
         self._tokens, self._commits = list[str](), 0
+        self._name_tokens()
 
     def live(self, name: str, *arguments: Any) -> None:
         """Carry out one step; what it says of facts is filled in before."""
-        getattr(self, name)(*map(self._filled, arguments))
-        for record in saved(self._project) if path_of(self._project).is_file() else []:
-            if record.token not in self._tokens:
-                self._facts[f"t{len(self._tokens)}"] = record.token
-                self._tokens.append(record.token)
+        if name not in self.filled_later:
+            arguments = tuple(map(self._filled, arguments))
+        getattr(self, name)(*arguments)
+        self._name_tokens()
 
     def written(self, *parts: str | dict[str, Any]) -> None:
         """A file of these lines and records, in a commit."""
@@ -72,7 +74,10 @@ class MemorySteps:
     def ruled(self, lesson: str, topic: str) -> None:
         store_of(self._project, LATER).upsert_log(a_principle(lesson, topic=topic))
 
-    def compacted(self, lesson: str, *gaps: str, now: str = LATER) -> None:
+    def compacted(self, lesson: str, *gaps: str) -> None:
+        self.compacted_at(LATER, lesson, *gaps)
+
+    def compacted_at(self, now: str, lesson: str, *gaps: str) -> None:
         compact(lesson, *gaps, now=now)(self._project)
 
     def renamed(self, old: str, new: str, join: bool = False) -> None:
@@ -118,6 +123,14 @@ class MemorySteps:
         """The repository once more, beside it."""
         copied(self._project, self._project.parent / folder)
 
+    def elsewhere(self, folder: str) -> None:
+        """All that follows in an empty folder beside the project."""
+        self._project = self._project.parent / folder
+        self._project.mkdir()
+
+    def file(self, name: str, text: str) -> None:
+        (self._project / name).write_text(text, encoding="utf-8", newline="\n")
+
     def inside(self, folder: str, *step: Any) -> None:
         """One step in another folder, seen from the project."""
         project, self._project = self._project, (self._project / folder).resolve()
@@ -129,6 +142,12 @@ class MemorySteps:
 
     def environment(self, name: str, value: str) -> None:
         self._monkeypatch.setenv(name, value)
+
+    def _name_tokens(self) -> None:
+        for record in saved(self._project) if path_of(self._project).is_file() else []:
+            if record.token not in self._tokens:
+                self._facts[f"t{len(self._tokens)}"] = record.token
+                self._tokens.append(record.token)
 
     def _name_commit(self, revision: str) -> None:
         name, moment = git(self._project, "log", "-1", "--format=%H%n%aI", revision).split()
@@ -160,5 +179,7 @@ def _lines(parts: Iterable[str | dict[str, Any]]) -> list[bytes | Record]:
 
 
 def _record(gap: str, lesson: str = a_draft().lesson, type: str = "log", **changed: Any) -> Record:
-    fields = {key: tuple(it) if isinstance(it, list) else it for key, it in changed.items()}
+    fields: dict[str, Any] = {
+        key: tuple(it) if isinstance(it, list) else it for key, it in changed.items()
+    }
     return replace(a_record(gap, lesson=lesson, type=type, now=NOW), **fields)
