@@ -92,10 +92,9 @@ class MemorySteps:
     def deleted_gap(self, gap: str) -> None:
         store_of(self._project).delete_by_ids(tokens_of(self._project, gap))
 
-    def brought_back(self, record: dict[str, Any], principle: str | None = None) -> None:
+    def brought_back(self, record: dict[str, Any], principle: str = "") -> None:
         """A record, beside the principle that replaced it or in the place of that."""
-        store = store_of(self._project, LATER)
-        store.bring_back([_record(**record)], **({"instead_of": principle} if principle else {}))
+        store_of(self._project, LATER).bring_back([_record(**record)], instead_of=principle)
 
     def edited(self, old: str, new: str) -> None:
         """Every place where the file says this, by hand."""
