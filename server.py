@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic.json_schema import SkipJsonSchema
 
 from core.cancellation import Cancellation
+from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
 from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
 from core.lessons.compaction import (
@@ -64,7 +65,6 @@ from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_IN
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND
-from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget, printable
 from protocol.arguments import Text, Tokens, no_flag

@@ -18,8 +18,8 @@ from peers import INSTALLED, OTHERS, Peer
 from process import Refused, ServerProcess
 from ranking import Labelled, Question, labelled_sets, ndcg_at_10
 
+from core.config import Settings
 from core.lessons.record import Draft
-from core.settings import Settings
 from core.text.terms import words_of
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of

@@ -29,8 +29,8 @@ from process import Refused, ServerProcess
 from sessions import start
 from tokens import labelled_records
 
+from core.config import Settings
 from core.lessons.record import utc_now
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of

@@ -31,11 +31,11 @@ from bench import make_project
 from real_changes import RealSet, clone_of, missing, sets
 from real_memories import ROOT, commit_of, git, memory, record
 
+from core.config import Settings
 from core.lessons.briefing import Briefing, prompt_briefing, session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.task import Work, by_work, for_prompt
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 
 SIZES = (50, 200, 1_000)

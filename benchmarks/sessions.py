@@ -27,7 +27,7 @@ from bench import ECHO, SERVER, Row
 from process import ServerProcess, processor_s
 from tokens import labelled_records, tokenizer
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.session import Session
 from rooms.sessions.store import insert, open_sessions
 from tests.support.session_samples import sample_sessions

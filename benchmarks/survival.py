@@ -18,11 +18,10 @@ from pathlib import Path
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, read_settings
 from core.lessons.answer import Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.settings import read_settings
 from core.store import MemoryStore
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -31,10 +31,10 @@ from process import resident_mb
 from team_load import MARK_CHARS, MIX, CallError, HttpWire, Tally, load
 from team_rows import AGENTS, fragments
 
+from core.config import DEFAULT_AGENT
 from core.lessons.record import utc_now
 from core.postgres.pool import Pool
 from core.postgres.server import server_of
-from core.settings import DEFAULT_AGENT
 from http_server.papers_here import keys_of, papers_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.rows import values_of

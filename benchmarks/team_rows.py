@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from tokens import labelled_records
 
-from core.settings import DEFAULT_AGENT
+from core.config import DEFAULT_AGENT
 from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.kinds import KINDS, TYPES

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from commands.clients.rules_files import BLOCK
 from commands.clients.table import TOOLS
 from commands.documents.marked_block import with_block
+from core.config import read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
@@ -36,7 +37,6 @@ from core.lessons.rules import (
 )
 from core.lessons.selection import records_within
 from core.messages import Language
-from core.settings import read_settings
 from core.text.plain import Budget, estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -19,9 +19,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from core.config import CONTEXT_DIRECTORY
 from core.errors import LogMissingError, SentinelError
 from core.messages import say
-from core.project import CONTEXT_DIRECTORY
 from core.text.plain import normal_form
 
 TIMEOUT_S = 120

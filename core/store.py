@@ -7,6 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.config import (
+    CONTEXT_DIRECTORY,
+    DEFAULTS,
+    LOG_NAME,
+    Project,
+    Settings,
+    read_settings,
+)
 from core.errors import DiskError, RefusedError
 from core.lessons.changes import NOTHING, Fate, Outcome, add, bring_back, delete, select, upsert
 from core.lessons.encodings import begins_like_utf_16
@@ -22,8 +30,6 @@ from core.lessons.incoming import (
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import tell
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
-from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
@@ -203,7 +209,7 @@ class MemoryStore(LogUpkeep):
         self,
         path: Path,
         *,
-        lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
+        lock_timeout_s: float = DEFAULTS.lock_timeout_s,
         cancellation: Cancellation = NO_CANCELLATION,
         strict: bool = False,
         now: Callable[[], str] = utc_now,

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk.database import DatabaseError
 from core.errors import RefusedError
 from core.notices import shown
 from core.sanitizer import has_secret
-from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from http_server.papers import Paper, Papers, hash_of
 
 PREFIX = "smk_"

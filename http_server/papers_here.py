@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import is_server, server_of
-from core.project import FRAGMENTS_PLACE, data_directory
 from http_server.keys import HttpServerError, Keys, master_of
 from http_server.papers import Papers
 from http_server.papers_sqlite import FILE_NAME, SqlitePapers

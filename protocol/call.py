@@ -20,12 +20,11 @@ from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import get_context
 
 from core import notices
+from core.config import Project, Settings, find_project, no_project_kind, read_settings
 from core.errors import RefusedError, SentinelError, placeless
 from core.messages import say
 from core.notices import LOGGER
 from core.program import SERVER
-from core.project import Project, find_project, no_project_kind
-from core.settings import Settings, read_settings
 from core.text.plain import one_line
 
 PROCESS = os.urandom(8).hex()  # over stdio a session is a process

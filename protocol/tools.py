@@ -19,8 +19,8 @@ from fastmcp.utilities.versions import VersionSpec
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError as ArgumentError
 
+from core.config import read_settings
 from core.messages import say
-from core.settings import read_settings
 from core.text.plain import Budget
 from protocol.arguments import argument_sentence
 from protocol.call import RequestError, with_sentences

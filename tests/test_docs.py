@@ -11,6 +11,12 @@ from fastmcp import Client
 
 import cli
 import server
+from core.config import (
+    DEFAULT_BUDGET_CHARS,
+    LOG_NAME,
+    VARIABLES,
+    Settings,
+)
 from core.guard.rules import Rule
 from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
@@ -29,15 +35,7 @@ from core.lessons.record import (
     record_id,
 )
 from core.lessons.rules import INSTRUCTIONS, rules
-from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
-from core.settings import (
-    DEFAULT_BUDGET_CHARS,
-    DEFAULT_BUDGET_TOKENS,
-    DEFAULT_HOOK_TOKENS,
-    DEFAULT_LOCK_TIMEOUT_S,
-    DEFAULT_THRESHOLD,
-)
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
@@ -61,9 +59,9 @@ TEXTS = [*DOCUMENTS, *(f"{path.relative_to(ROOT)}" for path in sorted(WORDS))]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
     "SENTINEL_MEMORY_LANG": "en",
-    "SENTINEL_MEMORY_BUDGET": DEFAULT_BUDGET_TOKENS,
-    "SENTINEL_MEMORY_HOOK_BUDGET": DEFAULT_HOOK_TOKENS,
-    "SENTINEL_MEMORY_LOCK_TIMEOUT_S": DEFAULT_LOCK_TIMEOUT_S,
+    "SENTINEL_MEMORY_BUDGET": Settings().budget_tokens,
+    "SENTINEL_MEMORY_HOOK_BUDGET": Settings().hook_tokens,
+    "SENTINEL_MEMORY_LOCK_TIMEOUT_S": Settings().lock_timeout_s,
 }
 
 
@@ -126,10 +124,10 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
     for field, numbers in limits.items():
         assert numbers_of(rows[field].replace("UTF-8", "")) == [f"{it:,}" for it in numbers]
     assert MOST_LINE_BYTES == 2**20  # "1 MiB"
-    [records] = [cell for cell in rows.values() if str(DEFAULT_THRESHOLD) in numbers_of(cell)]
-    assert str(DEFAULT_THRESHOLD + 1) in numbers_of(records)
+    [records] = [cell for cell in rows.values() if str(Settings().threshold) in numbers_of(cell)]
+    assert str(Settings().threshold + 1) in numbers_of(records)
     [answer] = [cell for cell in rows.values() if f"{DEFAULT_BUDGET_CHARS:,}" in cell]
-    assert f"{DEFAULT_BUDGET_TOKENS:,}" in answer
+    assert f"{Settings().budget_tokens:,}" in answer
 
 
 @pytest.mark.parametrize("name", REFERENCES)

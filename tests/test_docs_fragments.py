@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.fragments.fragments import ACTIONS
-from core.project import FRAGMENTS_PLACE
-from core.settings import NAME_CHARS
+from core.config import FRAGMENTS_PLACE, NAME_CHARS
 from core.text import shares
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from commands.clients.table import TOOLS
-from core.settings import ROOMS
+from core.config import ROOMS
 from tests.support.documents import names_in, rows_of, text_of
 from tests.support.stdio_client import ROOT
 

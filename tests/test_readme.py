@@ -8,9 +8,8 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.terminal.columns import cells
+from core.config import Project, Settings
 from core.lessons.record import Draft, Record, parse_line, record_id
-from core.project import Project
-from core.settings import Settings
 from core.store import open_store
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.documents import blocks, text_of

@@ -27,8 +27,7 @@ from commands.clients.machine import (
 )
 from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place, Takes
 from commands.documents.json_tree import check_taken, strict_json
-from core.project import VARIABLES, find_project
-from core.settings import read_settings
+from core.config import VARIABLES, find_project, read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

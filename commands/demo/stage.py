@@ -14,9 +14,9 @@ from typing import Any, TextIO
 from commands.terminal.columns import broken, cells, fitted, wrapped
 from commands.terminal.screen import screen_here
 from core import git
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 from core.errors import SentinelError
 from core.messages import LANG_VARIABLE, language, say
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 
 SERVER = Path(__file__).resolve().parents[2] / "server.py"
 CLI_FILE = SERVER.with_name("cli.py")

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from commands.doctor.mending import cli_line, line_of
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS, LOCK_SUFFIX
 from core.lessons.upkeep.health import Finding
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 
 MOST_FOLDERS = 50_000  # some 10 µs each
 MOST_NAMED = 8

@@ -14,8 +14,8 @@ from commands.setup.here import (
     trace_of,
 )
 from commands.setup.hooks import command_line
+from core.config import CONTEXT_DIRECTORY, Project, no_project_kind
 from core.messages import Facts
-from core.project import CONTEXT_DIRECTORY, Project, no_project_kind
 
 
 def line_of(*words: str) -> str:

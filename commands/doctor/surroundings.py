@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from commands.doctor.memories import other_memories
+from core.config import Project
 from core.disk.files import held, is_odd
 from core.errors import BusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
-from core.project import Project
 from core.store import MemoryStore
 
 MOUNTS = Path("/proc/self/mounts")

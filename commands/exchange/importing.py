@@ -36,6 +36,7 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
+from core.config import find_project
 from core.lessons.answer import is_required
 from core.lessons.changes import Outcome
 from core.lessons.incoming import Offer
@@ -45,7 +46,6 @@ from core.lessons.record_text import warning
 from core.lessons.similar_topics import similar_to, worth_using
 from core.messages import say
 from core.parser import add_project
-from core.project import find_project
 
 MOST_SIMILAR = 3
 _ZIP = b"PK\3\4"  # with which such a file begins

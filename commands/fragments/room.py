@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from commands.terminal.console import explain, settings_here
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain, warn
+from core.config import Settings
 from core.errors import RefusedError
 from core.messages import say
-from core.settings import Settings
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.fragments.fragment import Fragment

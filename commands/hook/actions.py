@@ -13,8 +13,7 @@ from commands.clients.events import MOST_PATH_CHARS, Moment, event_of, paths_ins
 from commands.clients.outcomes import Edit, Outcome, read_outcome
 from commands.clients.table import RECORDING
 from commands.hook.given import is_of_another, project_of
-from core.project import CONTEXT_DIRECTORY, Project, safe_file_name
-from core.settings import read_settings
+from core.config import CONTEXT_DIRECTORY, Project, read_settings, safe_file_name
 from rooms.sessions.actions.recording import Caller, Deed, record, record_save
 
 _MOST_NAME_CHARS = 80  # of a conversation, as the client names it

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from core.config import CONTEXT_DIRECTORY
 from core.git import WorkTree
-from core.project import CONTEXT_DIRECTORY
 
 MOST_HUNKS = 100  # of one commit: what changes more is no work of one session
 MOST_HUNK_CHARS, MOST_LINE_BYTES = 20_000, 4_000

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commands.clients.events import EVENTS, HOOKS, Moment, folder_of
-from core.project import CONTEXT_DIRECTORY, Project, find_project
+from core.config import CONTEXT_DIRECTORY, Project, find_project
 
 MOST_BYTES = 32_000_000
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell

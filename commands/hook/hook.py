@@ -40,6 +40,7 @@ from commands.hook.given import (
     payload_here,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings, state_directory
 from core.disk.links import read_plain
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
@@ -47,8 +48,6 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.selection import is_usable
 from core.messages import Facts, has_sentence, language_of, say, speaking
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, state_directory
-from core.settings import Settings, read_settings
 from core.text.plain import estimate_tokens, one_line
 
 if TYPE_CHECKING:

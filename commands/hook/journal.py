@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.project import safe_file_name
+from core.config import safe_file_name
 
 if TYPE_CHECKING:
     from core.lessons.record import Record

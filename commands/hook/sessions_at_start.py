@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from sqlite3 import Error
 
+from core.config import Settings
 from core.errors import SentinelError
 from core.lessons.briefing import Briefing
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 
 

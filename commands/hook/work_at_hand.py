@@ -13,9 +13,9 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.config import CONTEXT_DIRECTORY
 from core.git import HistoryError, WorkTree
 from core.lessons.task import MOST_FILES, Work
-from core.project import CONTEXT_DIRECTORY
 
 WAIT_S = 1
 MOST_COMMITS = 5

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from commands.report.comparison import Comparison, Entry, compare
 from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
+from core.config import Settings
 from core.guard.injection import marks_of
 from core.lessons.answer import Frame
 from core.lessons.compaction import Need, group_by_topic, need_for
@@ -17,7 +18,6 @@ from core.lessons.counts import whole_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import find, values_in
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"

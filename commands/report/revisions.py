@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commands.scan.findings import Found, fresh_lines, in_lines
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.encodings import begins_like_utf_16
 from core.lessons.history import own_commits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 
 INDEX, WORK_TREE = "index", "work tree"

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from commands.terminal.safe_text import plain
+from core.config import LOG_NAME
 from core.disk.files import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
@@ -22,7 +23,6 @@ from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, Looked, look
-from core.project import LOG_NAME
 from core.sanitizer import find, has_secret, safe
 
 MOST_BYTES = 5_000_000

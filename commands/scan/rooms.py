@@ -13,8 +13,8 @@ from commands.scan.lines import INDENT, shown_path
 from commands.terminal.console import Opened
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain
+from core.config import FRAGMENTS_PLACE
 from core.messages import say
-from core.project import FRAGMENTS_PLACE
 
 if TYPE_CHECKING:
     from core.room.redaction import Held, Redaction

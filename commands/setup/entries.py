@@ -32,9 +32,8 @@ from commands.setup.files import (
 )
 from commands.setup.levels import at_level
 from commands.setup.rooms import option_for, rooms_in, variables_of
+from core.config import DEFAULT_ROOMS, ROOMS, find_project
 from core.messages import Facts
-from core.project import find_project
-from core.settings import DEFAULT_ROOMS, ROOMS
 
 Keys = tuple[str, ...]
 COMMAND = ("command", "args")

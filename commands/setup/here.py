@@ -14,8 +14,8 @@ from commands.clients.events import COMPLAINT
 from commands.clients.machine import Machine, is_passing, machine_of
 from commands.clients.table import CLIENTS, COMMANDS, Client
 from commands.setup.files import Installation, Tree
+from core.config import CONTEXT_DIRECTORY, Project
 from core.git import HistoryError, WorkTree
-from core.project import CONTEXT_DIRECTORY, Project
 
 HERE = Path(__file__).resolve().parents[2]
 SERVER = HERE / "server.py"

@@ -11,8 +11,8 @@ from commands.clients.table import (
     Place,
 )
 from commands.setup.files import Level
+from core.config import CONTEXT_DIRECTORY
 from core.lessons.file import COMPANIONS
-from core.project import CONTEXT_DIRECTORY
 
 
 def at_level(client: Client, level: Level) -> Client | None:

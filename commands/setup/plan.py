@@ -34,8 +34,8 @@ from commands.setup.levels import at_level, machine_files
 from commands.setup.remote.entry import plan_remote, remote_rooms
 from commands.setup.rooms import idle_events, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.lessons.file import COMPANIONS
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 MARK = "# sentinel-memory setup"  # in the list that git has for one machine
 _SIGN = re.compile(r"[\\*?\[]|\A[#!]| \Z")

@@ -8,10 +8,9 @@ from commands.clients.machine import entry_line, expander, script_at, value_of
 from commands.clients.table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
 from commands.terminal.printing import print_lines
+from core.config import DEFAULT_ROOMS, FRAGMENTS_PLACE, ROOMS_VARIABLE, read_rooms
 from core.errors import RefusedError
 from core.messages import has_sentence, say
-from core.project import FRAGMENTS_PLACE
-from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
 
 OPTION = "--rooms"
 # What one room alone keeps, or asks for by the names of its tools.

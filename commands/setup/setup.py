@@ -46,10 +46,10 @@ from commands.terminal.console import (
 from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
+from core.config import Project
 from core.errors import SentinelError
 from core.messages import Facts, has_sentence, language, language_of, say
 from core.parser import add_project, one_of
-from core.project import Project
 
 KEYS = [client.key for client in CLIENTS]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from commands.stats.parts import Page
 from commands.terminal.rooms_here import has_fragments
 from commands.terminal.safe_text import plain
+from core.config import Settings
 from core.lessons.record_text import day_of
 from core.messages import say
 from core.sanitizer import safe
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from rooms.fragments.upkeep.statistics import Statistics

@@ -8,9 +8,9 @@ from commands.stats.figures import Stats
 from commands.stats.fragments import FragmentStats, listed
 from commands.stats.parts import Page
 from commands.terminal.rooms_here import has_sessions
+from core.config import Settings
 from core.messages import say
 from core.sanitizer import safe
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from rooms.sessions.search.statistics import Effect, Statistics

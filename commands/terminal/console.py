@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commands.terminal.safe_text import complain, warn
+from core.config import Project, Settings, find_project, read_settings
 from core.messages import language, say
 from core.program import CLI
-from core.project import Project, find_project
-from core.settings import Settings, read_settings
 from core.store import MemoryStore, open_store
 
 STDOUT = "-"

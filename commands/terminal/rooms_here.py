@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, data_directory, find_project
+from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, data_directory, find_project
 
 FILE_NAME = "memory.db"  # as in rooms.fragments.config
 FOLDER = "sessions"  # of their settings, wherever their database is

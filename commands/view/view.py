@@ -24,6 +24,7 @@ from commands.terminal.safe_text import plain, warn
 from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
 from commands.view.page import page_of
+from core.config import state_directory
 from core.disk.files import reason_of
 from core.errors import DiskError
 from core.lessons.answer import Frame
@@ -31,7 +32,6 @@ from core.lessons.record import utc_now
 from core.messages import say
 from core.parser import add_project
 from core.program import CLI, version
-from core.project import state_directory
 
 NAME = "view.html"
 

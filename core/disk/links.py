@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from core.config import CONTEXT_DIRECTORY, no_project_kind
 from core.errors import LogReadError, link_error
-from core.project import CONTEXT_DIRECTORY, no_project_kind
 
 LOG_SUFFIX = ".jsonl"
 _OURS = (".gitignore", ".gitattributes")

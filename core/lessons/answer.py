@@ -7,6 +7,7 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
+from core.config import Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
 from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
@@ -20,7 +21,6 @@ from core.lessons.selection import (
     that_fit,
 )
 from core.messages import Facts, say
-from core.settings import Settings
 from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import is_source_code, scope_of
 

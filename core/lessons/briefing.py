@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from core.config import Settings
 from core.guard.injection import may_have_marks, shown_marks
 from core.lessons.answer import TOPICS_SHOWN, Frame, notes, topic_line
 from core.lessons.log import MemoryLog
@@ -15,7 +16,6 @@ from core.lessons.record import Record, seconds_of
 from core.lessons.record_text import block_of, headed_block
 from core.lessons.selection import MOST_MISSED, is_harmless, is_usable, that_fit
 from core.messages import say
-from core.settings import Settings
 from core.text.plain import Budget, one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, literal
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import topic_text
 from core.lessons.upkeep.replaced import Replaced
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 EVERYWHERE = ("--all", "--reflog")
 SEARCHED_IDS = 200  # more would make a command line that Windows refuses

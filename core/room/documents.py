@@ -19,10 +19,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from core.config import CONTEXT_DIRECTORY
 from core.disk.files import prepared, reason_of, rename, sync_directory
 from core.errors import SentinelError
 from core.messages import language
-from core.project import CONTEXT_DIRECTORY
 from core.text.plain import LINE_ENDS, one_line, printable
 
 # What clients read as instructions: a document with texts of a memory is none.

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.config import DEFAULT_AGENT
 from core.messages import say
-from core.settings import DEFAULT_AGENT
 from http_server.access.tries import Allowance
 from http_server.keys import Credential
 from http_server.serving.answers import RETRY, note, of_failure, refusal, refused, rpc_error

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.postgres.server import Server, is_server, server_of
-from core.project import FRAGMENTS_PLACE, data_directory
+from core.config import FRAGMENTS_PLACE, data_directory
 from core.room.json_values import (
+from core.config import FRAGMENTS_PLACE, data_directory
     CONFIG_NAME,
     Expected,
     Keys,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.settings import DEFAULT_AGENT
+from core.config import DEFAULT_AGENT
 from core.text.plain import normal_form
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation, Tier
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from core.disk.files import make_directory, reason_of
 from core.disk.links import way_out
-from core.project import CONTEXT_DIRECTORY
+from core.config import CONTEXT_DIRECTORY
 from core.room.json_values import (
+from core.config import CONTEXT_DIRECTORY
     CONFIG_NAME,
     TEXTS,
     TRUTH,

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.project import CONTEXT_DIRECTORY
+from core.config import CONTEXT_DIRECTORY
 from protocol.stdio import AnswerOutput, RequestInput, UnderWay
 from tests.conftest import StartServer
 from tests.support.cli_process import Run

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from commands.clients.table import TOOLS
+from core.config import ROOMS
 from core.messages import Facts
-from core.settings import ROOMS
 from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import sentence

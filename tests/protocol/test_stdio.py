@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.lessons.record import Draft
 from core.lessons.rules import INSTRUCTIONS
 from core.messages import Facts, Language
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from server import VERSION
 from tests.conftest import StartServer

@@ -11,8 +11,8 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
+from core.config import Settings
 from core.lessons.record import Draft, Record, record_id
-from core.settings import Settings
 from rooms.fragments.fragment import Fragment, Link
 from rooms.fragments.room import open_room
 from rooms.sessions.session import Approach, Decision

@@ -26,9 +26,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import SentinelError
 from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Change, LogFile
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 

@@ -8,11 +8,11 @@ from commands.view.fragments.section import part_of
 from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.part import Part
+from core.config import Settings
 from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
-from core.settings import Settings
 from rooms.fragments.fragment import Fragment, Link, Version
 from rooms.fragments.kinds import Relation
 from tests.support.fragment_samples import LINKS, sample_fragments

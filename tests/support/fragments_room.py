@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Engine, Wanted
 from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.session import Approach, Draft, Session
 from rooms.sessions.store import SessionStore, insert, open_sessions
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.config import Settings
 from core.disk.copies import copies_of, flaw_of
-from core.settings import Settings
 from rooms.fragments.config import Config as FragmentsConfig
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room

@@ -7,11 +7,11 @@ from commands.view.page import page_of
 from commands.view.part import Part
 from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
+from core.config import Settings
 from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
-from core.settings import Settings
 from tests.support.samples import LATER
 from tests.support.sentences import in_language
 from tests.support.session_samples import SampleSession

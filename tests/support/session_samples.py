@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
 from rooms.sessions.store import SessionStore, insert, open_sessions

@@ -10,9 +10,9 @@ from commands.clients.machine import Machine, machine_of
 from commands.setup.files import Installation, Job, Level, Tree
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan
+from core.config import CONTEXT_DIRECTORY
 from core.lessons.rules import rules
 from core.messages import Language
-from core.project import CONTEXT_DIRECTORY
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "data" / "setup"
 WITH_SESSIONS = "lessons", "sessions"

@@ -7,11 +7,11 @@ import pytest
 
 from commands.view.html import page_html
 from commands.view.page import page_of
+from core.config import Settings
 from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
-from core.settings import Settings
 from tests.support.headless import Browser, found
 from tests.support.samples import LATER
 from tests.support.sentences import in_language

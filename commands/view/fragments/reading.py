@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.engine import Reading, Wanted, pages_of
 from rooms.fragments.fragment import Fragment, Link, Version
 from rooms.fragments.room import open_room

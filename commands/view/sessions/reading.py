@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from commands.view.sessions.collection import Found
+from core.config import Settings
 from core.lessons.record_text import day_of
-from core.settings import Settings
 from rooms.sessions.rows import ACTION_COLUMNS, action_of, sessions_where
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import exist_in, open_sessions

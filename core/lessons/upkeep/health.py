@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
+from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answer import is_required
 from core.lessons.encodings import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog
@@ -25,8 +26,6 @@ from core.lessons.record import (
     well_typed,
 )
 from core.messages import Facts
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.settings import DEFAULT_THRESHOLD
 
 Severity = Literal["error", "warning", "note"]
 
@@ -54,7 +53,7 @@ class Finding:
     fixable: bool = False
 
 
-def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
+def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) -> list[Finding]:
     """Return everything that somebody should know about these lines, in their order.
 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.

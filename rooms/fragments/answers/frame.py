@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.config import DEFAULT_AGENT, Settings
 from core.lessons.record_text import as_json
 from core.room.one_list import Gather
-from core.settings import DEFAULT_AGENT, Settings
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError

@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from core.config import Settings
 from core.disk.copies import date_of
 from core.disk.database import DatabaseError
 from core.disk.files import reason_of
 from core.lessons.upkeep.health import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server
-from core.settings import Settings
 from core.upkeep.flaws import NotMendedError
 from rooms.fragments.care.health import OTHERS
 from rooms.fragments.config import database_path, database_server

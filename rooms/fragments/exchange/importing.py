@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
+from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.sanitizer import has_secret
-from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.text.plain import SURROGATE, estimate_tokens
 from rooms.fragments.engine import Entry, Reading, Wanted
 from rooms.fragments.errors import FragmentsError

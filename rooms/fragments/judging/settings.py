@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from core.config import data_directory
 from core.errors import SentinelError
-from core.project import data_directory
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import (
     KEY_VARIABLE,

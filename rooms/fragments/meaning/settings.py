@@ -9,8 +9,8 @@ EMBEDDING_DIMENSIONS        sent to it only where set
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from core.config import data_directory
 from core.errors import SentinelError
-from core.project import data_directory
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.address import (
     KEY_VARIABLE,

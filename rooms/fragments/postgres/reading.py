@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.config import DEFAULT_AGENT
 from core.room.full_text import holding_of
-from core.settings import DEFAULT_AGENT
 from core.text.shares import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of

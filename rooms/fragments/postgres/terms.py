@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from core.config import DEFAULT_AGENT
 from core.room.full_text import Extent
-from core.settings import DEFAULT_AGENT
 from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.stored.rows import spelled

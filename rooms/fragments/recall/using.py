@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
 
+from core.config import DEFAULT_AGENT
 from core.disk.database import DatabaseError
-from core.settings import DEFAULT_AGENT
 from rooms.fragments.engine import Writing
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.room import Room

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.settings import NAME_CHARS
+from core.config import NAME_CHARS
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import SITUATION_CHARS, SUGGESTION_CHARS, ToolFeedback
 from rooms.fragments.room import Room, named, writer

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from core.settings import NAME_CHARS
+from core.config import NAME_CHARS
 from core.text.plain import SURROGATE
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoSuchFragmentError, SavingError

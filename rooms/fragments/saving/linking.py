@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.settings import DEFAULT_AGENT
+from core.config import DEFAULT_AGENT
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment, Link, Suspicion

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.notices import warn
-from core.settings import Settings
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.judging.settings import has_judge

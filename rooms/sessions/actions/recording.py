@@ -16,9 +16,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from core.config import state_directory
 from core.disk.database import Database, DatabaseBusyError
 from core.lessons.record import utc_now
-from core.project import state_directory
 from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
 from rooms.sessions.actions.policy import is_recorded
 from rooms.sessions.config import Config, make_folder, read_config

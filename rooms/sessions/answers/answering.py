@@ -9,15 +9,14 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.config import Project, Settings
 from core.errors import SentinelError
 from core.lessons.record import Record
 from core.lessons.record_text import as_json
 from core.messages import say
 from core.program import CLI
-from core.project import Project
 from core.room.full_text import Candidates
 from core.room.one_list import Entry, Gathered
-from core.settings import Settings
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget
 from rooms.sessions.answers import (

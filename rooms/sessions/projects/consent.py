@@ -7,7 +7,7 @@ repository carries can give it.
 import os
 from collections.abc import Mapping
 
-from core.project import state_directory
+from core.config import state_directory
 
 _CONSENT = "sessions-are-shared"
 _GLOBAL = "global.db"

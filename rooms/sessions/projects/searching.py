@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from core.settings import Settings
+from core.config import Settings
 from core.text.ranking import Ranking
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.consent import is_shared, name_of

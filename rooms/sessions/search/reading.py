@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import NamedTuple
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import SessionStore

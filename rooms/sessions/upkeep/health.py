@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.config import Settings
 from core.disk.database import Database, DatabaseDamagedError
 from core.errors import SentinelError
 from core.git import HistoryError, WorkTree
@@ -16,7 +17,6 @@ from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.room.full_text import is_sound
 from core.room.json_values import CONFIG_NAME
-from core.settings import Settings
 from core.upkeep.flaws import flaw_in
 from rooms.sessions.config import FOLDER, config_path, unknown_keys
 from rooms.sessions.errors import SessionsError

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import Settings, find_project
 from core.lessons.record import Record
-from core.project import find_project
-from core.settings import Settings
 from core.store import MemoryStore, open_store
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room

@@ -11,7 +11,7 @@ import pytest
 
 from commands.doctor import surroundings as checkup
 from commands.doctor.lines import text_of
-from core.project import Project
+from core.config import Project
 from core.store import MemoryStore
 from tests.support.doctor_desk import Desk
 from tests.support.samples import a_record

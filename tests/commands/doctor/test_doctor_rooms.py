@@ -155,7 +155,7 @@ def test_hostile_keys_stay_within_their_line(healthy: Desk, room: SessionStore) 
 
 @pytest.mark.long  # it costs much
 def test_dropped_actions_are_counted(healthy: Desk, room: SessionStore) -> None:
-    from core.project import state_directory
+    from core.config import state_directory
     from rooms.sessions.actions.recording import DROPPED
 
     state = Path(state_directory(str(healthy.root), {"SENTINEL_MEMORY_STATE": str(healthy.home)}))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft

@@ -9,7 +9,7 @@ import pytest
 
 from commands.terminal.columns import cells
 from commands.terminal.rooms_here import has_fragments
-from core.settings import Settings
+from core.config import Settings
 from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ConfigError

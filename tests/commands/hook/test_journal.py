@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
-from core.project import state_directory
+from core.config import state_directory
 from tests.support.tables import table
 
 ROWS = table("commands/journal")

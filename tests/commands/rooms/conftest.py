@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.fragments_room import a_room

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commands.terminal.columns import cells
+from core.config import Settings
 from core.messages import Language
-from core.settings import Settings
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions

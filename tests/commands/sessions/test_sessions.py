@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands.terminal.columns import uncoloured
-from core.project import STATE_VARIABLE
-from core.settings import Settings
+from core.config import STATE_VARIABLE, Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
 from rooms.sessions.store import SessionStore, open_sessions

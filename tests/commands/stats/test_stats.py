@@ -13,10 +13,10 @@ import pytest
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.terminal.columns import INDENT, cells, wrapped
+from core.config import state_directory
 from core.lessons.counts import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
 from core.messages import Language
-from core.project import state_directory
 from tests.support.cli_process import GoodRun
 from tests.support.desk import Desk as AnyDesk
 from tests.support.fragment_samples import (

@@ -10,8 +10,8 @@ import pytest
 
 from commands.view.fragments.collection import MOST_TIES, collection_of
 from commands.view.fragments.reading import MOST_VERSIONS, read_fragments
+from core.config import Settings
 from core.messages import Language
-from core.settings import Settings
 from rooms.fragments.errors import ConfigError
 from rooms.fragments.fragment import Fragment, Link, Version
 from rooms.fragments.kinds import RELATIONS, Relation

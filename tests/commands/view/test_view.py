@@ -21,12 +21,11 @@ from hypothesis import strategies as st
 from commands.view.escaping import as_text
 from commands.view.html import page_html
 from commands.view.page import Page, page_of
+from core.config import Settings, state_directory
 from core.lessons.answer import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
-from core.project import state_directory
-from core.settings import Settings
 from server import VERSION
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk as AnyDesk

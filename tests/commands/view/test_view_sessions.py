@@ -11,8 +11,8 @@ from commands.view.sessions import reading
 from commands.view.sessions.collection import MOST_LINKS, collection_of
 from commands.view.sessions.reading import read_sessions
 from commands.view.sessions.section import MOST_OPEN
+from core.config import Settings
 from core.messages import Language
-from core.settings import Settings
 from rooms.sessions.session import (
     Action,
     Approach,

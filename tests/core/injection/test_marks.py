@@ -190,7 +190,7 @@ from core.lessons.answer import Frame
 from core.lessons.compaction import compaction_answer
 from core.lessons.answer import search_answer
 from core.lessons.record import Draft
-from core.settings import Settings
+from core.config import Settings
 from core.store import MemoryStore
 import server
 store, frame = MemoryStore(Path(sys.argv[1])), Frame(project="p", settings=Settings())

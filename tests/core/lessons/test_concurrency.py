@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from core.config import LOG_NAME
 from core.errors import SentinelError
 from core.lessons.file import REPLACED_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft
-from core.project import LOG_NAME
 from core.store import MemoryStore
 from tests.conftest import StartServer
 from tests.support.git_clones import path_of

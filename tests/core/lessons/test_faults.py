@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from core.config import LOG_NAME
 from core.errors import BusyError, DiskError
 from core.lessons.file import LOCK_SUFFIX, LogFile
-from core.project import LOG_NAME
 from core.store import MemoryStore
 from tests import torture
 from tests.support.faults import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.room import Room, open_room
 from tests.support.both_engines import databases as databases
 from tests.support.fragment_tools import offered

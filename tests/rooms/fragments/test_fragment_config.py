@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.project import FRAGMENTS_PLACE
-from core.settings import Settings
+from core.config import FRAGMENTS_PLACE, Settings
 from rooms.fragments.config import (
     Config,
     config_path,
@@ -171,7 +170,7 @@ from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill_in_background
 from rooms.fragments.models import check
 from rooms.fragments.room import open_room
-from core.settings import Settings
+from core.config import Settings
 place = str(Path(sys.argv[1], "memory.db"))
 fill_in_background(open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": place}))
 print(check({}), embedder_of({}), judge_of({}))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.session_tools import Call, calling, offered, refusing
 

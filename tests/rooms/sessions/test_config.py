@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from core.config import Settings
 from core.messages import Language
-from core.settings import Settings
 from rooms.sessions.config import Config, config_path, read_config
 from rooms.sessions.errors import ConfigError, SessionsError
 from rooms.sessions.session import Draft

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from core.config import Settings
 from core.notices import LOGGER
-from core.settings import Settings
 from rooms.sessions.session import Blocker, Draft
 from rooms.sessions.store import SessionStore, delete, open_sessions
 

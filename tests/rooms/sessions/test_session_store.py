@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.config import IGNORED, Config
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
 from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from core.config import Settings
 from core.lessons.answer import Frame, search_answer
 from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
-from core.settings import Settings
 from core.text import ranking
 from core.text.plain import Budget, estimate_tokens
 from tests.support.changes import delete

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.config import Settings
 from core.lessons.briefing import (
     BRIEFING_CHARS,
     MOST_AT_A_PROMPT,
@@ -20,7 +21,6 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.lessons.selection import is_harmless
 from core.messages import Language
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import in_language, sentence

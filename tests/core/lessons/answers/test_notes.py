@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from core.config import Settings
 from core.lessons.answer import Frame, saved_answer, search_answer
 from core.lessons.compaction import compaction_answer, deletion_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Facts, Language
-from core.settings import Settings
 from core.store import MemoryStore
 from tests.support.changes import delete
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record

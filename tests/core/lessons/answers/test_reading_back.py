@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.config import Settings
 from core.lessons.answer import Frame, search_answer
 from core.lessons.briefing import session_briefing
 from core.lessons.compaction import compaction_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
 from core.lessons.record_text import topic_text
-from core.settings import Settings
 from core.text.plain import LINE_ENDS, printable
 from tests.support.samples import NOW, a_record
 from tests.support.tables import table

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from core.config import Settings
 from core.lessons.answer import Frame, saved_answer, search_answer
 from core.lessons.compaction import compaction_answer
 from core.lessons.record import Draft
 from core.lessons.similar_topics import SimilarTopics, similar_topics, topic_to_keep
 from core.messages import Language
-from core.settings import Settings
 from core.store import MemoryStore
 from tests.support.samples import a_draft, a_principle
 from tests.support.sentences import in_language, sentence

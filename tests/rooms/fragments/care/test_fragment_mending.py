@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from core.config import FRAGMENTS_PLACE, Settings
 from core.disk.copies import copies_of, date_of
 from core.disk.database import DatabaseDamagedError
-from core.project import FRAGMENTS_PLACE
-from core.settings import Settings
 from core.upkeep.flaws import NotMendedError
 from rooms.fragments.care.health import look
 from rooms.fragments.care.mending import mend

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from core.config import DEFAULT_AGENT
 from core.postgres.errors import ConnectionCutError
 from core.postgres.pool import Pool
-from core.settings import DEFAULT_AGENT
 from rooms.fragments.engine import Engine, Reading, Wanted, Writing
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading

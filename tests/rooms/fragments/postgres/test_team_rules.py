@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.settings import Settings
+from core.config import Settings
 from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools

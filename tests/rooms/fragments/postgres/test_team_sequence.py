@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from core.config import Settings
 from core.errors import SentinelError
-from core.settings import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Engine, Wanted
 from rooms.fragments.fragment import CONTENT_BYTES, Fragment, ToolFeedback, Version

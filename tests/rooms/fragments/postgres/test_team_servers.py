@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from core.config import Settings
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from core.room.full_text import INDEXED_VERSION
-from core.settings import Settings
 from rooms.fragments.care.on_server import look_at
 from rooms.fragments.config import read_config
 from rooms.fragments.engine import Wanted

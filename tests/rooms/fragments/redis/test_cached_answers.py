@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding
 from rooms.fragments.redis import client

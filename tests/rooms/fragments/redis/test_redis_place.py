@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.settings import read_settings
+from core.config import read_settings
 from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.redis.place import Place, PlaceError, place_of
 from rooms.fragments.room import open_room

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.project import state_directory
+from core.config import state_directory
 from rooms.sessions.actions import recording
 from rooms.sessions.actions.recording import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path

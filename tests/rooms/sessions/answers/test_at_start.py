@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import Settings
 from core.messages import Language
-from core.settings import Settings
 from core.text.plain import estimate_tokens
 from rooms.sessions.answers.at_start import session_lines
 from rooms.sessions.session import Blocker

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.exchange.exporting import FormName, document, export, pieces
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session

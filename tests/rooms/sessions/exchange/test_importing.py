@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.exporting import export
 from rooms.sessions.exchange.importing import Plan, carry_out, planned

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.project import STATE_VARIABLE
-from core.settings import Settings
+from core.config import STATE_VARIABLE, Settings
 from rooms.sessions.projects.searching import find_elsewhere, search_all
 from rooms.sessions.projects.sharing import share, unshare
 from rooms.sessions.search.found import Criteria

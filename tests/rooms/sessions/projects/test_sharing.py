@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.project import STATE_VARIABLE
+from core.config import STATE_VARIABLE
 from rooms.sessions.projects.consent import consent_path, global_path, is_shared
 from rooms.sessions.projects.sharing import SharingError, share, unshare
 from rooms.sessions.store import delete

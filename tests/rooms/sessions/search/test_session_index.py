@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import Settings
 from core.room.full_text import Candidates
-from core.settings import Settings
 from rooms.sessions.config import TOKENIZERS, Config
 from rooms.sessions.search import index
 from rooms.sessions.search.found import Criteria

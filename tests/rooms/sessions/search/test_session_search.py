@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import Criteria, Page
 from rooms.sessions.search.searching import resembling, search

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.settings import Settings
+from core.config import Settings
 from rooms.sessions.answers.hints import hint
 from rooms.sessions.answers.whole import text as whole
 from rooms.sessions.config import Config

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import CONTEXT_DIRECTORY
 from core.disk.database import DatabaseDamagedError, DatabaseNewerError
-from core.project import CONTEXT_DIRECTORY
 from rooms.sessions.errors import UpkeepError
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.config import STATE_VARIABLE
 from core.disk.copies import copies_of
 from core.disk.database import DatabaseDamagedError
-from core.project import STATE_VARIABLE
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria

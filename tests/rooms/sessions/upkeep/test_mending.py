@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from core.config import STATE_VARIABLE, Settings
 from core.disk.copies import copies_of, date_of
 from core.disk.database import DatabaseDamagedError
-from core.project import STATE_VARIABLE
-from core.settings import Settings
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import STATE_VARIABLE
 from core.lessons.record import utc_now
-from core.project import STATE_VARIABLE
 from core.room.redaction import MOST_FILE_BYTES, clean_file
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria

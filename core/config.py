@@ -1,24 +1,47 @@
-"""Finds the project that a process speaks of, its memory log, and places where none may be."""
+"""Reads what a user may adjust, and finds the project that a process speaks of.
+
+Settings are environment variables that begin with SENTINEL_MEMORY_. The project comes from
+`--project`, a variable or the working directory.
+"""
 
 import os
 import re
 import sys
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.errors import DiskError, ProjectRefusedError
+from core.errors import DiskError, ProjectRefusedError, RefusedError, SentinelError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+DEFAULT_BUDGET_CHARS = 45_000
+
+# The rooms of the memory, each with the profiles that it can be offered in.
+ROOMS: Mapping[str, tuple[str, ...]] = {
+    "lessons": (),
+    "sessions": ("core",),
+    "fragments": ("core",),
+}
+DEFAULT_ROOMS = ("lessons",)
+ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
+
+Answers = Literal["text", "json"]
+
+# The names that an agent may have, wherever one is given: in a call, for a key, in a file.
+DEFAULT_AGENT = "default"  # whose knowledge all agents share
+NAME_CHARS = 100
+REFUSED_AGENTS = frozenset(("system", "admin"))  # names that another program's rules would trust
+
 CONTEXT_DIRECTORY = ".context"
-_MOST_RULES_BYTES = 65_536  # of a .gitignore in it
 LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
 STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
 FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
 
+_MOST_RULES_BYTES = 65_536  # of a .gitignore in `.context`
 # A client that starts servers in one of these has not named a project. They stand here as they are
 # once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
 _SYSTEM_TREES = (
@@ -34,13 +57,149 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
 
 
+# Settings.
+
+
+class _Number(NamedTuple):
+    """A setting that is a whole number from 1 on.
+
+    least: what a smaller number becomes. is_budget: with another value than a number from 1 on the
+    server does not start.
+    """
+
+    variable: str
+    default: int
+    least: int = 1
+    is_budget: bool = False
+
+
+# The head of an answer and one record at the byte limits, in English or Korean, is the least.
+_BUDGET = _Number("SENTINEL_MEMORY_BUDGET", 20_000, least=1_000, is_budget=True)
+_NUMBERS = {
+    "budget_tokens": _BUDGET,
+    "hook_tokens": _Number("SENTINEL_MEMORY_HOOK_BUDGET", 1_500, least=200, is_budget=True),
+    "lock_timeout_s": _Number("SENTINEL_MEMORY_LOCK_TIMEOUT_S", 10),
+    "threshold": _Number("SENTINEL_MEMORY_THRESHOLD", 50),
+}
+_ON = frozenset(("1", "true", "yes", "on"))
+_OFF = frozenset(("", "0", "false", "no", "off"))
+_STRICT, _ANSWERS = "SENTINEL_MEMORY_STRICT", "SENTINEL_MEMORY_ANSWERS"
+_LANGUAGE = "SENTINEL_MEMORY_LANG"  # `core.messages` reads it
+_READ = (
+    *(it.variable for it in _NUMBERS.values()),
+    *(_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE),
+)
+_MOST_DIGITS, _MOST = 9, 999_999_999
+
+
+class Settings(NamedTuple):
+    """The settings of one call; `warnings` name the variables that hold no usable value.
+
+    budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
+    starts; lock_timeout_s bounds the wait for a writer; a compaction is required above `threshold`
+    records; strict refuses a record with a secret instead of storing it redacted. rooms: those that
+    a server offers, as `read_rooms` returns them; answers: the form in which the tools of other
+    rooms than the log answer. errors: values with which a server must not start; the defaults stand
+    in their places.
+    """
+
+    budget_tokens: int = _BUDGET.default
+    budget_chars: int = DEFAULT_BUDGET_CHARS
+    hook_tokens: int = _NUMBERS["hook_tokens"].default
+    lock_timeout_s: int = _NUMBERS["lock_timeout_s"].default
+    threshold: int = _NUMBERS["threshold"].default
+    strict: bool = False
+    rooms: tuple[str, ...] = DEFAULT_ROOMS
+    answers: Answers = "text"
+    warnings: tuple[str, ...] = ()
+    errors: tuple[SentinelError, ...] = ()
+
+
+DEFAULTS = Settings()
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the settings from `environment`; an unusable value leaves the default."""
+    return _settings_of(tuple([environment.get(name, "").strip() for name in _READ]))
+
+
+@lru_cache(maxsize=8)  # a call reads them, and they seldom change
+def _settings_of(values: tuple[str, ...]) -> Settings:
+    """Return what these values say, one for each name of _READ."""
+    warnings, errors = list[str](), list[SentinelError]()
+    given = dict(zip(_READ, values, strict=True))
+    for name, value in given.items():
+        if "${" in value:
+            warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
+            given[name] = ""
+    if given[_LANGUAGE] and given[_LANGUAGE][:2].lower() not in ("en", "ko"):
+        warnings.append(f"{_LANGUAGE} is neither en nor ko; en is used")
+    strict, answers = given[_STRICT].lower(), given[_ANSWERS].lower()
+    if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
+        warnings.append(f"{_STRICT} is neither 1 nor 0; 1 is used")
+    if answers not in ("", "text", "json"):
+        warnings.append(f"{_ANSWERS} is neither text nor json; text is used")
+    numbers = dict[str, int]()
+    for field, number in _NUMBERS.items():
+        name, least, default = number.variable, number.least, number.default
+        wanted = _whole_number(given[name] or str(default))
+        if not wanted:
+            warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
+            if number.is_budget:
+                errors.append(
+                    RefusedError("bad_setting", variable=name, least=least, default=default)
+                )
+        elif wanted < least:
+            warnings.append(f"{name} is below the least that is of use; {least} is used")
+        numbers[field] = max(wanted or default, least)
+    rooms: tuple[str, ...] = DEFAULT_ROOMS
+    try:
+        rooms = read_rooms(given[ROOMS_VARIABLE])
+    except RefusedError as error:
+        errors.append(error)
+    chars = DEFAULT_BUDGET_CHARS * numbers["budget_tokens"] // _BUDGET.default
+    return Settings(
+        **numbers,
+        # Clients cut at characters as well, whatever these cost: only who asks for more gets more.
+        budget_chars=max(DEFAULT_BUDGET_CHARS, chars),
+        strict=strict not in _OFF,
+        rooms=rooms,
+        answers="json" if answers == "json" else "text",
+        warnings=tuple(warnings),
+        errors=tuple(errors),
+    )
+
+
+def _whole_number(text: str) -> int:
+    """Return the number that a text holds, at most _MOST; 0 for anything but a positive one."""
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    digits = text.lstrip("0")
+    return int(digits or 0) if len(digits) <= _MOST_DIGITS else _MOST
+
+
+def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
+    """Return the rooms that a text lists, each as `name` or `name:profile`; the default for none.
+
+    source: where the text was given. Raises RefusedError for an unknown word.
+    """
+    words = tuple(dict.fromkeys(text.lower().replace(",", " ").split()))
+    names = [word.partition(":")[0] for word in words]
+    known = [it for room in ROOMS for it in (room, *(f"{room}:{p}" for p in ROOMS[room]))]
+    if not set(words) <= set(known) or len(set(names)) < len(names):
+        raise RefusedError("bad_rooms", source=source, known=", ".join(known))
+    return words or DEFAULT_ROOMS
+
+
+# The project.
+
+
 class Project(NamedTuple):
     """A project directory and where its name came from.
 
     folder: its path, for a hook, which gets along without `pathlib`. source: `--project`, the name
-    of a variable, or `cwd`.
-    warnings: what was passed over on the way, in words. is_unexpanded: whether a name was, since a
-    variable stands in it.
+    of a variable, or `cwd`. is_unexpanded: whether a name was passed over, since a variable stands
+    in it. warnings: what was passed over on the way, in words.
     """
 
     folder: str
@@ -58,7 +217,9 @@ class Project(NamedTuple):
     @property
     def log_path(self) -> "Path":
         """Where the memory log of this project is or will be."""
-        return self.root / CONTEXT_DIRECTORY / LOG_NAME
+        from pathlib import Path
+
+        return Path(self.folder, CONTEXT_DIRECTORY, LOG_NAME)
 
     def check_readable(self) -> None:
         """Raise DiskError when the directory does not exist."""
@@ -81,20 +242,18 @@ def find_project(
     From the directory named, the nearest one with a `.context` directory, up to the root of its
     git repository, is the project; without such a one the directory itself.
     """
-    warnings: list[str] = []
-    is_unexpanded = False
-    named = [("--project", argument or "")]
-    named += [(variable, environment.get(variable, "")) for variable in VARIABLES]
-    for source, value in named:
-        value = value.strip()
-        if "${" in value:
-            warnings.append(f"{source} holds an unexpanded variable and is treated as unset")
-            is_unexpanded = True
-        elif value:
+    warnings = list[str]()
+    source, value = "cwd", ""
+    named = {"--project": argument or "", **{it: environment.get(it, "") for it in VARIABLES}}
+    unexpanded = [name for name, text in named.items() if "${" in text]
+    for name, text in named.items():
+        if name in unexpanded:
+            warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
+        elif text.strip():
+            source, value = name, text.strip()
             break
-    else:
-        source, value = "cwd", ""
     start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
+    is_unexpanded = bool(warnings)
     return Project(_nearest(start, warnings), source, is_unexpanded, tuple(warnings))
 
 
@@ -107,9 +266,9 @@ def _nearest(start: str, warnings: list[str]) -> str:
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
         is_memory = not nearest and os.path.isdir(context) and _holds_memory(context)
-        if is_memory and _is_ours(context, start, warnings):
+        if is_memory and (path == start or _is_ours(context, start, warnings)):
             nearest = path
-        if os.path.exists(git) and _is_ours(git, start, warnings):
+        if os.path.exists(git) and (path == start or _is_ours(git, start, warnings)):
             return nearest or start
         parent = os.path.dirname(path)
         if parent == path:  # no repository: the parents are not this project
@@ -147,13 +306,12 @@ def _mentions_log(path: str) -> bool:
 def _is_ours(found: str, start: str, warnings: list[str]) -> bool:
     """Return whether what was found belongs to the owner of `start`, to this user or to root.
 
-    So does its directory, as git asks. What is in `start` itself is what was named.
+    So does its directory, as git asks.
     """
-    directory = os.path.dirname(found)
-    if directory == start or not hasattr(os, "geteuid"):  # Windows names no owners
+    if not hasattr(os, "geteuid"):  # Windows names no owners
         return True
     owners = {0, os.geteuid(), _owner(start)}
-    if {_owner(found, itself=True), _owner(directory)} <= owners:
+    if {_owner(found, itself=True), _owner(os.path.dirname(found))} <= owners:
         return True
     warnings.append(f"{found!r} belongs to another user and is passed over; to use it: --project")
     return False
@@ -187,6 +345,9 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
         tree and f"{real}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
     )
     return "system" if system else ""
+
+
+# Directories of this machine.
 
 
 def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:

@@ -1,12 +1,14 @@
-"""Tests which project a process speaks of, and where it writes no memory."""
+"""Tests which project a process speaks of, where it writes no memory, and what a user adjusts."""
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.config import Settings, find_project, read_settings
 from core.errors import DiskError, ProjectRefusedError
-from core.project import find_project
+from core.messages import language_of
 from tests.support.sentences import raised
 
 
@@ -110,7 +112,7 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     def owner(path: str, *, itself: bool = False) -> int:
         return found.get(Path(path).relative_to(tmp_path).as_posix(), ME)
 
-    monkeypatch.setattr("core.project._owner", owner)
+    monkeypatch.setattr("core.config._owner", owner)
     monkeypatch.setattr(os, "geteuid", lambda: ME, raising=False)
     for name in ("common/.context", "common/.git", "common/till/src"):
         (tmp_path / name).mkdir(parents=True)
@@ -228,3 +230,97 @@ def test_the_tree_of_windows_is_refused_below_its_root_too(tmp_path: Path) -> No
 
 def test_a_project_below_the_directory_of_temporary_files_is_fine(tmp_path: Path) -> None:
     find_project(None, {}, tmp_path).check_writable({"HOME": "/nowhere"})
+
+
+# Settings. A name stands without SENTINEL_MEMORY_ before it, in a warning as well.
+
+NO_NUMBER = "is not a whole number of {} or more; {} is used"
+BUDGETS = {"BUDGET": (1_000, 20_000), "HOOK_BUDGET": (200, 1_500)}  # the least and the default
+LARGE = ("9" * 10, "9" * 5_000, "0001000000000")
+READ: list[tuple[dict[str, str], dict[str, Any], list[str]]] = [
+    ({}, {}, []),
+    (
+        {"LANG": "ko_KR.UTF-8", "BUDGET": " 40000 ", "HOOK_BUDGET": "200", "THRESHOLD": "7"},
+        {"budget_tokens": 40_000, "budget_chars": 90_000, "hook_tokens": 200, "threshold": 7},
+        [],
+    ),
+    ({"LOCK_TIMEOUT_S": "3", "ANSWERS": "JSON"}, {"lock_timeout_s": 3, "answers": "json"}, []),
+    *(({"STRICT": it}, {"strict": True}, []) for it in ("1", " True ")),
+    *(({"STRICT": it}, {}, []) for it in ("0", "off", "")),
+    ({"STRICT": "always"}, {"strict": True}, ["STRICT is neither 1 nor 0; 1 is used"]),
+    (
+        {"LANG": "secret-value", "LOCK_TIMEOUT_S": "0"},
+        {},
+        ["LANG is neither en nor ko; en is used", f"LOCK_TIMEOUT_S {NO_NUMBER.format(1, 10)}"],
+    ),
+    (
+        {"BUDGET": "999", "HOOK_BUDGET": "199"},
+        {"budget_tokens": 1_000, "hook_tokens": 200},
+        [
+            "BUDGET is below the least that is of use; 1000 is used",
+            "HOOK_BUDGET is below the least that is of use; 200 is used",
+        ],
+    ),
+    ({"BUDGET": "1000"}, {"budget_tokens": 1_000}, []),  # clients take as many characters as before
+    *(({"LOCK_TIMEOUT_S": it}, {"lock_timeout_s": 999_999_999}, []) for it in LARGE),
+    (
+        {"BUDGET": "${BUDGET}"},
+        {},
+        ["BUDGET holds an unexpanded variable and is treated as unset"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "changed", "warnings"), READ)
+def test_a_setting_is_read_and_an_unusable_one_leaves_the_default_with_a_word(
+    given: dict[str, str], changed: dict[str, Any], warnings: list[str]
+) -> None:
+    settings = read_settings({f"SENTINEL_MEMORY_{name}": it for name, it in given.items()})
+    told = tuple(f"SENTINEL_MEMORY_{it}" for it in warnings)
+    assert settings == Settings(**changed, warnings=told)
+
+
+def test_the_defaults_are_those_of_the_documents() -> None:
+    assert Settings() == Settings(20_000, 45_000, 1_500, 10, 50)
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+@pytest.mark.parametrize(
+    "value", ["many", "0", "-1", "+5000", "1e5", "20_000", "9.5", "20,000", "२००००", "00"]
+)
+def test_a_budget_that_is_no_positive_number_is_an_error_and_leaves_the_default(
+    name: str, value: str
+) -> None:
+    least, default = BUDGETS[name]
+    settings = read_settings({f"SENTINEL_MEMORY_{name}": value})
+    [error] = settings.errors
+    variable = f"SENTINEL_MEMORY_{name}"
+    assert error.facts == {"variable": variable, "least": least, "default": default}
+    assert settings == Settings(
+        errors=(error,), warnings=(f"{variable} {NO_NUMBER.format(least, default)}",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("environment", "lang"),
+    [
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "ko"}, "ko"),
+        ({"LANG": "Korean_Korea.949"}, "ko"),
+        ({"LANG": "kok_IN.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LC_MESSAGES": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
+        ({"LC_ALL": "en_US.UTF-8", "LC_MESSAGES": "ko_KR", "LANG": "ko_KR"}, "en"),
+        ({"LC_ALL": "", "LANG": "ko_KR"}, "ko"),
+        ({"SENTINEL_MEMORY_LANG": "en", "LANG": "ko_KR"}, "en"),
+        ({"SENTINEL_MEMORY_LANG": "ko", "LANG": "en_US"}, "ko"),
+        ({"SENTINEL_MEMORY_LANG": "${lang}", "LANG": "ko_KR"}, "ko"),
+        ({}, "en"),
+    ],
+)
+def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not(
+    environment: dict[str, str], lang: str
+) -> None:
+    assert language_of(environment, for_person=True) == lang
+    named = environment.get("SENTINEL_MEMORY_LANG")
+    assert language_of(environment) == ("ko" if named == "ko" else "en")
