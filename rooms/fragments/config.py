@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import Server, is_server, server_of
-from core.config import FRAGMENTS_PLACE, data_directory
 from core.room.json_values import (
-from core.config import FRAGMENTS_PLACE, data_directory
     CONFIG_NAME,
     Expected,
     Keys,

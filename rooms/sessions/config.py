@@ -12,11 +12,10 @@ import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.config import CONTEXT_DIRECTORY
 from core.disk.files import make_directory, reason_of
 from core.disk.links import way_out
-from core.config import CONTEXT_DIRECTORY
 from core.room.json_values import (
-from core.config import CONTEXT_DIRECTORY
     CONFIG_NAME,
     TEXTS,
     TRUTH,
