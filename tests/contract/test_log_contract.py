@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.store import MEMORY_LOG_PATH, count, delete_by_ids, read_all, upsert_log
+from core.store import count, delete_by_ids, read_all, upsert_log
 from tests.support.cli_process import without_settings
 
 Record = dict[str, Any]
@@ -79,11 +79,6 @@ def on_disk() -> list[Record]:
     return [json.loads(line) for line in LOG.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.row("001 5-1.m")
-def test_the_path_is_relative() -> None:
-    assert Path(MEMORY_LOG_PATH) == LOG
-
-
 @pytest.mark.row("001 2-2.c")
 def test_the_path_follows_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -125,14 +120,6 @@ def test_a_whole_record_comes_out_as_it_went_in(record: dict[str, Any]) -> None:
 def test_a_principle_may_leave_out_what_was_missing() -> None:
     upsert_log({"type": "principle", "topic": "payment", "lesson": LESSON})
     assert read_all()[0]["missing_context"] == ""
-
-
-@pytest.mark.row("001 5-1.h")
-def test_what_is_returned_has_the_form_of_the_file() -> None:
-    upsert_log(log(ask_next_time=QUESTION))
-    upsert_log(principle())
-    assert read_all() == on_disk()
-    assert all(type(record) is dict and type(record["meta"]) is dict for record in read_all())
 
 
 @pytest.mark.row("001 9.b")

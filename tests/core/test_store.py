@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import DiskError, LogReadError, RefusedError
+from core.errors import DiskError, RefusedError
 from core.lessons.record import new_record, record_id
 from core.sanitizer import MARKER
 from core.store import MemoryStore
@@ -136,25 +136,9 @@ def test_a_refused_record_changes_nothing(store: MemoryStore, draft: object, key
     assert store.read_bytes() == before
 
 
-@pytest.mark.row("001 2-3.e", "P12")
-def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryStore) -> None:
-    one = store.upsert_log(a_draft("one")).record
-    two = store.upsert_log(a_draft("two")).record
-    saved = store.upsert_log(a_principle(), f"{one.token}, {two.token}")
-    assert store.read_all() == [saved.record]
-    assert saved.removed == (one, two)
-
-
 def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> None:
     store.delete_by_ids(["0123456789abcdef"])
     assert not store.path.parent.exists()
-
-
-def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(store: MemoryStore) -> None:
-    store.path.mkdir(parents=True)
-    for attempt in (store.read_all, store.count, lambda: store.upsert_log(a_draft())):
-        with pytest.raises((LogReadError, OSError)):
-            attempt()
 
 
 @pytest.mark.row("001 5-1.e")
@@ -170,13 +154,6 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     MemoryStore(store.path).read()
     assert "건너뛴 줄이 1개 있습니다" in caplog.text
     assert "private" not in caplog.text
-
-
-def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
-    store.upsert_log(a_draft("one"))
-    text = store.path.read_text(encoding="utf-8")
-    store.path.write_text(text.replace("check the tax", "always check the tax"), encoding="utf-8")
-    assert store.read_all()[0].lesson == "always check the tax table first"
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])

@@ -50,7 +50,7 @@ def error_of(server: ServerProcess, method: str, params: dict[str, Any]) -> tupl
                 "bad_budget",
                 {"least": 200},
             )
-            for value in ("abc", "0", "-5", "199", "1e5", "9" * 30, "", "²", "٣٠٠")
+            for value in ("abc", "0", "-5", "199", "1e5", "9" * 30, "", "²", "٣٠٠", "२००")
         ),
     ],
 )

@@ -97,16 +97,6 @@ def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     assert surface == json.loads(SURFACE.read_text(encoding="utf-8"))
 
 
-@pytest.mark.row("001 3-1.a", "001 3-2.b")
-def test_the_schemas_require_what_the_specification_requires() -> None:
-    required = {it.name: it.input_schema.get("required", []) for it in ask(Client.list_tools)}
-    assert required == {
-        "search_memory": ["query"],
-        "log_memory": ["topic", "missing_context", "lesson"],
-        "compact_memory": [],
-    }
-
-
 @pytest.mark.row("001 3-1.a")
 def test_functions_take_their_arguments_by_place_in_the_order_of_the_specification() -> None:
     orders = [
@@ -317,15 +307,6 @@ def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
     assert len(TOKEN.findall(text.partition("## auth")[0])) >= 3
 
 
-def test_at_least_one_record_of_a_large_topic_gets_its_token(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for gap in ("하나", "둘"):
-        save(gap + "틈" * 330, lesson="규칙" * 170, ask_next_time="몇" * 170)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    assert len(TOKEN.findall(call("compact_memory"))) == 1
-
-
 def test_an_id_that_looks_like_the_token_of_another_gets_no_token(project: Path, log: Path) -> None:
     save("victim")
     line = json.loads(log.read_text(encoding="utf-8"))
@@ -411,16 +392,6 @@ def test_an_injection_gives_the_most_relevant_records_within_its_budget(project:
 def test_an_injection_without_records_says_so(project: Path) -> None:
     heading = sentence("en", "answers.prompt_injection", project=str(project))
     assert prompt("memory_injection") == f"{heading}\n{sentence('en', 'answers.nothing_found')}"
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("token_budget", ["many", "199", "0", "-5", "1e3", "२००", ""])
-def test_an_injection_with_an_unusable_budget_is_refused_with_the_rule(
-    project: Path, token_budget: str
-) -> None:
-    save("one")
-    with pytest.raises(McpError, match="token_budget: it must be a whole number of tokens, 200"):
-        prompt("memory_injection", token_budget=token_budget)
 
 
 def test_half_a_character_of_a_stranger_is_a_sign_of_its_own_in_a_resource(log: Path) -> None:

@@ -161,38 +161,6 @@ def test_a_saved_record_stands_in_the_file_word_for_word(
     assert GAP["lesson"].encode("utf-8") in log_bytes(project)
 
 
-def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, project: Path) -> None:
-    server.call("log_memory", **GAP)
-    [line] = lines_of(project)
-    assert server.call("search_memory", query="tax 세금") == (
-        f"{sentence('en', 'answers.head_all', count=1, project=str(project))}\n"
-        f"{sentence('en', 'answers.topics', topics='결제 (1)')}\n"
-        "[결제]\n"
-        f"{line['meta']['created'][:10]} "
-        "부가세율이 나라마다 다르다\n"
-        "→ 세금표를 먼저 확인한다\n"
-        "ask: 어느 나라에 파나요?"
-    )
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("001 2-3.e")
-def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path) -> None:
-    server.call("log_memory", **GAP)
-    [token] = [
-        word
-        for word in server.call("compact_memory").split()
-        if word.startswith(lines_of(project)[0]["id"])
-    ]
-    server.call("log_memory", type="principle", topic="결제", lesson="세금", source_ids=[token])
-    [line] = lines_of(project)
-    assert (line["type"], line["lesson"], line["meta"]["source_ids"]) == (
-        "principle",
-        "세금",
-        [token],
-    )
-
-
 REFUSED: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
     ("compact_memory", {"delete_ids": {"token": MARKER}}, "protocol.wrong_type",
      {"field": "delete_ids", "tool": "compact_memory", "expected": "a list of tokens"}),

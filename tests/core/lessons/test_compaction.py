@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import RefusedError
 from core.lessons.answer import is_required
 from core.lessons.compaction import (
-    check_threshold,
     group_by_topic,
     join_questions,
     need_for,
@@ -16,13 +14,6 @@ from core.lessons.compaction import (
 from core.lessons.record import new_record
 from core.lessons.similar_topics import closest_first, similar_to, similar_topics
 from tests.support.samples import NOW, a_principle, a_record
-from tests.support.sentences import raised
-
-
-@pytest.mark.row("001 1-2.d", "001 2-1.e")
-def test_fifty_records_are_silent_and_fifty_one_speak() -> None:
-    records = [a_record(f"gap {number}") for number in range(51)]
-    assert [is_required(records[:count], 50) for count in (50, 51)] == [False, True]
 
 
 def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
@@ -31,14 +22,6 @@ def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
     assert not is_required(alone, 50)
     assert is_required([*alone, a_record("one", topic="topic-7")], 50)
     assert is_required([*alone, new_record(a_principle(lesson="other"), now=NOW)], 51) is False
-
-
-@pytest.mark.row("001 9.a")
-@pytest.mark.parametrize("threshold", [0, -1])
-def test_a_threshold_below_one_is_a_value_error(threshold: int) -> None:
-    with raised(RefusedError, "threshold"):
-        check_threshold(threshold)
-    check_threshold(1)
 
 
 def test_groups_keep_the_order_of_the_file() -> None:

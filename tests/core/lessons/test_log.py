@@ -35,20 +35,6 @@ def test_a_byte_order_mark_and_windows_line_ends_are_tolerated() -> None:
     assert (log.records, log.skipped, log.to_bytes()) == ([one, two], 0, data)
 
 
-@pytest.mark.row("001 5-1.d")
-def test_unreadable_lines_are_counted_and_blank_ones_are_not() -> None:
-    log = log_of(*GARBAGE, a_record(), b"  \r\n")
-    assert (len(log.records), log.skipped) == (1, 3)
-
-
-def test_conflict_markers_are_counted_as_conflicts_and_both_sides_are_read() -> None:
-    mine, theirs, both = a_record("mine"), a_record("theirs"), a_record("both")
-    log = log_of(
-        both, b"<<<<<<< HEAD\n", mine, b"=======\n", theirs, b">>>>>>> origin/main\n", b"note\n"
-    )
-    assert (log.records, log.conflicts, log.skipped) == ([both, mine, theirs], 1, 1)
-
-
 def test_what_stands_only_in_the_common_ancestor_of_a_conflict_was_removed_by_both_sides() -> None:
     mine, theirs, gone = a_record("mine"), a_record("theirs"), a_record("gone")
     parts: list[bytes | Record] = [
@@ -74,13 +60,6 @@ def test_markers_that_somebody_forgot_still_count_as_a_conflict() -> None:
     assert log_of(a_record(), b"====== \n").conflicts == 0
 
 
-@pytest.mark.row("001 2-1.d")
-def test_a_new_log_is_one_line_at_the_end() -> None:
-    before = log_of(*GARBAGE, a_record("one"))
-    after, saved, _ = upsert(before, a_draft("two"), now=NOW)
-    assert after.to_bytes() == before.to_bytes() + saved.to_line()
-
-
 def test_a_missing_last_newline_is_added_before_a_new_line() -> None:
     after, saved, _ = upsert(MemoryLog.parse(b"torn"), a_draft(), now=NOW)
     assert after.to_bytes() == b"torn\n" + saved.to_line()
@@ -96,26 +75,12 @@ def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
     assert after.to_bytes() == b"".join([wanted.to_line(), *GARBAGE, a_record("two").to_line()])
 
 
-@pytest.mark.row("001 3-2.c")
-@pytest.mark.parametrize(("given", "stored"), [(None, "old?"), ("", ""), ("new?", "new?")])
-def test_a_question_left_out_stays_and_an_empty_one_goes(given: str | None, stored: str) -> None:
-    before = log_of(a_record(ask_next_time="old?"))
-    _, saved, _ = upsert(before, a_draft(ask_next_time=given), now=LATER)
-    assert saved.ask_next_time == stored
-
-
 def test_keys_of_others_survive_an_update() -> None:
     value = {**a_record().as_json(), "reviewed": True}
     value["meta"]["paths"] = ["a/b"]
     after, _, _ = upsert(log_of(json.dumps(value).encode()), a_draft(), now=LATER)
     line = json.loads(after.to_bytes())
     assert (line["reviewed"], line["meta"]["paths"]) == (True, ["a/b"])
-
-
-def test_two_texts_with_one_id_do_not_overwrite_each_other() -> None:
-    before = log_of(a_record("-login missing", topic="auth"))
-    with raised(RefusedError, "id_collision"):
-        upsert(before, a_draft(" missing", topic="auth-login"), now=NOW)
 
 
 def test_a_log_and_a_principle_with_one_id_do_not_overwrite_each_other() -> None:
@@ -147,25 +112,6 @@ def test_a_bare_id_names_a_record_only_while_it_was_never_updated() -> None:
     one, two = a_record("one"), replace(a_record("two"), updated=LATER, seen=2)
     _, removal = delete(log_of(one, two), [one.id, two.id])
     assert (removal.removed, removal.changed) == ((one,), (two.id,))
-
-
-def test_tokens_of_no_record_are_reported() -> None:
-    before = log_of(a_record())
-    after, removal = delete(before, ["0123456789abcdef@000000", "rubbish", "@"])
-    assert removal.absent == ("0123456789abcdef@000000", "rubbish", "@")
-    assert after.to_bytes() == before.to_bytes()
-
-
-@pytest.mark.row("001 4-1.b")
-def test_a_second_compaction_counts_and_lists_the_originals_of_the_first() -> None:
-    one, two, three = (a_record(gap) for gap in ("one", "two", "three"))
-    log, first, _ = upsert(
-        log_of(one, two, three), a_principle("first"), [one.token, two.token], now=NOW
-    )
-    log, second, _ = upsert(log, a_principle("second"), [first.token, three.token], now=LATER)
-    assert second.source_count == 3
-    assert second.source_ids == (first.token, one.token, two.token, three.token)
-    assert log.records == [second]
 
 
 def test_a_principle_that_lists_itself_stays() -> None:
@@ -281,21 +227,6 @@ def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> N
 def test_two_versions_of_the_same_second_resolve_alike_in_any_order() -> None:
     one, two = replace(a_record(), paths=("a",)), replace(a_record(), paths=("b",))
     assert log_of(one, two).records == log_of(two, one).records
-
-
-def test_originals_that_a_merge_brought_back_are_hidden() -> None:
-    one, two = a_record("one"), a_record("two")
-    log, principle, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
-    merged = MemoryLog.parse(log.to_bytes() + one.to_line() + two.to_line())
-    assert merged.records == [principle, two]
-
-
-def test_an_original_that_a_colleague_changed_is_shown_after_the_merge() -> None:
-    one = a_record("one")
-    log, principle, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
-    changed = replace(one, lesson="changed meanwhile", updated=LATER, seen=2)
-    merged = MemoryLog.parse(log.to_bytes() + changed.to_line())
-    assert merged.records == [principle, changed]
 
 
 def test_the_next_change_drops_leftovers_and_nothing_else() -> None:

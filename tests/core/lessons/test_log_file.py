@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from core.errors import BusyError, DiskError, LogReadError
-from core.lessons.file import GITATTRIBUTES, GITIGNORE, Change, LogFile
+from core.lessons.file import GITATTRIBUTES, Change, LogFile
 from tests.support.sentences import raised
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
@@ -36,14 +36,6 @@ def names(directory: Path) -> list[str]:
 def test_reading_creates_nothing(path: Path) -> None:
     assert LogFile(path, lock_timeout_s=1).read() == b""
     assert not path.parent.exists()
-
-
-@pytest.mark.row("001 2-2.d", "001 5-1.a")
-def test_the_first_write_makes_the_folder_and_tells_git_about_it(path: Path) -> None:
-    write(path, b"one\n")
-    assert path.read_bytes() == b"one\n"
-    assert (path.parent / ".gitignore").read_text() == GITIGNORE
-    assert (path.parent / ".gitattributes").read_text() == GITATTRIBUTES
 
 
 @pytest.mark.row("P9")

@@ -113,53 +113,6 @@ def test_whatever_else_a_line_holds_is_no_record_and_no_crash(line: bytes) -> No
     assert parse_line(line) is None
 
 
-@pytest.mark.row("001 3-2.a")
-def test_a_blank_topic_lesson_or_missing_context_is_refused_by_name() -> None:
-    for name in ("topic", "lesson", "missing_context"):
-        with raised(RefusedError, "blank_field") as caught:
-            check(replace(a_draft(), **{name: " \n\t\u3000"}))
-        assert caught.value.facts == {"field": name}
-        assert isinstance(caught.value, ValueError)
-
-
-@pytest.mark.row("001 3-2.b")
-def test_a_principle_needs_no_missing_context() -> None:
-    assert check(a_principle()).missing_context == ""
-
-
-@pytest.mark.row("001 4-1.d", "001 5-1.g")
-@pytest.mark.parametrize("name", LIMITS_BYTES)
-def test_a_field_may_use_its_whole_limit_and_not_one_byte_more(name: str) -> None:
-    limit = LIMITS_BYTES[name]
-    korean = "가" * (limit // 3) + "x" * (limit % 3)
-    assert getattr(check(replace(a_draft(), **{name: korean})), name) == korean
-    with raised(RefusedError, "field_too_long") as caught:
-        check(replace(a_draft(), **{name: korean + "x"}))
-    assert caught.value.facts == {
-        "field": name,
-        "used_bytes": limit + 1,
-        "limit_bytes": limit,
-        "over_bytes": 1,
-        "syllables": 1,
-    }
-
-
-@pytest.mark.row("001 4-1.f")
-def test_an_over_long_field_says_how_much_to_cut() -> None:
-    with raised(RefusedError, "field_too_long") as caught:
-        check(a_draft(lesson="가" * 400))
-    assert str(caught.value) == (
-        "lesson: 1,200 bytes of UTF-8, 176 above the limit of 1,024. The file is unchanged. Cut 176"
-        " ASCII characters or 59 Korean syllables; a long lesson can become two records."
-    )
-
-
-@pytest.mark.row("001 3-2.d")
-def test_an_unknown_type_is_refused() -> None:
-    with raised(RefusedError, "unknown_type"):
-        check(a_draft(type="note"))
-
-
 @pytest.mark.parametrize("name", LIMITS_BYTES)
 def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> None:
     with raised(RefusedError, "lone_surrogate") as caught:
