@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic.json_schema import SkipJsonSchema
 
-from core.cancellation import Cancellation
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
 from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
@@ -64,7 +63,7 @@ from core.lessons.record_text import log_text, record_json
 from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
-from core.program import SERVER, SERVER_COMMAND
+from core.program import SERVER, SERVER_COMMAND, Cancellation
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget, printable
 from protocol.arguments import Text, Tokens, no_flag

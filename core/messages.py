@@ -47,6 +47,12 @@ def say(key: str, /, **facts: str | int) -> str:
     return filled(text, filled_in)
 
 
+def tell(key: str, /, **facts: str | int) -> None:
+    """Log a sentence of the core as a warning, in the language of the person who reads it."""
+    with speaking(language_of(os.environ, for_person=True)):
+        program.warn("%s", say(f"errors.{key}", **facts))
+
+
 def has_sentence(key: str) -> bool:
     """Return whether there is a sentence with this key."""
     return any(key in _sentences(path) for path in _files(key, "en"))

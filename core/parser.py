@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from core.messages import Facts, has_sentence, say
-from core.notices import shown
-from core.program import CLI
+from core.program import CLI, shown
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 

@@ -1,7 +1,12 @@
-"""Names the commands of this program as whoever reads them can type them."""
+"""Names the program as whoever reads can type it, writes its notices, and ends its waits."""
 
 import os
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+LOGGER = "sentinel_memory"
+NAME = "sentinel-memory"  # in what others will read, wherever they have the program
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _IS_INSTALLED = "sentinel_memory" in sys.modules
@@ -16,8 +21,21 @@ def command(name: str, script: str) -> str:
         folder = os.path.dirname(sys.argv[0])
         is_found = os.path.abspath(folder) in os.environ.get("PATH", "").split(os.pathsep)
         return name if is_found or not folder else _quoted(os.path.join(folder, name))
-    path = script if _is_here() else os.path.join(_ROOT, script)
+    try:
+        is_here = os.getcwd() == _ROOT
+    except OSError:  # the directory is gone
+        is_here = False
+    path = script if is_here else os.path.join(_ROOT, script)
     return f"{_quoted(sys.orig_argv[0])} {_quoted(path)}"
+
+
+def _quoted(path: str) -> str:
+    return f'"{path}"' if " " in path else path
+
+
+CLI = command(NAME, "cli.py")
+SERVER = "sentinel-memory-server" if _IS_INSTALLED else "server.py"
+SERVER_COMMAND = command("sentinel-memory-server", "server.py")
 
 
 def version() -> str:
@@ -29,18 +47,42 @@ def version() -> str:
     return str(found)
 
 
-def _is_here() -> bool:
-    try:
-        return os.getcwd() == _ROOT
-    except OSError:  # the directory is gone
-        return False
+def shown(fact: object) -> str:
+    """Return a fact as text in one line, with U+FFFD for what cannot be printed.
+
+    A path, an argument or a message of the system may hold escape codes or a line end: a terminal
+    would obey the one, and what follows the other would read like a notice of ours.
+    """
+    text = str(fact)
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def _quoted(path: str) -> str:
-    return f'"{path}"' if " " in path else path
+def warn(notice: str, *facts: object) -> None:
+    """Log a warning on standard error. notice: a sentence with `%s` for each of the facts."""
+    import logging  # a reader never needs it
+
+    logging.getLogger(LOGGER).warning(notice, *map(shown, facts))
 
 
-NAME = "sentinel-memory"  # in what others will read, wherever they have the program
-CLI = command(NAME, "cli.py")
-SERVER = "sentinel-memory-server" if _IS_INSTALLED else "server.py"
-SERVER_COMMAND = command("sentinel-memory-server", "server.py")
+def _never() -> bool:
+    return False
+
+
+class Cancellation(NamedTuple):
+    """What a caller that waits for another process asks itself, in its own thread.
+
+    is_requested: nobody wants the change any more, so it is not made even where the lock is free.
+    is_ending: the process ends: a free lock is taken, and nothing waits for a held one.
+    """
+
+    is_requested: Callable[[], bool] = _never
+    is_ending: Callable[[], bool] = _never
+
+    def ends_wait(self) -> bool:
+        """Return whether there is no more waiting for another process."""
+        return self.is_requested() or self.is_ending()
+
+
+NO_CANCELLATION = Cancellation()

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import (
     CONTEXT_DIRECTORY,
     DEFAULTS,
@@ -29,7 +28,8 @@ from core.lessons.incoming import (
 )
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
-from core.notices import tell
+from core.messages import tell
+from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning

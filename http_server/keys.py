@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk.database import DatabaseError
 from core.errors import RefusedError
-from core.notices import shown
+from core.program import shown
 from core.sanitizer import has_secret
 from http_server.papers import Paper, Papers, hash_of
 

@@ -19,12 +19,11 @@ from anyio.from_thread import run as run_in_loop
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import get_context
 
-from core import notices
+from core import program
 from core.config import Project, Settings, find_project, no_project_kind, read_settings
 from core.errors import RefusedError, SentinelError, placeless
 from core.messages import say
-from core.notices import LOGGER
-from core.program import SERVER
+from core.program import LOGGER, SERVER
 from core.text.plain import one_line
 
 PROCESS = os.urandom(8).hex()  # over stdio a session is a process
@@ -147,7 +146,7 @@ def warn(warnings: Iterable[str]) -> None:
     for warning in dict.fromkeys(warnings):
         if warning not in _warned:
             _warned.add(warning)
-            notices.warn("%s", warning)
+            program.warn("%s", warning)
 
 
 def opened_settings() -> Settings:

@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk import copies
 from core.disk.connections import Connections, EmptiedError, Lent, LinkError
 from core.disk.files import Identity, identity_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
-from core.notices import shown
+from core.program import NO_CANCELLATION, Cancellation, shown
 
 _MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
 _ALTERED = re.compile(r"ALTER TABLE (\w+)")

@@ -15,9 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import BusyError, DiskError, WaitEndedError, link_error
-from core.notices import warn
+from core.program import NO_CANCELLATION, Cancellation, warn
 
 if TYPE_CHECKING:
     from filelock import FileLock

@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.files import (
     Identity,
     append_lines,
@@ -43,6 +42,7 @@ from core.disk.files import (
 )
 from core.disk.links import memory_at
 from core.errors import DiskError, LogReadError, SentinelError
+from core.program import NO_CANCELLATION, Cancellation
 
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"

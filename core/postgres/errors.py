@@ -13,7 +13,7 @@ from core.disk.database import (
     DatabaseWaitEndedError,
 )
 from core.errors import RefusedError
-from core.notices import shown
+from core.program import shown
 
 if TYPE_CHECKING:
     from psycopg import Error

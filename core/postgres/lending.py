@@ -5,9 +5,9 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.cancellation import Cancellation
 from core.postgres.errors import ServerBusyError, ServerWaitEndedError, failed_connection
 from core.postgres.server import Server
+from core.program import Cancellation
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.postgres.errors import (
     ConnectionCutError,
     Phase,
@@ -31,6 +30,7 @@ from core.postgres.lending import Lender, Usage, parameters
 from core.postgres.opening import AGENT_SETTING as AGENT_SETTING
 from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE, Opening, literal
 from core.postgres.server import Server
+from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
     from psycopg import Connection

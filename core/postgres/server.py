@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from core.notices import shown
 from core.postgres.errors import ServerSettingError
+from core.program import shown
 
 SCHEMES = ("postgresql://", "postgres://")
 MOST_CONNECTIONS, MOST_MS = 1_000, 86_400_000

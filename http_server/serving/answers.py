@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from core.errors import SentinelError
 from core.messages import say
-from core.notices import LOGGER
+from core.program import LOGGER
 from http_server.serving.bodies import BodyRefusal
 from http_server.wire.messages import MessageRefusal
 

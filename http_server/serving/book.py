@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from core.errors import SentinelError
 from core.messages import say
-from core.notices import LOGGER
+from core.program import LOGGER
 from http_server.keys import Credential
 from http_server.papers import Paper, Papers, hash_of
 

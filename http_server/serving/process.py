@@ -17,8 +17,7 @@ from sse_starlette.sse import AppStatus
 from core.disk.files import reason_of
 from core.errors import SentinelError
 from core.messages import say
-from core.notices import LOGGER
-from core.program import SERVER_COMMAND
+from core.program import LOGGER, SERVER_COMMAND
 from http_server.serving.app import Served, Service, assembled
 from http_server.serving.book import LOOK_S, SWEEP_S, Upkeep
 from http_server.serving.edge import MOST_HEAD_BYTES

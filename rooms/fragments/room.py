@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.disk.database import DatabaseError
 from core.lessons.record import utc_now
+from core.program import NO_CANCELLATION, Cancellation
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config

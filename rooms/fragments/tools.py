@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
+from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol.arguments import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.call import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.notices import shown
+from core.program import shown
 from core.sanitizer import redact, safe, values_in
 from core.text.plain import moment_of, normal_form
 from rooms.sessions.errors import SessionsError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.disk.database import Database
 from core.errors import SentinelError
-from core.notices import warn
+from core.program import warn
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 

@@ -17,12 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import Settings
 from core.disk.database import Database
 from core.errors import SentinelError
 from core.lessons.record import utc_now
-from core.notices import shown
+from core.program import NO_CANCELLATION, Cancellation, shown
 from core.text.plain import moment_of
 from rooms.sessions import saving
 from rooms.sessions.actions.adopting import adopt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from core.cancellation import NO_CANCELLATION, Cancellation
+from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol.arguments import (
     NULL,

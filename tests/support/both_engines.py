@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cancellation import NO_CANCELLATION, Cancellation
+from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.engine import Engine
 from rooms.fragments.postgres.adapter import PostgresEngine
 from tests.support.fragments_room import Places

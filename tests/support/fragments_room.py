@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import Settings
+from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Engine, Wanted
 from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback

@@ -13,7 +13,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
-from core.cancellation import NO_CANCELLATION
+from core.program import NO_CANCELLATION
 from protocol.tools import SessionlessServer
 from rooms.sessions import tools
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from core.disk.files import reason_of
-from core.notices import LOGGER, shown
+from core.program import LOGGER, shown
 from http_server.serving.options import ServingError
 
 KEPT_DAYS = 14

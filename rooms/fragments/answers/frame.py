@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import DEFAULT_AGENT, Settings
 from core.lessons.record_text import as_json
+from core.program import NO_CANCELLATION, Cancellation
 from core.room.one_list import Gather
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object

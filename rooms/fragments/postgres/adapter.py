@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.postgres.errors import ServerBusyError
 from core.postgres.pool import Pool
 from core.postgres.server import Server
+from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.postgres.schema import Schema

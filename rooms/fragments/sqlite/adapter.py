@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.database import Database, DatabaseWriteError
 from core.disk.files import held, make_directory, reason_of
 from core.errors import BusyError, SentinelError
+from core.program import NO_CANCELLATION, Cancellation
 from core.upkeep.purging import purge
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.sqlite import index

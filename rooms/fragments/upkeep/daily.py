@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from core.errors import SentinelError
-from core.notices import warn
+from core.program import warn
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions

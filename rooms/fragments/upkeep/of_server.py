@@ -8,10 +8,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
-from core.notices import warn
+from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.judging.settings import has_judge

@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from core.cancellation import NO_CANCELLATION, Cancellation
 from core.config import Project, Settings
 from core.errors import SentinelError
 from core.lessons.record import Record
 from core.lessons.record_text import as_json
 from core.messages import say
-from core.program import CLI
+from core.program import CLI, NO_CANCELLATION, Cancellation
 from core.room.full_text import Candidates
 from core.room.one_list import Entry, Gathered
 from core.store import MemoryStore, open_store

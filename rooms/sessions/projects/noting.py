@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from core.errors import SentinelError
-from core.notices import warn
+from core.program import warn
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.session import Session
 

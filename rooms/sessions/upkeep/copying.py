@@ -3,7 +3,7 @@
 import threading
 
 from core.errors import SentinelError
-from core.notices import warn
+from core.program import warn
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive, archives_of
 

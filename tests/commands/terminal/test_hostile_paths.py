@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.lessons.record import new_record
-from core.notices import shown
+from core.program import shown
 from tests.support.cli_process import Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
@@ -107,7 +107,7 @@ def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> Non
 
 def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     """All other code goes through `complain` or `warn`, which make what they print safe."""
-    allowed = {"commands/terminal/safe_text.py", "core/notices.py"}
+    allowed = {"commands/terminal/safe_text.py", "core/program.py"}
     allowed |= {"commands/terminal/progress.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/hook.py", "protocol/call.py"}
     allowed.add("protocol/stdio.py")  # names of tools, and what is no answer

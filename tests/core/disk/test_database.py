@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from core.cancellation import Cancellation
 from core.disk.database import (
     Database,
     DatabaseBusyError,
@@ -25,6 +24,7 @@ from core.disk.database import (
     DatabaseWriteError,
 )
 from core.errors import WaitEndedError
+from core.program import Cancellation
 from tests.support.faults import Child
 from tests.support.stdio_client import bound_by_permissions
 

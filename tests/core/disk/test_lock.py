@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.cancellation import Cancellation
 from core.disk.files import held
 from core.errors import BusyError, DiskError, WaitEndedError
+from core.program import Cancellation
 from tests.support.sentences import raised
 
 CANCELLED = Cancellation(is_requested=lambda: True)

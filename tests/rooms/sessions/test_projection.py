@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.config import Settings
-from core.notices import LOGGER
+from core.program import LOGGER
 from rooms.sessions.session import Blocker, Draft
 from rooms.sessions.store import SessionStore, delete, open_sessions
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from core.cancellation import Cancellation
 from core.disk.copies import copies_of
+from core.program import Cancellation
 from rooms.fragments.engine import Engine, Writing
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link
