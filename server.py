@@ -50,7 +50,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
-from core.lessons.answer import Frame, lessons_in_prompt, saved_answer, search_answer
+from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
 from core.lessons.compaction import (
     check_threshold,
     compaction_answer,
@@ -59,7 +59,7 @@ from core.lessons.compaction import (
     fit_question,
 )
 from core.lessons.record import Draft, split_tokens
-from core.lessons.record_text import log_text, record_json
+from core.lessons.record_text import as_json, log_text
 from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
@@ -294,7 +294,7 @@ def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     with opened() as call:
         for record in call.store.read().with_id(id).values():
-            return record_json(record)
+            return as_json(record.as_json(), indent=2)
         raise RequestError("no_such_record")
 
 
@@ -330,8 +330,6 @@ def injected_lessons(query: str, budget: Budget) -> list[str]:
 
 def gathered_lessons(question: str) -> "Gathered":
     """Return the lessons that may answer a question, to stand beside what other rooms hold."""
-    from core.lessons.gathered import lessons_on  # only other rooms ask for it
-
     with opened() as call:
         return lessons_on(question, call.store.read().records)
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from process import ServerProcess, processor_s
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings
-from core.lessons.answer import Frame, saved_answer, search_answer
+from core.lessons.answers import Frame, saved_answer, search_answer
 from core.lessons.compaction import compaction_answer
 from core.lessons.record import CACHED_LINES, Draft, new_record
 from core.store import MemoryStore

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from ranking import Ranker, labelled_sets, ndcg_at_10
 
-from core.lessons.gathered import MOST
+from core.lessons.answers import MOST_GATHERED
 from core.room.one_list import Entry, Gathered, Source, in_one_order
 from core.text.ranking import Ranking
 from core.text.shares import Frequencies, good_parts, is_telling
@@ -43,7 +43,7 @@ def gathered(
     """Return what one room holds on a question; it knows no other."""
     found = Ranking(question, [texts[at] for at in places]).found()
     parts = good_parts(found)
-    best = list(parts)[:MOST]
+    best = list(parts)[:MOST_GATHERED]
     frequencies = Frequencies(len(places), {it.term: len(it.places) for it in found})
     if not is_telling(found, parts, best):
         return Gathered(frequencies=frequencies)

@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, read_settings
-from core.lessons.answer import Frame, search_answer
+from core.lessons.answers import Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
 from core.store import MemoryStore

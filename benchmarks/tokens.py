@@ -28,14 +28,13 @@ from core.config import read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
-from core.lessons.record_text import record_block
+from core.lessons.record_text import all_within, record_block
 from core.lessons.rules import (
     FRAGMENTS_INSTRUCTIONS,
     INSTRUCTIONS,
     SESSIONS_INSTRUCTIONS,
     rules,
 )
-from core.lessons.selection import records_within
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
 
@@ -203,7 +202,7 @@ def estimates(count: Count) -> list[Estimate]:
     for kind in KINDS:
         texts = [as_shown(record) for record in records if kind_of(record) == kind]
         rows.append(Estimate.of(kind, texts, count))
-    whole = "\n".join(records_within(records, Budget(10**6, 10**6), lambda: records))
+    whole = "\n".join(all_within(records, Budget(10**6, 10**6)) or [])
     return [*rows, Estimate.of("whole answer", [whole], count)]
 
 

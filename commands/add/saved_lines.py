@@ -7,7 +7,7 @@ from commands.terminal.console import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.guard.injection import HIDDEN_TEXT
-from core.lessons.answer import code_fields, flaw_notes, is_required
+from core.lessons.answers import code_fields, flaw_notes, is_required
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text

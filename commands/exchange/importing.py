@@ -37,7 +37,7 @@ from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.config import find_project
-from core.lessons.answer import is_required
+from core.lessons.answers import is_required
 from core.lessons.changes import Outcome
 from core.lessons.incoming import Offer
 from core.lessons.log import MemoryLog

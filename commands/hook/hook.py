@@ -46,7 +46,7 @@ from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.selection import is_usable
+from core.lessons.record_text import is_usable
 from core.messages import Facts, has_sentence, language_of, say, speaking
 from core.text.plain import estimate_tokens, one_line
 

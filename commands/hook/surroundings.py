@@ -18,7 +18,7 @@ from core.lessons.action import Action
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.rarity import Sample, Surroundings, surroundings_of
 from core.lessons.record import Record, cached_parse_line
-from core.lessons.selection import is_usable
+from core.lessons.record_text import is_usable
 from core.text.plain import normal_form
 
 FILE = "surroundings.json"

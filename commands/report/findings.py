@@ -12,7 +12,7 @@ from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
 from core.config import Settings
 from core.guard.injection import marks_of
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.counts import whole_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from commands.hook.journal import Session
 from commands.stats.hook_use import Showings, count_showings
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.counts import (
     Compaction,
     Growth,

@@ -13,7 +13,7 @@ from typing import Any
 from commands.hook.journal import Session, is_recent, versions_in
 from core.lessons.counts import last_s
 from core.lessons.record import Record, id_in, ids_in, seconds_of
-from core.lessons.selection import is_harmless
+from core.lessons.record_text import is_harmless
 
 START = "session-start"
 MOMENTS = (START, "before-action", "prompt")

@@ -32,7 +32,7 @@ from commands.terminal.safe_text import plain, plain_json, warn
 from commands.terminal.screen import screen_here
 from core.config import state_directory
 from core.errors import SentinelError
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.messages import say
 from core.parser import add_project

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.clean_record import clean_record
 from core.lessons.compaction import group_by_topic
 from core.lessons.counts import Compaction, came_back, compaction, last_s, open_questions
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.record_text import token_text
-from core.lessons.selection import is_harmless
+from core.lessons.record_text import is_harmless, token_text
 from core.sanitizer import redact
 
 NEWEST = 5

@@ -27,7 +27,7 @@ from commands.view.page import page_of
 from core.config import state_directory
 from core.disk.files import reason_of
 from core.errors import DiskError
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.record import utc_now
 from core.messages import say
 from core.parser import add_project

@@ -10,11 +10,17 @@ from typing import NamedTuple
 
 from core.config import Settings
 from core.guard.injection import may_have_marks, shown_marks
-from core.lessons.answer import TOPICS_SHOWN, Frame, notes, topic_line
+from core.lessons.answers import TOPICS_SHOWN, Frame, listed_topics, notes
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.lessons.record_text import block_of, headed_block
-from core.lessons.selection import MOST_MISSED, is_harmless, is_usable, that_fit
+from core.lessons.record_text import (
+    MOST_MISSED,
+    block_of,
+    headed_block,
+    is_harmless,
+    is_usable,
+    that_fit,
+)
 from core.messages import say
 from core.text.plain import Budget, one_line
 
@@ -79,7 +85,8 @@ def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
     head = say("answers.head_all", count=log.count, project=one_line(project))
     lines = [head, *notes(log, Frame(project=project, settings=settings))]
     if topics := _harmless_topics(log):
-        lines.append(topic_line(topics, settings.hook_tokens))
+        listing = listed_topics(topics, settings.hook_tokens)
+        lines.append(say("answers.topics", topics=listing.text))
     return lines
 
 

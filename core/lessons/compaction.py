@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal
 
 from core.errors import RefusedError
-from core.lessons.answer import (
+from core.lessons.answers import (
     LIST_SHARE,
     Frame,
     beginning,
@@ -19,13 +19,19 @@ from core.lessons.answer import (
     listed_tokens,
     listed_topics,
     no_topic,
-    uncommitted_note,
 )
 from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import headed_block, record_block, token_text, topic_text
-from core.lessons.selection import could_hold, may_fit, shortened
+from core.lessons.record_text import (
+    could_hold,
+    headed_block,
+    may_fit,
+    record_block,
+    shortened,
+    token_text,
+    topic_text,
+)
 from core.lessons.similar_topics import (
     TOPICS_COMPARED,
     SimilarTopics,
@@ -123,8 +129,8 @@ def _groups_within(groups: Sequence[Group], budget: Budget, frame: Frame) -> lis
             rest.append(group)
     if rest:
         counts = [(group.topic, len(group.records)) for group in rest]
-        listed = listed_topics(counts, at_most=8, budget_tokens=budget_tokens)
-        lines.append(say("answers.compact_rest", topics=listed))
+        listing = listed_topics(counts, budget_tokens, at_most=8)
+        lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
 
 
@@ -214,7 +220,8 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
         laid_out = partial(headed_block, token=token_text(record))
         fits = may_fit(record, budget) and budget.take(laid_out(record))
         lines.append(laid_out(record) if fits else _begun(laid_out, record, budget))
-    lines += uncommitted_note(frame) if count else []
+    if count and frame.is_uncommitted():
+        lines.append(say("answers.uncommitted"))
     if put_off:
         lines.append(say("answers.put_off", tokens=listed_tokens(put_off, frame)))
     return "\n".join(lines + left_tokens(outcome, frame))

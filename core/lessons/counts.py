@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from typing import Literal
 
-from core.lessons.answer import Frame, search_answer
+from core.lessons.answers import Frame, search_answer
 from core.lessons.compaction import Need, group_by_topic, need_for
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of

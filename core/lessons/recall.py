@@ -30,7 +30,7 @@ from core.lessons.action import (
 from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, is_exact, matches
 from core.lessons.rarity import Surroundings
 from core.lessons.record import Record
-from core.lessons.selection import is_harmless, is_usable
+from core.lessons.record_text import is_harmless, is_usable
 from core.text.plain import normal_form
 from core.text.terms import stem_of
 

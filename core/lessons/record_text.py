@@ -1,4 +1,4 @@
-"""Writes a record as text: as a model reads it, in one line, as JSON.
+"""Writes a record as text, as a model reads it, and chooses the records that fit an answer.
 
 The format is for reading, not for parsing, and a model pays for every token of it at every task: a
 date and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass
@@ -10,18 +10,27 @@ says so at its head.
 import json
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain
-from core.guard.injection import HIDDEN_TEXT, shown_marks
-from core.lessons.record import Record
+from core.guard.injection import HIDDEN_TEXT, orders_in, shown_marks
+from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language, language, say
-from core.text.plain import LINE_ENDS, SURROGATE, estimate_tokens, flat, one_line, printable
+from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat, one_line, printable
 
 INDEX_CHARS = 90
 LINE_ID_CHARS = 16
 MOST_BLOCKS = 2_048  # that are kept: some 2 MB
 TOPIC_CHARS = 64
+
+INDEX_SHARE = 0.25
+INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
+MOST_SEARCHED_CHARS = 16_384  # of a record: six times what a save allows
+MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
+LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
+_USABLE = 4  # times the limits of a save; what a hook shows has room for no longer texts
 
 # What a reader would not see or take for a blank, or what could not be sent. Compiled where a text
 # needs it, as are the next two: no plain one does.
@@ -48,33 +57,23 @@ def topic_text(topic: str) -> str:
     Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
+    beginning, twin = topic[:TOPIC_CHARS], ""
+    if not topic.isascii():
+        from core.guard.injection import ascii_twin  # few topics need its tables
+
+        twin = ascii_twin(beginning)  # the ASCII topic that this one looks like
     is_seen = is_plain(topic) or not re.search(_UNSEEN, topic)
-    if is_seen and _PLAIN_TOPIC.fullmatch(topic) and _is_unmistakable(topic):
-        return topic
-    beginning = topic[:TOPIC_CHARS]
-    quoted = json.dumps(beginning, ensure_ascii=bool(_twin(beginning)))
+    if is_seen and not twin and _PLAIN_TOPIC.fullmatch(topic):
+        reads_like_us = topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic)
+        looks_like_us = not topic.isascii() and (
+            re.search(_LIKE_SIGNS, topic)
+            or not _PLAIN_TOPIC.fullmatch(unicodedata.normalize("NFKC", topic))
+        )
+        if not reads_like_us and not looks_like_us:
+            return topic
+    quoted = json.dumps(beginning, ensure_ascii=bool(twin))
     cut = "…" if len(topic) > TOPIC_CHARS else ""
     return _escaped(quoted, _UNSEEN, _LIKE_QUOTES) + cut
-
-
-def _is_unmistakable(topic: str) -> bool:
-    """Return whether a topic without any sign of ours reads neither like us nor like another."""
-    if topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic):
-        return False
-    if topic.isascii():
-        return True
-    if _twin(topic) or re.search(_LIKE_SIGNS, topic):
-        return False
-    return bool(_PLAIN_TOPIC.fullmatch(unicodedata.normalize("NFKC", topic)))
-
-
-def _twin(topic: str) -> str:
-    """Return the ASCII topic that this one looks like, "" for none."""
-    if topic.isascii():
-        return ""
-    from core.guard.injection import ascii_twin  # few topics need its tables
-
-    return ascii_twin(topic)
 
 
 def _escaped(text: str, *classes: str) -> str:
@@ -86,17 +85,13 @@ def _escaped(text: str, *classes: str) -> str:
     return text
 
 
-def record_json(record: Record) -> str:
-    """Return a stored record as JSON that shows all its characters; half ones are U+FFFD."""
-    return _visible(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
+def as_json(value: Any, indent: int | None = None) -> str:
+    """Return JSON that shows all its characters, compact without `indent`.
 
-
-def as_json(value: Any) -> str:
-    """Return compact JSON that shows all its characters; half ones are U+FFFD."""
-    return _visible(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-def _visible(text: str) -> str:
+    Half characters are U+FFFD.
+    """
+    separators = None if indent else (",", ":")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
@@ -132,9 +127,17 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
         words += ["principle", day_of(record.compacted_at or record.created)]
     else:
         words.append(day_of(record.created))
-    head, notes = one_line(" ".join(words)), _notes(record)
+    notes = []  # most records have none
+    if record.type == "principle" and record.source_count:
+        notes.append(say("answers.merged", count=record.source_count))
+    if record.seen > 1:
+        last = day_of(record.updated or record.created)
+        notes.append(say("answers.seen", seen=record.seen, date=last))
+    if noted := warning(record):
+        notes.append(noted)
+    head = one_line(" ".join(words))
     if notes:
-        head += f" ({'; '.join(notes)})"
+        head += f" ({'; '.join(map(one_line, notes))})"
     if record.missing_context.strip():
         has_colon = notes or _looks_like_a_note(record.missing_context)
         head = field_line(f"{head}:" if has_colon else head, record.missing_context)
@@ -191,19 +194,6 @@ def _looks_like_a_note(text: str) -> bool:
     return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
 
 
-def _notes(record: Record) -> list[str]:
-    """Return what stands in parentheses behind the date; most records have nothing there."""
-    notes = []
-    if record.type == "principle" and record.source_count:
-        notes.append(say("answers.merged", count=record.source_count))
-    if record.seen > 1:
-        last = day_of(record.updated or record.created)
-        notes.append(say("answers.seen", seen=record.seen, date=last))
-    if noted := warning(record):
-        notes.append(noted)
-    return [one_line(note) for note in notes]
-
-
 def warning(record: Record) -> str:
     """Return what a reader must know before the texts; "" for nearly every record.
 
@@ -244,3 +234,148 @@ def lesson_line(record: Record) -> str:
     if record.ask_next_time.strip():
         parts.append(f"ask: {flat(record.ask_next_time)}")
     return " ".join(parts)
+
+
+# Which records fit
+
+
+def is_harmless(record: Record) -> bool:
+    """Return whether a record does not read like an order to a model."""
+    return not orders_in(record.marks, record.texts)
+
+
+def is_usable(record: Record) -> bool:
+    """Return whether a hook may read the record: its texts are hardly longer than a save allows."""
+    return all(
+        len(getattr(record, name)) <= _USABLE * limit for name, limit in LIMITS_BYTES.items()
+    )
+
+
+def searched_texts(records: Iterable[Record]) -> list[str]:
+    """Return the text of each record that a question is compared with."""
+    return [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in records]
+
+
+def shortened(record: Record, chars: int) -> Record:
+    """Return the record with the beginnings of its texts, together of so many characters."""
+    texts = {}
+    for name in ("lesson", "ask_next_time", "missing_context"):
+        texts[name] = getattr(record, name)[: chars // 2]
+        chars -= len(texts[name])
+    return replace(record, **texts)
+
+
+def all_within(records: Sequence[Record], budget: Budget) -> list[str] | None:
+    """Return the text of all records by topic, in the order of the file; None if they do not fit.
+
+    Then nothing is spent.
+    """
+    if not could_hold(budget, records):
+        return None
+    by_topic: dict[str, list[Record]] = {}
+    for record in records:
+        by_topic.setdefault(record.topic, []).append(record)
+    blocks = blocks_by_topic(record for group in by_topic.values() for record in group)
+    return [text for text, _ in blocks] if budget.take_all(blocks) else None
+
+
+def best_within(ranked: Sequence[Record], budget: Budget) -> list[str]:
+    """Return whole records, and one line for each of the rest, as far as they fit.
+
+    A first line says what was left out. ranked: the most relevant record first.
+    """
+    budget.spend(say("answers.partial", full=10**6, lines=10**6, hidden=0, count=10**6))
+    index_budget = _index_budget(ranked, budget)
+    whole, rest = that_fit(ranked, budget, at_least=1)
+    texts = [text for text, _ in blocks_by_topic(whole)]
+    if not rest:  # a single one that is larger than the budget
+        return texts
+    index_budget.add(budget)
+    lines: list[str] = []
+    missed = 0
+    for record in rest:
+        if index_budget.is_spent or missed > MOST_MISSED:
+            break
+        if index_budget.take(line := _index_line(record)):
+            lines.append(line)
+            missed = 0
+        else:
+            missed += 1
+    counts = {"full": len(whole), "lines": len(lines), "hidden": len(rest) - len(lines)}
+    return [say("answers.partial", **counts, count=len(ranked)), *texts, *lines]
+
+
+def blocks_by_topic(records: Iterable[Record]) -> list[tuple[str, int]]:
+    """Return each block with its tokens; the topic stands above the first record of a run."""
+    blocks, topic = list[tuple[str, int]](), None
+    for record in records:
+        block = block_of(record)
+        is_first = record.topic != topic
+        blocks.append((block.text, block.tokens) if is_first else (block.body, block.body_tokens))
+        topic = record.topic
+    return blocks
+
+
+def that_fit(
+    records: Sequence[Record], budget: Budget, *, at_least: int = 0
+) -> tuple[list[Record], list[Record]]:
+    """Return the records that fit, in their order, and the others.
+
+    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
+    at_least: so many of the first ones are among them even if they do not fit, unless they are as
+    large as only a hand, or a text of control characters, can make them.
+    """
+    fitting: list[Record] = []
+    rest: list[Record] = []
+    missed = 0
+    for at, record in enumerate(records):
+        if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
+            return fitting, [*rest, *records[at:]]
+        block = block_of(record) if may_fit(record, budget) else None
+        if block and budget.take(block.text, block.tokens):
+            fitting.append(record)
+            missed = 0
+        elif block and at < at_least and len(block.text) <= LARGEST_CHARS:
+            budget.spend(block.text)
+            fitting.append(record)
+        else:
+            rest.append(record)
+            missed += 1
+    return fitting, rest
+
+
+def may_fit(record: Record, budget: Budget) -> bool:
+    """Return whether it is worth laying a record out: its bare texts alone would fit."""
+    most = max(budget.chars, LARGEST_CHARS)
+    return len(record.lesson) + len(record.missing_context) + len(record.ask_next_time) // 2 <= most
+
+
+def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
+    """Return whether it is worth laying these records out: their bare texts alone would fit."""
+    chars = 0
+    for record in records:
+        chars += len(record.lesson) + len(record.missing_context)
+        if chars > budget.chars:
+            return False
+    return True
+
+
+def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
+    """Take a budget for the index lines: a share, or less when few records need one."""
+    trial = Budget(budget.tokens, budget.chars)
+    _, rest = that_fit(ranked, trial)
+    tokens, chars = 0.0, 0.0
+    for record in rest:
+        line = _index_line(record)
+        tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
+        chars += INDEX_MARGIN * (len(line) + 1)
+        if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
+            return budget.split_off(INDEX_SHARE)
+    part = Budget(tokens, int(chars))
+    budget.tokens -= part.tokens
+    budget.chars -= part.chars
+    return part
+
+
+def _index_line(record: Record) -> str:
+    return index_line(record if is_usable(record) else shortened(record, LARGEST_CHARS))

@@ -17,7 +17,7 @@ from core.data import word_list
 from core.lessons.action import files_in, worded
 from core.lessons.anchors import MOST_ANCHORS, could_match, matches
 from core.lessons.record import Record
-from core.lessons.selection import is_usable
+from core.lessons.record_text import is_usable
 from core.text.plain import normal_form
 from core.text.terms import function_words, stem_of
 

@@ -9,7 +9,7 @@ from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.part import Part
 from core.config import Settings
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language

@@ -8,7 +8,7 @@ from commands.view.part import Part
 from commands.view.sessions.collection import Found, collection_of
 from commands.view.sessions.section import part_of
 from core.config import Settings
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language

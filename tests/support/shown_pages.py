@@ -8,7 +8,7 @@ import pytest
 from commands.view.html import page_html
 from commands.view.page import page_of
 from core.config import Settings
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language

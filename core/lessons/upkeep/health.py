@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
-from core.lessons.answer import is_required
+from core.lessons.answers import is_required
 from core.lessons.encodings import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog
 from core.lessons.record import (

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.lessons.record import LIMITS_BYTES, Record
-from core.lessons.record_text import topic_text
+from core.lessons.record_text import is_harmless, is_usable, topic_text
 from core.lessons.rules import language_of
-from core.lessons.selection import is_harmless, is_usable
 from core.lessons.task import for_prompt
 from core.messages import say, speaking
 from core.store import LogReader

@@ -22,7 +22,7 @@ from commands.view.escaping import as_text
 from commands.view.html import page_html
 from commands.view.page import Page, page_of
 from core.config import Settings, state_directory
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language

@@ -186,9 +186,9 @@ CLEAN_SESSION = """
 import sys
 from pathlib import Path
 from core.guard.injection import compiled
-from core.lessons.answer import Frame
+from core.lessons.answers import Frame
 from core.lessons.compaction import compaction_answer
-from core.lessons.answer import search_answer
+from core.lessons.answers import search_answer
 from core.lessons.record import Draft
 from core.config import Settings
 from core.store import MemoryStore

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.lessons.answer import is_required
+from core.lessons.answers import is_required
 from core.lessons.compaction import (
     group_by_topic,
     join_questions,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commands.report.comparison import compare
-from core.lessons.answer import flaw_notes
+from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog
 from core.lessons.record import Record
 from core.lessons.upkeep.health import examine

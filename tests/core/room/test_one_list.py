@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import SentinelError
-from core.lessons.gathered import lessons_on
+from core.lessons.answers import lessons_on
 from core.lessons.record import Record
 from core.lessons.record_text import lesson_line
 from core.room.one_list import Entry, Gathered, Source, gathered_from, in_one_order

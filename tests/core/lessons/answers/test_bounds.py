@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from core.config import Settings
-from core.lessons.answer import Frame, search_answer
+from core.lessons.answers import Frame, search_answer
 from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record

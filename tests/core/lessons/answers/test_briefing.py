@@ -19,7 +19,7 @@ from core.lessons.briefing import (
 )
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
-from core.lessons.selection import is_harmless
+from core.lessons.record_text import is_harmless
 from core.messages import Language
 from core.text.plain import estimate_tokens
 from tests.support.samples import LATER, NOW, a_principle, a_record

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from core.lessons.answer import Frame, saved_answer, search_answer
+from core.lessons.answers import Frame, saved_answer, search_answer
 from core.lessons.compaction import compaction_answer, deletion_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record

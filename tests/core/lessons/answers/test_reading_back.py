@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.config import Settings
-from core.lessons.answer import Frame, search_answer
+from core.lessons.answers import Frame, search_answer
 from core.lessons.briefing import session_briefing
 from core.lessons.compaction import compaction_answer
 from core.lessons.log import MemoryLog

@@ -13,11 +13,11 @@ from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.lessons.record_text import (
+    as_json,
     field_line,
     index_line,
     log_text,
     record_block,
-    record_json,
     topic_text,
 )
 from core.messages import Language
@@ -307,6 +307,6 @@ def test_the_text_of_a_log_hides_nothing_and_holds_the_same_records() -> None:
 
 def test_the_json_of_a_record_shows_hidden_characters_as_escapes_and_is_the_record() -> None:
     record = a_record(lesson="a\u200b\x9b\U000e0041가")
-    text = record_json(record)
+    text = as_json(record.as_json(), indent=2)
     assert '"lesson": "a\\u200b\\u009b\\udb40\\udc41가"' in text
     assert json.loads(text) == record.as_json()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.config import Settings
-from core.lessons.answer import Frame, saved_answer, search_answer
+from core.lessons.answers import Frame, saved_answer, search_answer
 from core.lessons.compaction import compaction_answer
 from core.lessons.record import Draft
 from core.lessons.similar_topics import SimilarTopics, similar_topics, topic_to_keep

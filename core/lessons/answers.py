@@ -3,28 +3,34 @@
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.config import Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
 from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import index_line, token_text, topic_text
-from core.lessons.selection import (
+from core.lessons.record_text import (
+    all_within,
+    best_within,
     blocks_by_topic,
-    by_relevance,
-    records_within,
+    index_line,
+    is_harmless,
+    is_usable,
+    lesson_line,
     searched_texts,
     that_fit,
+    token_text,
+    topic_text,
 )
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import is_source_code, scope_of
 
 if TYPE_CHECKING:
+    from core.room.one_list import Gathered
     from core.text.ranking import Ranking
 
 TOPICS_SHOWN = 40
@@ -34,6 +40,7 @@ HIDERS_SHOWN = 3
 TOKENS_SHOWN = 60
 BESIDE_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
+MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,21 +99,44 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         missed = no_topic(wanted, log, frame, query) if log.count else say("answers.nothing_found")
         return "\n".join([*lines, missed, say("answers.questions")])
 
-    @cache
-    def ranking() -> "Ranking":
-        from core.text.ranking import Ranking  # only a memory above its budget is ranked
-
-        return Ranking(query, searched_texts(records))
-
+    ranking = None  # only a memory above its budget is ranked
     topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
-    if query.strip() and not wanted and len(topics_that_fit(topics, budget_tokens)) < len(topics):
-        by_relevance = ranking().topics([record.topic for record in records])
-        topics = [(name, log.topics[name]) for name in by_relevance]
-    lines.append(topic_line(topics, budget_tokens))
+    listing = listed_topics(topics, budget_tokens)
+    if listing.left_out and query.strip() and not wanted:
+        ranking = _ranking(query, records)
+        in_order = ranking.topics([record.topic for record in records])
+        listing = listed_topics([(name, log.topics[name]) for name in in_order], budget_tokens)
+    lines.append(say("answers.topics", topics=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    blocks = records_within(records, budget, lambda: [records[at] for at in ranking().order()])
+    blocks = all_within(records, budget)
+    if blocks is None:
+        ranking = ranking or _ranking(query, records)
+        blocks = best_within([records[at] for at in ranking.order()], budget)
     return "\n".join(lines + blocks)
+
+
+def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
+    """List all topics with counts: those like the missing one, those about it, then those that
+    should not be used."""
+    from core.lessons.similar_topics import similar_to
+
+    about = _ranking(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
+    closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
+    judged = closest[:NEAREST_JUDGED]
+    in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
+    counts = [(name, log.topics[name]) for name in in_order]
+    listing = listed_topics(counts, frame.settings.budget_tokens)
+    return say("answers.no_topic", topic=topic_text(topic), topics=listing.text)
+
+
+def _ranking(query: str, records: Sequence[Record]) -> "Ranking":
+    from core.text.ranking import Ranking  # a hook has an order of its own
+
+    return Ranking(query, searched_texts(records))
+
+
+# Beside other rooms
 
 
 def lessons_in_prompt(
@@ -115,27 +145,42 @@ def lessons_in_prompt(
     """Return the records that fit, the most relevant first, below a line on what they are."""
     heading = say("answers.prompt_injection", project=one_line(frame.project))
     budget.spend(heading)
-    fitting, _ = that_fit(by_relevance(query, records), budget, at_least=1)
+    ranked = [records[at] for at in _ranking(query, records).order()]
+    fitting, _ = that_fit(ranked, budget, at_least=1)
     if fitting:
         return [heading, *(text for text, _ in blocks_by_topic(fitting))]
     missed = "prompt_nothing_fits" if records else "nothing_found"
     return [heading, say(f"answers.{missed}", count=len(records))]
 
 
-def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
-    """List all topics with counts: those like the missing one, those about it, then those that
-    should not be used."""
-    from core.lessons.similar_topics import similar_to
-    from core.text.ranking import Ranking
+def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
+    """Return the records that have a good part of a question, and read like no order to a model.
 
-    ranking = Ranking(f"{topic} {query}", searched_texts(log.records))
-    about = ranking.topics([record.topic for record in log.records])
-    closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
-    judged = closest[:NEAREST_JUDGED]
-    in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
-    counts = [(name, log.topics[name]) for name in in_order]
-    listed = listed_topics(counts, budget_tokens=frame.settings.budget_tokens)
-    return say("answers.no_topic", topic=topic_text(topic), topics=listed)
+    records: all of the log, in its order.
+    """
+    from core.room.one_list import Entry, Gathered
+    from core.text.shares import Frequencies, good_parts, is_telling  # only other rooms ask for it
+
+    found = _ranking(question, records).found()
+    parts = good_parts(found)
+    usable = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
+    places = usable[:MOST_GATHERED]
+    frequencies = Frequencies(len(records), {it.term: len(it.places) for it in found})
+    if not is_telling(found, parts, places):
+        return Gathered(frequencies=frequencies)
+    entries = []
+    for at in places:
+        record = records[at]
+        entry = Entry(
+            source="lesson",
+            id=record.id,
+            text=" ".join(record.texts),
+            says=(record.missing_context, record.lesson),
+            line=partial(lesson_line, record),
+            worth=(0.0, record.updated or record.created, at),
+        )
+        entries.append(entry)
+    return Gathered(entries, frequencies)
 
 
 # log_memory
@@ -170,27 +215,26 @@ def saved_answer(
         lines.append(say("answers.settled", count=saved.settled))
     if saved.removed:
         lines.append(say("answers.replaced", count=len(saved.removed)))
-        lines += uncommitted_note(frame)
+        if frame.is_uncommitted():
+            lines.append(say("answers.uncommitted"))
     lines += left_tokens(saved, frame)
-    lines += _redactions_and_marks(saved)
-    if shortened_from_bytes:
-        kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
-        limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
-        lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
-    lines += of_anchors
-    lines += _against_the_rules(saved)
+    lines += _cautions(saved, shortened_from_bytes, of_anchors)
     if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)
     if alike := [] if again else resembled(record.topic, topics):
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say("answers.similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
-    lines.append(topic_line(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE))
+    listing = listed_topics(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
+    lines.append(say("answers.topics", topics=listing.text))
     return "\n".join(lines + notes(saved.log, frame))
 
 
-def _redactions_and_marks(saved: Outcome) -> list[str]:
-    """Say what was redacted, what may be a secret, and what reads like an order, by field."""
+def _cautions(saved: Outcome, shortened_from_bytes: int, of_anchors: Sequence[str]) -> list[str]:
+    """Say what was changed in a saved record, what is suspicious in it, and what the rules forbid.
+
+    Fields are named and never repeated.
+    """
     lines, record = [], saved.record
     if saved.redacted:
         kinds = ", ".join(dict.fromkeys(saved.redacted))
@@ -201,19 +245,18 @@ def _redactions_and_marks(saved: Outcome) -> list[str]:
     if found:
         only_hidden = record.marks == (HIDDEN_TEXT,)
         lines.append(say("answers.marked_hidden" if only_hidden else "answers.marked", found=found))
-    return lines
-
-
-def _against_the_rules(saved: Outcome) -> list[str]:
-    """Say what the rules for agents forbid in a record, and how to put it right."""
-    record, token, lines = saved.record, token_text(saved.record), []
+    if shortened_from_bytes:
+        kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
+        limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
+        lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
+    lines += of_anchors
     scope = scope_of(record.topic)
     if scope and "topic" not in saved.suspicious:
-        topic = topic_text(record.topic)
+        topic, token = topic_text(record.topic), token_text(record)
         old = shlex.quote(topic) if topic == record.topic else "OLD"
         lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
     if fields := code_fields(record):
-        lines.append(say("answers.source_code", fields=fields, token=token))
+        lines.append(say("answers.source_code", fields=fields, token=token_text(record)))
     return lines
 
 
@@ -288,75 +331,23 @@ def flaw_notes(log: MemoryLog) -> list[str]:
     return lines
 
 
-def uncommitted_note(frame: Frame) -> list[str]:
-    """Say after a compaction where git has not committed the log as it stands."""
-    return [say("answers.uncommitted")] if frame.is_uncommitted() else []
+class Listing(NamedTuple):
+    """A list in one line. left_out: how many had no room, which the line says."""
+
+    text: str
+    left_out: int
 
 
-def topic_line(
-    counts: Sequence[tuple[str, int]], budget_tokens: float, *, at_most: int = TOPICS_SHOWN
-) -> str:
-    """List the topics with the number of their records; a small answer lists fewer.
+def listed(texts: Iterable[str], count: int, most_tokens: float) -> Listing:
+    """List as many of the texts as fit into so many estimated tokens, at least one.
 
-    budget_tokens: estimated tokens of the whole answer.
+    count: of all that could be listed.
     """
-    listed = listed_topics(counts, at_most=at_most, budget_tokens=budget_tokens)
-    return say("answers.topics", topics=listed)
-
-
-def listed_topics(
-    counts: Sequence[tuple[str, int]],
-    *,
-    at_most: int = TOPICS_SHOWN,
-    budget_tokens: float = inf,
-) -> str:
-    """List topics with their counts in one line: at most `at_most` of them, at least one."""
-    return _with_the_rest(topics_that_fit(counts, budget_tokens, at_most), len(counts))
-
-
-def topics_that_fit(
-    counts: Sequence[tuple[str, int]], budget_tokens: float, at_most: int = TOPICS_SHOWN
-) -> list[str]:
-    """Return the topics with their counts that a line of an answer has room for."""
-
-    def with_count(topic: str, count: int) -> str:
-        if orders_in((), (topic,)):
-            return say("answers.topic_reads_like", topic=topic_text(topic), count=count)
-        return f"{topic_text(topic)} ({count})"
-
-    texts = (with_count(topic, count) for topic, count in counts[:at_most])
-    return beginning(texts, LIST_SHARE * budget_tokens)
-
-
-def left_tokens(outcome: Outcome, frame: Frame) -> list[str]:
-    """Say which version ids named nothing to remove, and which hidden records went."""
-    fates = (
-        ("token_changed", outcome.changed),
-        ("token_gone", outcome.gone),
-        ("token_absent", outcome.absent),
-    )
-    lines = [
-        say(f"answers.{key}", tokens=listed_tokens(tokens, frame))
-        for key, tokens in fates
-        if tokens
-    ]
-    if outcome.hidden:
-        tokens = listed_tokens([record.token for record in outcome.hidden], frame)
-        lines.append(say("answers.hidden_went", count=len(outcome.hidden), tokens=tokens))
-    return lines
-
-
-def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
-    """List as many version ids as an eighth of the answer holds, and count the others."""
-    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
-    fitting = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
-    return _with_the_rest(fitting, len(tokens))
-
-
-def _with_the_rest(fitting: Sequence[str], count: int) -> str:
-    """Return a list in one line; of those that did not fit it says how many."""
-    listed, more = ", ".join(fitting), count - len(fitting)
-    return say("answers.and_more", listed=listed, more=more) if more > 0 else listed
+    fitting = beginning(texts, most_tokens)
+    line, left_out = ", ".join(fitting), count - len(fitting)
+    if left_out > 0:
+        line = say("answers.and_more", listed=line, more=left_out)
+    return Listing(line, left_out)
 
 
 def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
@@ -368,3 +359,43 @@ def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
             break
         fitting.append(text)
     return fitting
+
+
+def listed_topics(
+    counts: Sequence[tuple[str, int]], budget_tokens: float = inf, *, at_most: int = TOPICS_SHOWN
+) -> Listing:
+    """List topics with the number of their records; a small answer lists fewer.
+
+    budget_tokens: estimated tokens of the whole answer.
+    """
+    texts = []
+    for topic, count in counts[:at_most]:
+        text = topic_text(topic)
+        if orders_in((), (topic,)):
+            texts.append(say("answers.topic_reads_like", topic=text, count=count))
+        else:
+            texts.append(f"{text} ({count})")
+    return listed(texts, len(counts), LIST_SHARE * budget_tokens)
+
+
+def left_tokens(outcome: Outcome, frame: Frame) -> list[str]:
+    """Say which version ids named nothing to remove, and which hidden records went."""
+    fates = (
+        ("token_changed", outcome.changed),
+        ("token_gone", outcome.gone),
+        ("token_absent", outcome.absent),
+    )
+    lines = []
+    for key, tokens in fates:
+        if tokens:
+            lines.append(say(f"answers.{key}", tokens=listed_tokens(tokens, frame)))
+    if outcome.hidden:
+        went = listed_tokens([record.token for record in outcome.hidden], frame)
+        lines.append(say("answers.hidden_went", count=len(outcome.hidden), tokens=went))
+    return lines
+
+
+def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
+    """List as many version ids as an eighth of the answer holds, and count the others."""
+    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+    return listed(texts, len(tokens), LIST_SHARE * frame.settings.budget_tokens).text
