@@ -32,8 +32,8 @@ from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.upkeep.cleaning import Cleaning
-    from core.lessons.upkeep.replaced import Replaced
+    from core.lessons.log_secrets import Cleaning
+    from core.lessons.side_file import Replaced
 
 
 class LogReader:
@@ -99,7 +99,7 @@ class LogReader:
 
     def read_replaced(self) -> "list[Replaced]":
         """Return what changes took out of the log and is kept beside it, the newest first."""
-        from core.lessons.upkeep.replaced import replaced_in  # a server starts faster without it
+        from core.lessons.side_file import replaced_in  # a server starts faster without it
 
         return list(replaced_in(self.read_replaced_bytes()))
 
@@ -120,7 +120,7 @@ class LogReader:
 
 
 class LogUpkeep(LogReader):
-    """Changes a memory log as a whole, or puts its file right; see `core.lessons.upkeep`."""
+    """Changes a memory log as a whole, or puts its file right; see `core/lessons/upkeep.py`."""
 
     def __init__(self, file: LogFile, *, now: Callable[[], str]) -> None:
         super().__init__(file)
@@ -136,7 +136,7 @@ class LogUpkeep(LogReader):
         aside_name: a new file beside the log that takes the lines which leave it. Whether there
         were any, so that it was made.
         """
-        from core.lessons.upkeep.repair import repair  # a server starts faster without it
+        from core.lessons.upkeep import repair  # a server starts faster without it
 
         def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)
@@ -148,14 +148,14 @@ class LogUpkeep(LogReader):
         return self._file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `upkeep.cleaning` does, in one atomic write.
+        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
 
         A save leaves topic and question as they came, since a model is told. Here a person asks,
         after the fact: all fields are cleaned, other keys and lines that are no records, too, and
         what was replaced. dry_run: only say what would be cleaned in the log.
         """
-        from core.lessons.upkeep.cleaning import clean  # as above
-        from core.lessons.upkeep.replaced import cleaned
+        from core.lessons.log_secrets import clean  # as above
+        from core.lessons.side_file import cleaned
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             self._check_encoding(data)
@@ -184,7 +184,7 @@ class LogUpkeep(LogReader):
 
     def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
         """Return the lines of the side file for the records that leave the log."""
-        from core.lessons.upkeep.replaced import what_left  # as above
+        from core.lessons.side_file import what_left  # as above
 
         return b"".join(it.to_line() for it in what_left(before, after, self._now))
 

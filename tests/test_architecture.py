@@ -42,10 +42,9 @@ ROOMS = {
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
-    "core.store": "core core.lessons core.lessons.file core.lessons.upkeep",
-    "core.lessons.upkeep": "core core.lessons core.sanitizer",
+    "core.store": "core core.lessons core.lessons.file",
     "core.git": "core core.text",
-    "core.lessons.history": "core core.git core.lessons core.lessons.upkeep",
+    "core.lessons.history": "core core.git core.lessons",
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk",
     "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",
@@ -63,8 +62,7 @@ ROOMS = {
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.guard core.sanitizer core.text".split()
-PURE += "core.lessons core.lessons.upkeep".split()
-PURE += "core.errors core.room.one_list".split()
+PURE += "core.lessons core.errors core.room.one_list".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

@@ -23,7 +23,7 @@ from commands.setup.files import Remark, Tree
 from commands.setup.here import SERVER, tree_of
 from commands.setup.levels import known_files
 from commands.setup.rules import rules_files
-from core.lessons.upkeep.health import Finding, Severity
+from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 
 # Problems of an entry with which no server starts; and those that another machine need not have.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from commands.terminal.console import Opened
 from commands.terminal.rooms_here import has_fragments
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 
 _PREFIX = "fragments_"  # of the kinds of all findings here
 

@@ -10,7 +10,7 @@ from commands.terminal.columns import INDENT, cells
 from commands.terminal.printing import said
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, Sign
-from core.lessons.upkeep.health import Finding, Severity
+from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts, say
 
 RUNS_SHOWN = 8

@@ -12,7 +12,7 @@ from commands.doctor.mending import cli_line, line_of
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS, LOCK_SUFFIX
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 
 MOST_FOLDERS = 50_000  # some 10 µs each
 MOST_NAMED = 8

@@ -10,7 +10,7 @@ from core.lessons.anchors import MOST_PATHS
 from core.lessons.log import MemoryLog
 from core.lessons.reach import can_be_shown, names_of, paths_nowhere, shown_everywhere
 from core.lessons.record import Record
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.messages import Facts
 from core.sanitizer import safe
 

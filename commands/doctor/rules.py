@@ -12,7 +12,7 @@ from commands.doctor.set_up import SetUp, why_left
 from commands.documents.marked_block import BrokenBlockError, block_in
 from commands.setup.files import Change, Desk, Job, Remark, Tree
 from commands.setup.plan import Plan, plan
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.messages import Facts
 
 _TWICE, _CUT, _TORN = "two_copies", "_cuts", "broken_block"  # how setup calls these

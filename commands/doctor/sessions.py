@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from commands.terminal.console import Opened
 from commands.terminal.rooms_here import has_sessions
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.messages import Facts
 
 _PREFIX = "sessions_"  # of the kinds of all findings here

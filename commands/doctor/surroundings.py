@@ -15,7 +15,7 @@ from core.disk.files import held, is_odd
 from core.errors import BusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.messages import Facts
 from core.store import MemoryStore
 

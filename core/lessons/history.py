@@ -18,7 +18,7 @@ from core.git import SHORT_DIGITS, HistoryError, Repository, literal
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import topic_text
-from core.lessons.upkeep.replaced import Replaced
+from core.lessons.side_file import Replaced
 
 EVERYWHERE = ("--all", "--reflog")
 SEARCHED_IDS = 200  # more would make a command line that Windows refuses

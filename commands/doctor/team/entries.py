@@ -11,7 +11,7 @@ from commands.clients.machine import Machine
 from commands.clients.team_entries import TeamEntry, team_entries
 from commands.setup.files import Tree
 from commands.setup.remote.address import AddressError, checked_url, is_readable_on_the_way
-from core.lessons.upkeep.health import Finding, Severity
+from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 
 _WAIT_S, _MOST_BYTES = 5.0, 100_000

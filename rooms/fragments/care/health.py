@@ -13,7 +13,7 @@ from pathlib import Path
 from core.config import Settings
 from core.disk.copies import kept_aside
 from core.errors import SentinelError
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.room.full_text import is_sound
 from core.upkeep.flaws import flaw_in
 from rooms.fragments.care.on_server import ServerHealth, look_at

@@ -8,7 +8,7 @@ from core.config import Settings
 from core.disk.copies import date_of
 from core.disk.database import DatabaseError
 from core.disk.files import reason_of
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.upkeep.flaws import NotMendedError

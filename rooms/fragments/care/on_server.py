@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import SentinelError
-from core.lessons.upkeep.health import Finding, Severity
+from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 from core.postgres.errors import ServerError
 from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE

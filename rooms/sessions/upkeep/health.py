@@ -13,7 +13,7 @@ from core.config import Settings
 from core.disk.database import Database, DatabaseDamagedError
 from core.errors import SentinelError
 from core.git import HistoryError, WorkTree
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.messages import Facts
 from core.room.full_text import is_sound
 from core.room.json_values import CONFIG_NAME

@@ -9,7 +9,7 @@ from core.config import Settings
 from core.disk.copies import date_of
 from core.disk.database import Database
 from core.disk.files import reason_of
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep import Finding
 from core.upkeep.flaws import NotMendedError
 from rooms.sessions.config import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared

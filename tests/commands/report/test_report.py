@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands.report.parts import MOST_CHARS
-from core.lessons.upkeep.replaced import Replaced
+from core.lessons.side_file import Replaced
 from tests.support.cli_process import TOKEN
 from tests.support.costly import one_in
 from tests.support.git_clones import (

@@ -13,8 +13,7 @@ import pytest
 
 from core.lessons.encodings import begins_like_utf_16, readings
 from core.lessons.log import MemoryLog
-from core.lessons.upkeep.health import examine
-from core.lessons.upkeep.repair import repair
+from core.lessons.upkeep import examine, repair
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.costly import one_in

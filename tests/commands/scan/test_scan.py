@@ -19,7 +19,7 @@ import cli
 from commands.scan import findings as scanning
 from core.lessons.file import REPLACED_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.upkeep.secrets import Looked, look
+from core.lessons.log_secrets import Looked, look
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run

@@ -10,7 +10,7 @@ from commands.report.comparison import compare
 from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog
 from core.lessons.record import Record
-from core.lessons.upkeep.health import examine
+from core.lessons.upkeep import examine
 from tests.support.changes import upsert
 from tests.support.cli_process import TOKEN
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
+from core.lessons.log_secrets import Cleaned, clean, look
 from core.lessons.record import (
     LIMITS_BYTES,
     Record,
@@ -21,8 +22,6 @@ from core.lessons.record import (
     record_id,
     reidentified,
 )
-from core.lessons.upkeep.cleaning import Cleaned, clean
-from core.lessons.upkeep.secrets import look
 from core.sanitizer import MARGIN_CHARS, MARKER, WINDOW_CHARS, find, redact
 from core.store import MemoryStore
 from tests.support.changes import upsert

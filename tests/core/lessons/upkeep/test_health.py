@@ -8,8 +8,7 @@ from hypothesis import given
 
 from core.lessons.log import MemoryLog, following
 from core.lessons.record import Record, parse_line
-from core.lessons.upkeep.health import Finding, examine, flaw_of
-from core.lessons.upkeep.repair import repair
+from core.lessons.upkeep import Finding, examine, flaw_of, repair
 from tests.core.lessons.test_properties import FILES
 from tests.support.changes import upsert
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record

@@ -14,7 +14,7 @@ from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, Change, LogFile
 from core.lessons.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.upkeep.replaced import (
+from core.lessons.side_file import (
     Replaced,
     cleaned,
     replaced_in,

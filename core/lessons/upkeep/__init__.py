@@ -1,1 +1,0 @@
-"""Puts a memory log right: finds and repairs damage, takes secrets out."""
