@@ -163,8 +163,6 @@ def within_reach(draft: Draft, project: str) -> tuple[Draft, list[str]]:
     Where all are, the record keeps those that it has. project: the path of its directory. Raises
     SentinelError where a path or a trigger is none.
     """
-    if not (draft.paths or draft.when):
-        return draft, []
     from core.lessons.reach import reach_of  # not every save has anchors
 
     reach = reach_of(draft.paths or (), draft.when or (), Path(project))
@@ -226,7 +224,9 @@ def log_memory(
     secrets, progress reports, temporary failures, nor what one look at the code shows. UTF-8 bytes:
     topic 64, missing_context and lesson 1024, ask_next_time 512.
     """
-    ask_next_time, shortened_from_bytes = fit_question(type, ask_next_time)
+    shortened_from_bytes = 0
+    if type == "principle" and ask_next_time:  # the questions of many originals seldom fit
+        ask_next_time, shortened_from_bytes = fit_question(ask_next_time)
     draft = Draft(
         topic=topic,
         missing_context=missing_context or "",
@@ -237,7 +237,9 @@ def log_memory(
         when=when,
     )
     with opened(threshold=compact_threshold, writes=True) as call:
-        draft, notes = within_reach(draft, call.frame.project)
+        notes = list[str]()
+        if paths or when:
+            draft, notes = within_reach(draft, call.frame.project)
         saved = call.store.upsert_log(draft, source_ids or ())
         warn_if_cancelled("log_memory")
         return saved_answer(

@@ -164,7 +164,8 @@ def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
-    warn((*settings.warnings, *project.warnings))
+    if warnings := (*settings.warnings, *project.warnings):
+        warn(warnings)
     if writes:
         project.check_writable(os.environ)
     else:
@@ -216,6 +217,9 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
             # The library logs other errors with a traceback, and so with the values of the call.
             raise failure(say(_unexpected(error)), log_level=logging.DEBUG) from error
 
+    # In a docstring the library looks for sections on parameters. Ours have none, and the parser
+    # is a large package that nothing else needs.
+    spoken.__doc__ = None
     return spoken
 
 

@@ -3,8 +3,8 @@
 import inspect
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anyio import CapacityLimiter
@@ -116,21 +116,19 @@ class SessionlessServer(FastMCP):
         """
 
         def offer(function: Answer) -> Answer:
-            spoken = with_sentences(function, ToolError)
-            with _without_docstring(spoken) as description:
-                tool = Tool.from_function(
-                    spoken,
-                    description=description,
-                    output_schema=None,  # else every answer travels twice
-                    meta=LARGE_ANSWERS,
-                    annotations=ToolAnnotations(
-                        title=title,
-                        read_only_hint=reads,
-                        destructive_hint=destroys,
-                        idempotent_hint=repeats,
-                        open_world_hint=False,
-                    ),
-                )
+            tool = Tool.from_function(
+                with_sentences(function, ToolError),
+                description=_description(function),
+                output_schema=None,  # else every answer travels twice
+                meta=LARGE_ANSWERS,
+                annotations=ToolAnnotations(
+                    title=title,
+                    read_only_hint=reads,
+                    destructive_hint=destroys,
+                    idempotent_hint=repeats,
+                    open_world_hint=False,
+                ),
+            )
             tool.parameters = _simplified(tool.parameters, shown_defaults or {})
             self._may_leave_out[tool.name] = may_leave_out
             self.add_tool(tool)
@@ -157,11 +155,9 @@ class SessionlessServer(FastMCP):
         """Offer a function as a resource, or as a template where `uri` holds its arguments."""
 
         def offer(function: Answer) -> Answer:
-            spoken = with_sentences(function, ResourceError)
-            with _without_docstring(spoken) as description:
-                self.resource(
-                    uri, name=name, title=title, description=description, mime_type=mime_type
-                )(spoken)
+            text = _description(function)
+            add = self.resource(uri, name=name, title=title, description=text, mime_type=mime_type)
+            add(with_sentences(function, ResourceError))
             return function
 
         return offer
@@ -171,9 +167,8 @@ class SessionlessServer(FastMCP):
 
         def offer(function: Answer) -> Answer:
             spoken = with_sentences(function, PromptError)
-            with _without_docstring(spoken) as description:
-                prompt = Prompt.from_function(spoken, title=title, description=description)
-            self.add_prompt(prompt)
+            text = _description(function)
+            self.add_prompt(Prompt.from_function(spoken, title=title, description=text))
             return function
 
         return offer
@@ -186,23 +181,13 @@ async def _more_threads(_: FastMCP) -> AsyncIterator[None]:
     yield
 
 
-@contextmanager
-def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
-    """Yield the text a model reads of a function, which has no docstring while this lasts.
+def _description(function: Callable[..., str]) -> str | None:
+    """Return the docstring of a function as a model reads it; python -OO keeps none.
 
     A paragraph is one line: a model pays for each line end.
-
-    In a docstring the library looks for sections on parameters. Ours have none, and the parser
-    is a large package that nothing else needs.
     """
-    docstring = function.__doc__
-    function.__doc__ = None
-    try:
-        paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
-        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        yield text or None  # python -OO keeps no docstrings
-    finally:
-        function.__doc__ = docstring
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or None
 
 
 def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from core.lessons.answers import code_fields, flaw_notes, is_required
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
-from core.lessons.similar_topics import resembled
+from core.lessons.similar_topics import similar_to, worth_using
 from core.messages import say
 from core.text.wording import scope_of
 
@@ -66,7 +66,10 @@ def _about_topic(saved: Outcome) -> list[str]:
     facts, lines = {"topic": topic_name(topic), "old": _typed(topic)}, list[str]()
     if scope := scope_of(topic):
         lines.append(say(f"records.topic_{scope}", **facts))
-    if alike := [] if saved.record.updated else resembled(topic, saved.log.topics):
+    topics, alike = saved.log.topics, list[str]()
+    if topics[topic] == 1 and not saved.record.updated:
+        alike = worth_using(similar_to(topic, list(topics)))
+    if alike:
         near = joined(map(topic_name, alike[:5]))
         lines.append(say("records.similar_topic", topics=near, new=_typed(alike[0]), **facts))
     return lines

@@ -198,8 +198,6 @@ def saved_answer(
     shortened_from_bytes: of the question that was saved shorter, 0 for none. of_anchors: what to
     say of paths and triggers.
     """
-    from core.lessons.similar_topics import resembled  # a hook never compares topics
-
     record, count = saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
     topics = saved.log.topics.copy()
@@ -221,9 +219,12 @@ def saved_answer(
     lines += _cautions(saved, shortened_from_bytes, of_anchors)
     if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)
-    if alike := [] if again else resembled(record.topic, topics):
-        near = ", ".join(map(topic_text, alike[:5]))
-        lines.append(say("answers.similar_topic", topic=topic, topics=near))
+    if topics[record.topic] == 1 and not again:
+        from core.lessons.similar_topics import similar_to, worth_using  # a hook compares no topics
+
+        if alike := worth_using(similar_to(record.topic, list(topics))):
+            near = ", ".join(map(topic_text, alike[:5]))
+            lines.append(say("answers.similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
     listing = listed_topics(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
     lines.append(say("answers.topics", topics=listing.text))

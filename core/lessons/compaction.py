@@ -296,12 +296,12 @@ def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]
     return fitting[:last] if 2 * last >= len(fitting) else fitting
 
 
-def fit_question(record_type: str | None, question: str | None) -> tuple[str | None, int]:
+def fit_question(question: str) -> tuple[str, int]:
     """Return a principle's question within the limit, and its bytes before (0: not shortened).
 
-    The questions of many originals seldom fit. The store refuses the question of a log.
+    The store refuses a longer question of a log.
     """
-    used_bytes = len((question or "").encode("utf-8", "surrogatepass"))
-    if record_type != "principle" or not question or used_bytes <= LIMITS_BYTES["ask_next_time"]:
+    used_bytes = len(question.encode("utf-8", "surrogatepass"))
+    if used_bytes <= LIMITS_BYTES["ask_next_time"]:
         return question, 0
     return shorten_question(question), used_bytes

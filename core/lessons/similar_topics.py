@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice, takewhile
@@ -73,14 +73,6 @@ def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
 def worth_using(topics: Iterable[str]) -> list[str]:
     """Return those topics that are neither too broad nor too narrow, in the order given."""
     return [topic for topic in topics if not scope_of(topic)]
-
-
-def resembled(topic: str, topics: Mapping[str, int]) -> list[str]:
-    """Return the topics worth using that one with a single record resembles, the closest first.
-
-    topics: those of a log, each with the number of its records.
-    """
-    return worth_using(similar_to(topic, list(topics))) if topics[topic] == 1 else []
 
 
 def topic_to_keep(pair: SimilarTopics) -> str:

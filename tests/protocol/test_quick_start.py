@@ -25,7 +25,7 @@ MEANT = ("anyio",)  # what a call runs in
 NOT_BEFORE_THE_FIRST_ANSWERS = {
     "beartype": "the store of sessions (SessionlessServer)",
     "key_value": "the store of sessions (SessionlessServer)",
-    "griffe": "the parser of docstrings (_without_docstring of protocol/tools.py)",
+    "griffe": "the parser of docstrings (with_sentences of protocol/call.py)",
     "core.text.ranking": "only a memory above its budget is ranked",
     "core.sanitizer": "only a save is redacted",
     "core.guard.rules": "only a save is redacted",
