@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
-from core.disk.database import DatabaseError
 from core.errors import RefusedError
 from core.program import shown
+from core.room.database import DatabaseError
 from core.sanitizer import has_secret
 from http_server.papers import Paper, Papers, hash_of
 

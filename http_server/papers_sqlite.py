@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from core.disk.database import Database, DatabaseWriteError, Migrations
 from core.disk.files import make_directory, reason_of
+from core.room.database import Database, DatabaseWriteError, Migrations
 from http_server.papers import COLUMNS, Kind, Paper, paper_of, row_of
 
 FILE_NAME = "http_server.db"

@@ -54,8 +54,7 @@ ROOMS = {
     "core.guard": "core.data",
     "core.data": "",
     "core.disk": "core",
-    "core.postgres": "core core.disk",
-    "core.upkeep": "core core.disk core.sanitizer",
+    "core.postgres": "core core.room",
     "core.room": "core core.disk core.text core.guard core.sanitizer",
     "core": "",
 }

@@ -85,7 +85,7 @@ def aside_lines(opened: Opened, room: Room) -> list[str]:
     if words_of(room) == "server":
         return []
     if room == "fragments":
-        from core.disk.copies import kept_aside as kept_beside
+        from core.room.copies import kept_aside as kept_beside
 
         found = kept_beside(_engine(opened).path)
     else:

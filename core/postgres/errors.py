@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from core.disk.database import (
+from core.errors import RefusedError
+from core.program import shown
+from core.room.database import (
     DatabaseBusyError,
     DatabaseError,
     DatabaseForeignError,
     DatabaseNewerError,
     DatabaseWaitEndedError,
 )
-from core.errors import RefusedError
-from core.program import shown
 
 if TYPE_CHECKING:
     from psycopg import Error

@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from core.disk.database import DatabaseError
 from core.errors import SentinelError
+from core.room.database import DatabaseError
 from http_server.access.endpoints import Access, without_database
 from http_server.access.watched import Watched
 from http_server.papers import Papers

@@ -13,9 +13,9 @@ from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
 
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
-from core.disk.database import DatabaseError
 from core.lessons.record import utc_now
 from core.program import NO_CANCELLATION, Cancellation
+from core.room.database import DatabaseError
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config

@@ -9,9 +9,9 @@ import json
 import os
 from pathlib import Path
 
-from core.disk.database import Database
 from core.errors import SentinelError
 from core.program import warn
+from core.room.database import Database
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.disk.database import Database, Migrations
+from core.room.database import Database, Migrations
 
 APPLICATION_ID = 0x534D_0001  # "SM", room two
 ARCHIVE_NAME = re.compile(r"archive-[0-9]{4}\.db\Z")  # of the file of a year

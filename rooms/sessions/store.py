@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk.database import Database
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.program import NO_CANCELLATION, Cancellation, shown
+from core.room.database import Database
 from core.text.plain import moment_of
 from rooms.sessions import saving
 from rooms.sessions.actions.adopting import adopt

@@ -41,7 +41,7 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
 }
 
 # What the first call of a room needs.
-OF_ROOMS = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.disk.database"}
+OF_ROOMS = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.room.database"}
 
 # A server of the installed FastMCP that answers the same requests, as it comes.
 PLAIN = """

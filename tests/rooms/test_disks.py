@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.database import DatabaseError
 from core.errors import SentinelError
+from core.room.database import DatabaseError
 from tests.support.faults import Child
 from tests.support.room_crowds import CROWDS, Crowd, Told, rows
 from tests.support.stdio_client import ROOT, bound_by_permissions

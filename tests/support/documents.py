@@ -5,7 +5,7 @@ import re
 import sqlite3
 from contextlib import closing
 
-from core.disk.database import Migrations
+from core.room.database import Migrations
 from tests.support.stdio_client import ROOT
 
 KOREAN_ONLY = {"docs/README.ko.md": "README.md", "docs/cursorrules.ko.md": ".cursorrules"}

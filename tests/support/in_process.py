@@ -22,7 +22,7 @@ from commands.hook import hook, surroundings, work_at_hand
 from tests.support.stdio_client import WAIT_S, bound_by_permissions_here
 
 # What keeps open files, connections and models for the next call of the same process.
-_KEEPING = ("rooms", "core.disk", "core.postgres")
+_KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
 # What a command gives up after: a loaded machine must not change its answer.
 _LIMITS: dict[Any, tuple[str, ...]] = {
     hook: ("MOST_S", "MOST_WORK_S"),

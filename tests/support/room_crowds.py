@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config import Settings
-from core.disk.copies import copies_of, flaw_of
+from core.room.copies import copies_of, flaw_of
 from rooms.fragments.config import Config as FragmentsConfig
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room

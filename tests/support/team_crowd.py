@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 
 from core.config import Settings
-from core.disk.database import DatabaseError
 from core.postgres.errors import CommitUnknownError
+from core.room.database import DatabaseError
 from rooms.fragments.config import Config
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.room import Room

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.config import Settings
-from core.disk.copies import kept_aside
 from core.errors import SentinelError
 from core.lessons.upkeep import Finding
+from core.room.copies import kept_aside
 from core.room.full_text import is_sound
-from core.upkeep.flaws import flaw_in
 from rooms.fragments.care.on_server import ServerHealth, look_at
 from rooms.fragments.config import (
     config_path,
@@ -149,7 +148,7 @@ def _about_redis(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
     facts = {"path": engine.name}
     try:
-        flaw = flaw_in(engine.database, _TABLES, _has_whole_index)
+        flaw = engine.database.flaw(_TABLES, _has_whole_index)
     except SentinelError as error:
         yield _unusable("fragments_unusable", error)
         return

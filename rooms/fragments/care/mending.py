@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from core.config import Settings
-from core.disk.copies import date_of
-from core.disk.database import DatabaseError
 from core.disk.files import reason_of
 from core.lessons.upkeep import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server
-from core.upkeep.flaws import NotMendedError
+from core.room.copies import date_of
+from core.room.database import DatabaseError, NotMendedError
 from rooms.fragments.care.health import OTHERS
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema

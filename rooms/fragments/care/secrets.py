@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from core.room.redaction import Held, Redaction, Row, cleaned
 from core.sanitizer import safe
-from core.upkeep.purging import purge
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
@@ -86,7 +85,7 @@ def redact_held(engine: SqliteEngine) -> Redaction:
             index.keep_current(connection)
             for group in list(_groups(connection)):
                 _write(connection, group)
-    is_purged = purge(engine.database)
+    is_purged = engine.database.purge()
     return Redaction(held, secrets_held(engine), [] if is_purged else [engine.path])
 
 

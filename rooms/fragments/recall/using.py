@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import groupby
 
 from core.config import DEFAULT_AGENT
-from core.disk.database import DatabaseError
+from core.room.database import DatabaseError
 from rooms.fragments.engine import Writing
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.room import Room

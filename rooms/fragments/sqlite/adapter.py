@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from core.disk.database import Database, DatabaseWriteError
 from core.disk.files import held, make_directory, reason_of
 from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
-from core.upkeep.purging import purge
+from core.room.database import Database, DatabaseWriteError
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.reading import SqliteReading
@@ -96,7 +95,7 @@ class SqliteEngine:
 
     def purge(self) -> bool:
         """See `Engine`."""
-        return purge(self.database)
+        return self.database.purge()
 
     def keep_copy(self) -> None:
         """See `Engine`."""

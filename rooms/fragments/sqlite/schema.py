@@ -5,7 +5,7 @@ is what `fragment_links` says, and vectors have a table of their own, so that a 
 its indexes those are there that a question of the room is answered by.
 """
 
-from core.disk.database import Migrations
+from core.room.database import Migrations
 
 APPLICATION_ID = 0x534D_0002  # "SM", room three
 

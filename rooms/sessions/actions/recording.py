@@ -17,8 +17,8 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import state_directory
-from core.disk.database import Database, DatabaseBusyError
 from core.lessons.record import utc_now
+from core.room.database import Database, DatabaseBusyError
 from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
 from rooms.sessions.actions.policy import is_recorded
 from rooms.sessions.config import Config, make_folder, read_config

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from core.disk.database import Database, Migrations
+from core.room.database import Database, Migrations
 from rooms.sessions.projects.consent import global_path, name_of
 from rooms.sessions.rows import sessions_where, tags_of
 from rooms.sessions.session import Session

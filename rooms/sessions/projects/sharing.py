@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import SentinelError
-from core.upkeep.purging import purge
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.consent import consent_path, is_shared, name_of
 from rooms.sessions.projects.hints import Sessions, global_database, hints_of, keep_in_step, remove
@@ -57,7 +56,7 @@ def unshare(root: Path, environment: Mapping[str, str]) -> int:
         return 0
     with contextlib.closing(database):
         removed = remove(database, root)
-        purge(database)
+        database.purge()
         return removed
 
 
@@ -74,7 +73,7 @@ def refresh(store: Sessions, environment: Mapping[str, str]) -> list[Path]:
             keep_in_step(database, store)
         except (OSError, SentinelError):
             return [database.path]
-        return [] if purge(database) else [database.path]
+        return [] if database.purge() else [database.path]
 
 
 def hints_shared(store: Sessions, environment: Mapping[str, str]) -> tuple[Path, list[Session]]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from core.disk.database import Database
+from core.room.database import Database
 from rooms.sessions.errors import SessionsError, UpkeepError
 from rooms.sessions.rows import (
     INTO_ACTIONS,

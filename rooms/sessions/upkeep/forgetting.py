@@ -9,8 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from core.disk.database import Database
-from core.upkeep.purging import purge
+from core.room.database import Database
 from rooms.sessions import projection
 from rooms.sessions.projects.sharing import refresh
 from rooms.sessions.rows import session_with_id
@@ -49,7 +48,7 @@ def forget(store: SessionStore, ids: Iterable[str], environment: Mapping[str, st
                     delete(connection, session)
                     removed.append(session)
         _project(store, wanted)
-        unpurged = [file.path for file in changed if not purge(file)]
+        unpurged = [file.path for file in changed if not file.purge()]
     return Forgotten(removed, [*unpurged, *refresh(store, environment)])
 
 

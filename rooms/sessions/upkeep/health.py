@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.config import Settings
-from core.disk.database import Database, DatabaseDamagedError
 from core.errors import SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding
 from core.messages import Facts
+from core.room.database import Database, DatabaseDamagedError
 from core.room.full_text import is_sound
 from core.room.json_values import CONFIG_NAME
-from core.upkeep.flaws import flaw_in
 from rooms.sessions.config import FOLDER, config_path, unknown_keys
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projection import NAME
@@ -84,7 +83,7 @@ def check(database: Database) -> list[Finding]:
     """Return what is wrong with a file as a database: its pages, and its full-text index."""
     facts = {"path": str(database.path)}
     try:
-        flaw = flaw_in(database, ("contexts", "actions", "waiting_actions"), _has_whole_index)
+        flaw = database.flaw(("contexts", "actions", "waiting_actions"), _has_whole_index)
     except SentinelError as error:
         return [_unusable("sessions_unusable", error)]
     if flaw is None:

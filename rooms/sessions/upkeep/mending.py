@@ -6,11 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 from core.config import Settings
-from core.disk.copies import date_of
-from core.disk.database import Database
 from core.disk.files import reason_of
 from core.lessons.upkeep import Finding
-from core.upkeep.flaws import NotMendedError
+from core.room.copies import date_of
+from core.room.database import Database, NotMendedError
 from rooms.sessions.config import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove

@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.database import Database
+from core.room.database import Database
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
-from core.upkeep.purging import purge
 from rooms.sessions import projection
 from rooms.sessions.projects.sharing import hints_shared, refresh
 from rooms.sessions.rows import session_with_id
@@ -85,7 +84,7 @@ def redact_held(store: SessionStore, environment: Mapping[str, str]) -> Redactio
             with store.writing() as connection:
                 for group in list(_groups(connection)):
                     _write(connection, group)
-        unpurged = [it.path for it in (own, *archives) if not purge(it)]
+        unpurged = [it.path for it in (own, *archives) if not it.purge()]
     if paths:
         store.project()
     clean_file(store.path.parent / projection.NAME)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.copies import newest_date
+from core.room.copies import newest_date
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.sqlite.schema import MIGRATIONS

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from core.disk.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from core.postgres.errors import (
     CommitUnknownError,
     ConnectionCutError,
@@ -22,6 +21,7 @@ from core.postgres.errors import (
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.program import Cancellation
+from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from rooms.fragments.engine import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.room import repeats_when_cut

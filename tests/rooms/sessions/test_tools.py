@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import server
-from core.disk.copies import copies_of
-from core.disk.database import DatabaseCopyError
 from core.messages import say
+from core.room.copies import copies_of
+from core.room.database import DatabaseCopyError
 from rooms.sessions import tools
 from rooms.sessions.answers.recommended import MOST_FAILURES
 from rooms.sessions.answers.warnings import FAILURE_CHARS

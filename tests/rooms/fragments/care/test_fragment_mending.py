@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
-from core.disk.copies import copies_of, date_of
-from core.disk.database import DatabaseDamagedError
-from core.upkeep.flaws import NotMendedError
+from core.room.copies import copies_of, date_of
+from core.room.database import DatabaseDamagedError, NotMendedError
 from rooms.fragments.care.health import look
 from rooms.fragments.care.mending import mend
 from rooms.fragments.engine import Wanted

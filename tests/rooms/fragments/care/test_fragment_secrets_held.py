@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.copies import copies_of
+from core.room.copies import copies_of
 from rooms.fragments.care.secrets import redact_held, secrets_held
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.disk.database import DatabaseError
 from core.postgres.errors import RoleError
 from core.postgres.pool import Pool
+from core.room.database import DatabaseError
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.postgres.security import TABLES
 from tests.support.real_engines import postgres

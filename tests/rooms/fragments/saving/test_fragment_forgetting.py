@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.disk.copies import copies_of
+from core.room.copies import copies_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Version

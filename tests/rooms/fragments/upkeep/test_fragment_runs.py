@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from core.disk.copies import copies_of
 from core.program import Cancellation
+from core.room.copies import copies_of
 from rooms.fragments.engine import Engine, Writing
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link
@@ -321,7 +321,7 @@ def test_a_copy_that_cannot_be_made_fails_no_write(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("core.disk.copies.keep_copy", full)
+        patch.setattr("core.room.copies.keep_copy", full)
         tend(room)
     assert f"The daily copy of the database {room.config.path} could not be made" in caplog.text
     assert "upkeep_at" in state_of(room)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk.database import DatabaseDamagedError, DatabaseNewerError
+from core.room.database import DatabaseDamagedError, DatabaseNewerError
 from rooms.sessions.errors import UpkeepError
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.config import STATE_VARIABLE
-from core.disk.copies import copies_of
-from core.disk.database import DatabaseDamagedError
+from core.room.copies import copies_of
+from core.room.database import DatabaseDamagedError
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria

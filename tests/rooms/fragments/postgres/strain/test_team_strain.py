@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from core.disk.database import DatabaseError
+from core.room.database import DatabaseError
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.database import (
+from core.errors import WaitEndedError
+from core.program import Cancellation
+from core.room.database import (
     Database,
     DatabaseBusyError,
     DatabaseDamagedError,
@@ -23,8 +25,6 @@ from core.disk.database import (
     DatabaseWaitEndedError,
     DatabaseWriteError,
 )
-from core.errors import WaitEndedError
-from core.program import Cancellation
 from tests.support.faults import Child
 from tests.support.stdio_client import bound_by_permissions
 

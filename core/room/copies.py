@@ -12,7 +12,7 @@ import sqlite3
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -20,22 +20,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.files import is_there, prepared, rename, sync_directory
+from core.room.connections import JOURNALS, MODE, Check, size_of, status_of
 
 KEPT = 2
 _DUE = timedelta(days=1)
-_MODE = 0o600  # like the database: what was done on a machine is its user's
 _STAMP = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r".*\.copy-(\d{8}T\d{6}Z)\Z", re.DOTALL)
 _ABANDONED_S = 3_600  # an unfinished copy of this age is one of a process that was killed
-_JOURNALS = "-wal", "-journal", "-shm"
 _PIECE_BYTES = 1_000_000
 _OF_INDEX = "fts5"  # a search index is made anew from the texts
-
-Check = Callable[[sqlite3.Connection], object]  # raises for a database that is not ours
-
-
-class FlawError(sqlite3.DatabaseError):
-    """A copy was made in which not everything can be read; the message says what cannot."""
 
 
 class PutBack(NamedTuple):
@@ -92,13 +85,13 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     _remove_abandoned(path)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
     unfinished = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE))
+    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
     try:
         write(unfinished)
         _sync(unfinished)
         flaw = flaw_of(unfinished, check)
         if flaw:
-            raise FlawError(flaw)
+            raise sqlite3.DatabaseError(flaw)
         if not is_due(path):  # another process was faster
             return
         rename(unfinished, target)
@@ -148,9 +141,9 @@ def flaw_of(copy: Path, check: Check) -> str:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             check(connection)
-            for (line,) in connection.execute("PRAGMA integrity_check(3)"):
-                if line != "ok" and _OF_INDEX not in line.lower():
-                    return str(line).partition("\n")[0]
+            of_pages = flaw_of_pages(connection.execute("PRAGMA integrity_check(3)").fetchall())
+            if of_pages:
+                return of_pages
             ordinary = "type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
             tables = connection.execute(f"SELECT name FROM sqlite_master WHERE {ordinary}")
             names = tables.fetchall()
@@ -161,6 +154,14 @@ def flaw_of(copy: Path, check: Check) -> str:
                 deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # is it text
     except (OSError, sqlite3.Error) as error:
         return "a text is not UTF-8" if is_no_text(error) else str(error)
+    return ""
+
+
+def flaw_of_pages(lines: Sequence[tuple[str]]) -> str:
+    """Return the first line that a check of SQLite says of pages, not of an index; "" for none."""
+    for (line,) in lines:
+        if line != "ok" and _OF_INDEX not in line.lower():
+            return line.partition("\n")[0]
     return ""
 
 
@@ -192,7 +193,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
             if os.name == "nt":  # where nothing that is open can be replaced
                 held.close()
             is_untouched = False
-            for name in _JOURNALS:  # of the damaged file: beside another one they would destroy it
+            for name in JOURNALS:  # of the damaged file: beside another one they would destroy it
                 Path(f"{path}{name}").unlink(missing_ok=True)
             if ready:
                 rename(ready, path)
@@ -200,7 +201,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
                 path.unlink()
         except BaseException:
             if is_untouched:
-                for name in ("", *_JOURNALS):
+                for name in ("", *JOURNALS):
                     with suppress(OSError):
                         os.unlink(f"{aside}{name}")
             raise
@@ -238,23 +239,14 @@ def _moment_of(copy: Path) -> datetime | None:
     return None
 
 
-def _size(path: str) -> int:
-    try:
-        return os.lstat(path).st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _changed_at(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except FileNotFoundError:
-        return 0.0
+def _changed_at(path: str | Path) -> float:
+    status = status_of(path)
+    return status.st_mtime if status else 0.0
 
 
 def _remove_abandoned(path: Path) -> None:
     for it in _unfinished(path):
-        if time.time() - _changed_at(str(it)) > _ABANDONED_S:
+        if time.time() - _changed_at(it) > _ABANDONED_S:
             it.unlink(missing_ok=True)
 
 
@@ -278,9 +270,9 @@ def _ready(source: Path, target: Path) -> Iterator[Path]:
 
 def _keep_aside(path: Path, aside: Path) -> None:
     """Give a damaged file and its journals a second name, or copy them where that cannot be."""
-    for name in ("", *_JOURNALS[:2]):
+    for name in ("", "-wal", "-journal"):
         source, target = f"{path}{name}", f"{aside}{name}"
-        is_needed = not name or _size(source)  # who only looks makes an empty journal
+        is_needed = not name or size_of(source)  # who only looks makes an empty journal
         if is_needed and not os.path.lexists(target):
             try:
                 os.link(source, target, follow_symlinks=False)

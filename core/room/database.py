@@ -11,16 +11,17 @@ import re
 import shlex
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from core.disk import copies
-from core.disk.connections import Connections, EmptiedError, Lent, LinkError
 from core.disk.files import Identity, identity_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation, shown
+from core.room import copies
+from core.room.connections import Connections, EmptiedError, Lent, LinkError
 
 _MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
 _ALTERED = re.compile(r"ALTER TABLE (\w+)")
@@ -28,6 +29,8 @@ _SLICE_S = 0.02  # SQLite asks ever more rarely; begun anew, a wait ends soon af
 _BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
 _DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 _REASON_CHARS = 200
+_MOST_FLAWS = 3
+_INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'"
 
 Migrations = Sequence[Sequence[str]]  # for each version the statements that lead to it
 _Result = TypeVar("_Result")
@@ -106,6 +109,20 @@ class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
     key = "wait_ended"
 
 
+class NotMendedError(SentinelError, OSError):
+    """A file could not be repaired. Facts: path, reason."""
+
+    key = "not_mended"
+    table = "upkeep"
+
+
+class Flaw(NamedTuple):
+    """What is wrong: pages are damaged, or the index alone. reason: what SQLite says of pages."""
+
+    of: Literal["pages", "index"]
+    reason: str = ""
+
+
 class _Schema:
     """The tables that a database should have."""
 
@@ -154,7 +171,7 @@ class _Schema:
 
 
 class Database:
-    """One SQLite file. Safe to use from several threads; connections are kept for the next call.
+    """One SQLite file. Safe to use from several threads; a connection is kept for the next call.
 
     path: the file, which `writing` makes where it is missing. migrations: for each version of the
     schema, from 1 on, the statements that lead to it. application_id: a number of 32 bits in the
@@ -230,21 +247,45 @@ class Database:
                 raise
 
     def purge(self) -> bool:
-        """Write the file anew without the bytes of what was deleted, and empty its journal.
+        """Write the file anew with only what it holds; False where that was not possible just now.
 
-        Return False where another process still reads the state before: its bytes then go with a
-        later purge. Raises DatabaseError.
+        SQLite marks what is deleted as free and leaves its bytes in the file. Where another process
+        still reads the state before, or there is no room, they go with a later purge. The daily
+        copies go in any case, since they hold what was deleted; the next save makes a new one.
+        https://sqlite.org/lang_vacuum.html, https://sqlite.org/fts5.html#the_optimize_command
         """
-        with self._lent(writes=True) as lent:
-            if lent is None:
-                return True
-            connection = lent.connection
-            self._patiently(lambda: connection.execute("VACUUM"))
-            [slice_ms] = connection.execute("PRAGMA busy_timeout").fetchone()
-            connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
-            [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            connection.execute(f"PRAGMA busy_timeout = {slice_ms}")
-            return not is_busy
+        is_without_copies = copies.remove_copies(self.path)
+        try:
+            with self.writing() as connection:
+                for (index,) in connection.execute(_INDEXES).fetchall():
+                    connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
+            with self._lent(writes=True) as lent:
+                return (lent is None or self._is_vacuumed(lent.connection)) and is_without_copies
+        except SentinelError:
+            return False
+
+    def flaw(
+        self, tables: Sequence[str], is_index_whole: Callable[[sqlite3.Connection], bool]
+    ) -> Flaw | None:
+        """Return what is wrong with the file, None where nothing is. Nothing is changed.
+
+        tables: those whose texts are read, all of them. Raises DatabaseError for another reason why
+        it cannot be used.
+        """
+        try:
+            with self.reading() as connection:
+                if connection is None:
+                    return None
+                lines = connection.execute(f"PRAGMA quick_check({_MOST_FLAWS})").fetchall()
+                of_pages = copies.flaw_of_pages(lines)
+                if of_pages:
+                    return Flaw("pages", of_pages)
+                for table in tables:
+                    deque(connection.execute(f"SELECT * FROM {table}"), maxlen=0)  # is it text
+                is_whole = lines == [("ok",)] and is_index_whole(connection)
+                return None if is_whole else Flaw("index")
+        except DatabaseDamagedError as error:
+            return Flaw("pages", str(error.facts["reason"]))
 
     def keep_copy(self) -> None:
         """Copy the file, if that was not done within a day; see `copies`.
@@ -282,7 +323,7 @@ class Database:
             return done
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """Close the connection that is kept."""
         self._connections.close()
 
     @contextlib.contextmanager
@@ -350,6 +391,15 @@ class Database:
             is_same = identity_of(self.path) == identity
         if is_same:
             raise self.damage(reason)
+
+    def _is_vacuumed(self, connection: sqlite3.Connection) -> bool:
+        """Write the file anew and empty its journal; False where another process reads it."""
+        self._patiently(lambda: connection.execute("VACUUM"))
+        [slice_ms] = connection.execute("PRAGMA busy_timeout").fetchone()
+        connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
+        [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        connection.execute(f"PRAGMA busy_timeout = {slice_ms}")
+        return not is_busy
 
     def _write_copy(self, empty: Path) -> None:
         with self._lent(writes=False) as lent:

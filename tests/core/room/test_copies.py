@@ -17,14 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from core.disk.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
-from core.disk.database import (
+from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
+from core.room.database import (
     Database,
     DatabaseBusyError,
     DatabaseCopyError,
     DatabaseDamagedError,
 )
-from core.upkeep.purging import purge
 from tests.support.faults import CODES, Child, Faults, killed_after, killed_before, refused, tree
 from tests.support.sentences import in_language
 
@@ -300,7 +299,7 @@ def test_what_is_removed_for_good_is_in_no_copy(path: Path, opened: Opened) -> N
     path.with_name(".data.db.0123456789abcdef.tmp").write_bytes(b"a telling text")
     with database.writing() as connection:
         connection.execute("DELETE FROM notes WHERE text LIKE '%telling%'")
-    assert purge(database) and copies_of(path) == []
+    assert database.purge() and copies_of(path) == []
     left = b"".join(it.read_bytes() for it in path.parent.iterdir())
     assert b"telling" not in left
     database.keep_copy()
@@ -338,8 +337,8 @@ def test_a_copy_that_cannot_be_removed_is_told_of(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refuse)
-        assert not purge(database)
-    assert purge(database)
+        assert not database.purge()
+    assert database.purge()
 
 
 # damage
@@ -393,7 +392,7 @@ def test_no_link_is_taken_for_a_copy(path: Path, opened: Opened, tmp_path: Path)
     copies_of(path)[0].rename(tmp_path / "theirs")
     path.with_name("data.db.copy-20260101T000000Z").symlink_to(tmp_path / "theirs")
     assert copies_of(path) == [] and database.whole_copy() == ""
-    assert purge(database) and (tmp_path / "theirs").exists()
+    assert database.purge() and (tmp_path / "theirs").exists()
 
 
 def test_without_a_whole_copy_an_empty_one_begins_and_the_damaged_file_stays(
