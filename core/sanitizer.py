@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.guard.forms import forms_of, without_hidden
-from core.guard.hidden import may_hide
+from core.data import compiled
+from core.guard.characters import forms_of, may_hide, without_hidden
 from core.guard.named import keyed_spans
-from core.guard.rules import TOKENS, Rule, compiled, rules, rules_of, spelled
+from core.guard.rules import TOKENS, Rule, rules, rules_of, spelled
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"

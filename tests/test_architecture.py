@@ -48,7 +48,7 @@ ROOMS = {
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk",
     "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",
-    "core.sanitizer": "core core.guard",
+    "core.sanitizer": "core core.data core.guard",
     "core.text": "core.data core.guard",
     "core.room.one_list": "core core.text",
     "core.guard": "core.data",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from commands.terminal.columns import wrapped
 from commands.terminal.screen import Style, screen_here
-from core.guard.hidden import hidden_runs
+from core.guard.characters import hidden_runs
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))

@@ -30,6 +30,12 @@ def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
 
 
 @cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the expression of a pattern, compiled once: `re` itself keeps fewer."""
+    return re.compile(pattern)
+
+
+@cache
 def word_list(name: str, table: str = "word_lists") -> frozenset[str]:
     """Return the words of a list."""
     return frozenset(_lists(table)[name].split())

@@ -26,11 +26,10 @@ test proves from the patterns that the words pass over none of them.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
-from unicodedata import normalize
+from typing import NamedTuple
 
 from core.data import rule_table
-from core.guard.hidden import HIDDEN_CLASS, hidden_runs, is_plain, may_hide
+from core.guard.characters import hidden_runs, may_disguise, views_of
 
 MARKS: tuple[str, ...] = ("override", "role", "tool-call", "hidden-text")
 HIDDEN_TEXT = MARKS[-1]
@@ -48,26 +47,6 @@ _SIGNS = (
 )
 _NO_WORD = "[^a-z0-9]+"
 
-# Written differently, read the same: decomposed Korean, wide and mathematical letters, Cyrillic.
-_LOOKALIKE = "\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff"
-_OTHER_SCRIPTS = str.maketrans(
-    "аеосрхуіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅԌԚԜӀ"  # Cyrillic
-    "ονϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϲιρυχκα"  # Greek
-    "օոսհցԼՕՍ"  # Armenian
-    "ɑɡıɩʏᴄᴏᴜᴠᴡᴢꓐꓑꓓꓖꓗꓙꓚꓠꓢꓣꓤ",  # Latin of phoneticians, Lisu
-    "aeocpxyijshdqwlABEKMHOPCTXYIJSGQWIovjABEZHIKMNOPTYXCcipuxkaonuhgLOUagiiycouvwzBPDGKJCNSRR",
-)
-_LIKE_ASCII = f"[{''.join(map(chr, _OTHER_SCRIPTS))}{_LOOKALIKE}]"
-# What is read as another character or as none: the above, and what becomes longer in lower case.
-_DISGUISED = (
-    f"[{HIDDEN_CLASS}\u0130\u0131\u0250-\u02af\u0370-\u058f\u1100-\u11ff\u1d00-\u1d2b\u2100-\u214f"
-    "\u24b6-\u24e9\ua4d0-\ua4f7\uff01-\uff5e\U0001d400-\U0001d7ff]"
-)
-_HIDDEN_CHAR = f"[{HIDDEN_CLASS}]"
-_REWRITTEN = f"[{HIDDEN_CLASS}]|[\u1100-\u1112][\u1161-\u1175]"
-_PIECE = f"[{HIDDEN_CLASS}]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
-
-Places = Sequence[tuple[int, int]]  # of each character of a view: from where in the text, to where
 _Needs = tuple[tuple[str, ...], ...]  # words of each group
 
 
@@ -124,11 +103,10 @@ def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
 def suspicions(text: str) -> list[Suspicion]:
     """Return every place of `text` that gets a mark, in order; equal marks never overlap."""
     found = [Suspicion(start, end, HIDDEN_TEXT) for start, end in hidden_runs(text)]
-    for view, places in views(text):
+    for view, places in views_of(text):
         for start, end, mark in _orders_in_view(view):
-            if places is not None:
-                start, end = places[start][0], places[end - 1][1]
-            found.append(Suspicion(start, end, mark))
+            place = places.origin(start, end) if places else (start, end)
+            found.append(Suspicion(*place, mark))
     last: dict[str, int] = {}  # where the last place of each mark stands in `united`
     united: list[Suspicion] = []
     for it in sorted(found):
@@ -143,7 +121,7 @@ def suspicions(text: str) -> list[Suspicion]:
 
 def may_have_marks(text: str) -> bool:
     """Return whether a closer look can find a mark; False is certain."""
-    if may_hide(text) or _is_disguised(text):
+    if may_disguise(text):
         return True
     lowered = text.lower()
     plain = text.isascii()
@@ -151,11 +129,6 @@ def may_have_marks(text: str) -> bool:
         return False
     words = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
     return _has_needs(_needs(strict=True, ascii_only=plain), words)
-
-
-def _is_disguised(text: str) -> bool:
-    """Return whether some character is read as another one or as none."""
-    return not is_plain(text) and bool(re.search(_DISGUISED, text))
 
 
 @cache
@@ -195,73 +168,15 @@ def _has_needs(rows: tuple[_Needs, ...], text: str) -> bool:
     return False
 
 
-def views(text: str) -> Iterator[tuple[str, Places | None]]:
-    """Yield `text` as the rules want it, in lower case, and where its characters come from.
-
-    Hidden characters are left out, or read as blanks: they may split a word or stand between two.
-    """
-    if is_plain(text):
-        yield text.lower(), None
-        return
-    if re.search(_LIKE_ASCII, text):
-        text = text.translate(_OTHER_SCRIPTS).translate(_ascii_forms())
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a capital dotted I becomes two characters
-        lowered = "".join(char if len(char.lower()) > 1 else char.lower() for char in text)
-    if not re.search(_REWRITTEN, lowered):
-        yield lowered, None
-        return
-    for blank in ("", " ") if re.search(_HIDDEN_CHAR, lowered) else ("",):
-        yield _rewritten(lowered, blank)
-
-
-def _rewritten(text: str, blank: str) -> tuple[str, Places]:
-    """Return `text` with `blank` for hidden characters and Korean letters as syllables."""
-    parts: list[str] = []
-    places: list[tuple[int, int]] = []
-    done = 0
-    for match in re.finditer(_PIECE, text):
-        start, end = match.span()
-        parts.append(text[done:start])
-        places += zip(range(done, start), range(done + 1, start + 1), strict=True)
-        part = normalize("NFC", match[0]) if "\u1100" <= match[0][0] <= "\u1112" else blank
-        parts.append(part)
-        places += [(start, end)] * len(part)
-        done = end
-    parts.append(text[done:])
-    places += zip(range(done, len(text)), range(done + 1, len(text) + 1), strict=True)
-    return "".join(parts), places
-
-
-@cache
-def _ascii_forms() -> dict[int, str]:
-    """Return the characters that are an ASCII character in another shape."""
-    forms = dict[int, str]()
-    for first, last in re.findall("(.)-(.)", _LOOKALIKE):
-        for code in range(ord(first), ord(last) + 1):
-            form = normalize("NFKC", chr(code))
-            if len(form) == 1 and form.isascii():
-                forms[code] = form
-    return forms
-
-
-def ascii_twin(text: str) -> str:
-    """Return the ASCII text that this one looks like, "" when it is ASCII or looks like none."""
-    if text.isascii():
-        return ""
-    twin = normalize("NFKC", text.translate(_OTHER_SCRIPTS))
-    return twin if twin.isascii() else ""
-
-
 @cache
 def orders() -> tuple[Rule, ...]:
     """Return all rules, with the parts of their words spelled out."""
-    return tuple(map(_rule, rule_table("orders").rows))
-
-
-def _rule(row: dict[str, Any]) -> Rule:
-    needs = tuple(tuple(spelled(group) for group in groups) for groups in row["needs"])
-    return Rule(row["mark"], tuple(row["hints"]), row["pattern"], row.get("unless", ""), needs)
+    found = list[Rule]()
+    for row in rule_table("orders").rows:
+        needs = tuple(tuple(map(spelled, groups)) for groups in row["needs"])
+        rule = Rule(row["mark"], tuple(row["hints"]), row["pattern"], row.get("unless", ""), needs)
+        found.append(rule)
+    return tuple(found)
 
 
 def spelled(text: str) -> str:
@@ -271,20 +186,14 @@ def spelled(text: str) -> str:
 
 def _orders_in_view(view: str) -> Iterator[Suspicion]:
     """Yield the orders in a text in lower case."""
-    present = {hint for hint in _hints() if hint in view}
-    for rule in orders() if present else ():
-        if present.isdisjoint(rule.hints):
+    for rule in orders():
+        if not any(hint in view for hint in rule.hints):
             continue
         for match in compiled(rule.pattern).finditer(view):
             before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
             sentence = re.split(r"[.!?\n]", before)[-1]
             if not (rule.unless and compiled(rule.unless).search(sentence)):
                 yield Suspicion(*match.span(), rule.mark)
-
-
-@cache
-def _hints() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(hint for rule in orders() for hint in rule.hints))
 
 
 @cache

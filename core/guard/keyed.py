@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
+from core.data import compiled
 from core.guard.names import Name
-from core.guard.rules import Rule, compiled, rules_of, spelled
+from core.guard.rules import Rule, rules_of, spelled
 
 _REACH_CHARS = 180  # how far a value may stand from its name
 _PROMISING = (  # a value has one of them

@@ -8,9 +8,10 @@ sign, `said` or `bare` in a sentence, `far` or `random` anywhere near.
 import re
 from collections.abc import Iterator
 
+from core.data import compiled
 from core.guard.keyed import KeyedRule, RulesOfText
 from core.guard.names import Certainty, Name, names_in
-from core.guard.rules import Rule, compiled, in_order, listed, shape, spelled
+from core.guard.rules import Rule, in_order, listed, shape, spelled
 from core.guard.values import (
     CLOSERS,
     LONGEST_VALUE_CHARS,

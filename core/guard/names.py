@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from core.guard.rules import compiled, in_order, listed
+from core.data import compiled
+from core.guard.rules import in_order, listed
 from core.guard.values import words_of
 
 # The class of first letters stands in front because `re` can then skip quickly through a text;

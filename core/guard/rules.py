@@ -23,7 +23,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from core.data import rule_table, word_list
+from core.data import compiled, rule_table, word_list
 
 TOKENS = ("platform", "service")  # the tables of tokens
 
@@ -74,12 +74,6 @@ def _at_an_edge(found: re.Match[str]) -> str:
     kind, prefix = found.groups()
     inner = r"A-Za-z0-9_\-" if kind == "dash" else "A-Za-z0-9_"
     return rf"{prefix}(?:(?<![{inner}]{prefix})|(?<=\\[nrt]{prefix}))"
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the pattern, compiled once: there are more of them than `re` itself keeps."""
-    return re.compile(pattern)
 
 
 @cache

@@ -5,7 +5,8 @@ What the shapes look like is in `core/data/value_shapes.jsonl`.
 
 from enum import IntEnum
 
-from core.guard.rules import compiled, in_order, listed, shape
+from core.data import compiled
+from core.guard.rules import in_order, listed, shape
 
 LONGEST_VALUE_CHARS = 512
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain
+from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
 from core.guard.injection import HIDDEN_TEXT, orders_in, shown_marks
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language, language, say
@@ -57,11 +57,8 @@ def topic_text(topic: str) -> str:
     Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
-    beginning, twin = topic[:TOPIC_CHARS], ""
-    if not topic.isascii():
-        from core.guard.injection import ascii_twin  # few topics need its tables
-
-        twin = ascii_twin(beginning)  # the ASCII topic that this one looks like
+    beginning = topic[:TOPIC_CHARS]
+    twin = ascii_twin(beginning)  # the ASCII topic that this one looks like
     is_seen = is_plain(topic) or not re.search(_UNSEEN, topic)
     if is_seen and not twin and _PLAIN_TOPIC.fullmatch(topic):
         reads_like_us = topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic)

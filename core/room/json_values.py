@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.files import open_regular
-from core.guard.hidden import HIDDEN_CLASS
+from core.guard.characters import HIDDEN_CLASS
 
 CONFIG_NAME = "config.json"
 MOST_CONFIG_BYTES = 100_000

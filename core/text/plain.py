@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.guard.hidden import BLANKS, HIDDEN_CLASS, is_plain, revealed
+from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, revealed
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")

@@ -14,7 +14,7 @@ from mcp.server.auth.provider import RegistrationError
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl
 
-from core.guard.hidden import UNSEEN
+from core.guard.characters import UNSEEN
 from http_server.hosts import is_loopback
 
 SCOPE = "memory"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.guard.hidden import CONTROLS, UNSEEN
+from core.guard.characters import CONTROLS, UNSEEN
 from core.sanitizer import redact, values_in
 from core.text.plain import SURROGATE
 from rooms.fragments.errors import FragmentsError

@@ -5,8 +5,8 @@ import unicodedata
 
 import pytest
 
-from core.guard.hidden import HIDDEN_CLASS, hidden_runs, is_plain, revealed
-from core.guard.injection import ascii_twin, marks_of
+from core.guard.characters import HIDDEN_CLASS, ascii_twin, hidden_runs, is_plain, revealed
+from core.guard.injection import marks_of
 from core.text.plain import one_line
 from tests.support.rows import none_of
 from tests.support.tables import table

@@ -12,17 +12,22 @@ from typing import Any
 
 import pytest
 
-from core.guard.hidden import _HIDDEN, HIDDEN_CLASS, may_hide, revealed
+from core.guard.characters import (
+    _HIDDEN,
+    HIDDEN_CLASS,
+    may_disguise,
+    may_hide,
+    revealed,
+    views_of,
+)
 from core.guard.injection import (
     MARKS,
-    _is_disguised,
     marks_of,
     may_have_marks,
     orders,
     orders_in,
     shown_marks,
     spelled,
-    views,
 )
 from tests.core.injection.test_phrases import MARKED, UNMARKED
 from tests.support.cli_process import Run
@@ -126,8 +131,8 @@ def test_a_border_stands_beside_letters_only_since_a_text_is_cut_at_all_others()
 @pytest.mark.long
 def test_a_character_that_is_read_otherwise_is_always_worth_a_look() -> None:
     for char in map(chr, CODE_POINTS):
-        if not _is_disguised(char):
-            assert list(views(char)) == [(char.lower(), None)], hex(ord(char))
+        if not may_disguise(char):
+            assert list(views_of(char)) == [(char.lower(), None)], hex(ord(char))
     others = "b".join(char for char in map(chr, CODE_POINTS) if not may_hide(char))
     none_of(hex(ord(found[1][0])) for found in re.finditer(_HIDDEN, others) if found[1])
 

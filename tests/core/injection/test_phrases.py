@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.guard.hidden import revealed
+from core.guard.characters import revealed
 from core.guard.injection import MARKS, Suspicion, marks_of, suspicions
 from tests.support.rows import none_of
 from tests.support.tables import DATA, table

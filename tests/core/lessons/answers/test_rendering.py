@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.guard.hidden import revealed
+from core.guard.characters import revealed
 from core.lessons.encodings import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
