@@ -13,24 +13,26 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from core.data import compiled
-from core.guard.characters import forms_of, may_hide, without_hidden
+from core.guard.characters import Places, forms_of, may_hide, without_hidden
 from core.guard.named import keyed_spans
-from core.guard.rules import TOKENS, Rule, rules, rules_of, spelled
+from core.guard.rules import TOKENS, Rule, rule_expression, rules, rules_of
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"
 WINDOW_CHARS = 32_768
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
 
-_BREAK_CHARS = 2_048  # a window ends with a line, or between words, if one ends so near its end
+_BREAK_CHARS = 2_048  # so near is a line, or a word, at which a window ends or begins
 _REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
 _LONG_WORD = "[!-~]{16,}"
 _LONGEST_TOKEN_CHARS = 4_096
 _LONGEST_GLUED_CHARS = 512
 _MOST_PASSES = 4  # no more than so many secrets hang together in a text that people write
 _MOST_TRIES = 2_000  # of a rule at a place where a token touches another
-_FEW_VALUES = 8
+_FEW_VALUES = 8  # that begin alike
 _BEGINNING_CHARS = 8
+_BEGINNING = rf"(?<![A-Za-z0-9])(?=([!-~]{{{_BEGINNING_CHARS}}}))"
+_OTHERS = ("place", "pair")  # the tables of which the hints may stand in any text
 _PIECE_CHARS = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
@@ -77,8 +79,10 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     found in another text, each with its kind; see `values_in`.
     """
     values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
-    found = _in_windows(text, values)
-    if len(text) > WINDOW_CHARS:
+    if len(text) <= WINDOW_CHARS:
+        found = _in_window(text, values)
+    else:
+        found = _in_windows(text, values)
         if may_hide(text):  # they may move the end of a secret out of each window
             seen, places = without_hidden(text)
             bare = _in_windows(seen, values)
@@ -98,6 +102,14 @@ def values_in(texts: Iterable[str]) -> dict[str, str]:
         for text in texts
         for secret in find(text)
     }
+
+
+def redact_together(texts: Sequence[str]) -> list[Redaction]:
+    """Return texts without their secrets: what one of them calls a password goes from all."""
+    known = values_in(texts)
+    if not known:
+        return [Redaction(text, ()) for text in texts]
+    return [redact(text, known) for text in texts]
 
 
 @lru_cache(maxsize=1_024)
@@ -138,46 +150,34 @@ def _values_at(text: str, spans: Iterable[_Span]) -> dict[str, int]:
 def _in_windows(text: str, known: Mapping[str, int]) -> list[_Span]:
     """Return the secrets of a text of any length, read in windows.
 
-    Windows overlap: what reaches over the end of one is whole in the next, or the next begins
-    where it does.
+    A window ends and begins with a line or a word, if one is near. Windows overlap: what reaches
+    over the end of one is whole in the next, or the next begins where it does.
     """
-    if len(text) <= WINDOW_CHARS:
-        return _in_window(text, known)
     found: list[_Span] = []
     at = end = 0
     while end < len(text):
-        end = _window_end(text, at)
+        end = min(at + WINDOW_CHARS, len(text))
+        if end < len(text):
+            near = end - _BREAK_CHARS
+            end = text.rfind("\n", near, end) + 1 or text.rfind(" ", near, end) + 1 or end
         window = _in_window(text[at:end], known)
         spans = [(at + start, at + stop, rule) for start, stop, rule in window]
         found += spans
         half = at + WINDOW_CHARS // 2  # the next one is as far on, or a row of secrets has no end
         cut = [start for start, stop, _ in spans if stop == end and start > half]
-        at = min([_next_start(text, end), *cut])
+        first, last = end - MARGIN_CHARS, end - MARGIN_CHARS + _BREAK_CHARS
+        first = text.find("\n", first, last) + 1 or text.find(" ", first, last) + 1 or first
+        at = min([first, *cut])
     return found
-
-
-def _window_end(text: str, at: int) -> int:
-    end = at + WINDOW_CHARS
-    if end >= len(text):
-        return len(text)
-    line = text.rfind("\n", end - _BREAK_CHARS, end) + 1
-    return line or text.rfind(" ", end - _BREAK_CHARS, end) + 1 or end
-
-
-def _next_start(text: str, end: int) -> int:
-    """Return where the next window begins: at a line, if one begins there, or at a word."""
-    start = end - MARGIN_CHARS
-    line = text.find("\n", start, start + _BREAK_CHARS) + 1
-    return line or text.find(" ", start, start + _BREAK_CHARS) + 1 or start
 
 
 def _in_window(text: str, known: Mapping[str, int]) -> list[_Span]:
     """Return every secret of a window in order of place; none touches another."""
-    found = _united(_repeated(text, known), touching=True)
+    found = _united(_repeated(text, known), touching=True) if known else []
     redacted = replaced(text, found) if found else text
     passes = 0
     # A replaced token can bare the edge of its neighbour.
-    while spans := _united(_spans(redacted), touching=False):
+    while spans := _spans(redacted):
         passes += 1
         if passes > _MOST_PASSES:
             spans = _widened(redacted, spans, passes - _MOST_PASSES)
@@ -204,48 +204,28 @@ def _united(spans: Iterable[_Span], *, touching: bool) -> list[_Span]:
 
 
 def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
-    """Yield where values that were found stand without a sign beside them, in each form."""
-    sought = [it for it in values if compiled(_REPEATABLE).fullmatch(it) and not is_hex(it)]
-    if not sought:
-        return
-    yield from _repeated_in(text, sought, values)
-    if may_hide(text):
-        seen, places = without_hidden(text)
-        for start, end, rule in _repeated_in(seen, sought, values):
-            yield *places.origin(start, end), rule
+    """Yield where values that were found stand without a sign beside them, in each form.
 
-
-def _repeated_in(text: str, sought: list[str], values: Mapping[str, int]) -> Iterator[_Span]:
-    """Yield where values stand in a text.
-
-    Many are looked for by their first characters, at once: a search for each of them would take
+    They are looked for by their first characters, at once: a search for each of them would take
     the square of the text's length.
     """
-    if len(sought) <= _FEW_VALUES:
-        for value in sought:
-            at = text.find(value)
-            while at >= 0:
-                end = at + len(value)
-                if _stands_alone(text, at, end):
-                    yield at, end, values[value]
-                at = text.find(value, end)
-        return
     beginnings: dict[str, list[str]] = {}
-    for value in sorted(sought, key=len, reverse=True):
-        beginnings.setdefault(value[:_BEGINNING_CHARS], []).append(value)
-    at = 0
-    while at <= len(text) - _BEGINNING_CHARS:
-        for value in beginnings.get(text[at : at + _BEGINNING_CHARS], ())[:_FEW_VALUES]:
-            end = at + len(value)
-            if text.startswith(value, at) and _stands_alone(text, at, end):
-                yield at, end, values[value]
-                at = end - 1
-                break
-        at += 1
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    return not (_is_alnum(text[start - 1 : start]) or _is_alnum(text[end : end + 1]))
+    for value in sorted(values, key=len, reverse=True):
+        if compiled(_REPEATABLE).fullmatch(value) and not is_hex(value):
+            beginnings.setdefault(value[:_BEGINNING_CHARS], []).append(value)
+    if not beginnings:
+        return
+    forms: list[tuple[str, Places | None]] = [(text, None)]
+    if may_hide(text):
+        forms.append(without_hidden(text))
+    for form, places in forms:
+        for place in compiled(_BEGINNING).finditer(form):
+            start = place.start()
+            for value in beginnings.get(place[1], ())[:_FEW_VALUES]:
+                end = start + len(value)
+                if form.startswith(value, start) and not _is_alnum(form[end : end + 1]):
+                    origin = places.origin(start, end) if places else (start, end)
+                    yield *origin, values[value]
 
 
 def _is_alnum(char: str) -> bool:
@@ -290,14 +270,18 @@ def _widened(text: str, spans: Sequence[_Span], excess: int) -> list[_Span]:
     return _united(words, touching=False)
 
 
-def _spans(text: str) -> Iterator[_Span]:
-    """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
+def _spans(text: str) -> list[_Span]:
+    """Return the place of every secret, in each form that `text` is read in."""
+    found: list[_Span] = []
     for form, places in forms_of(text):
         for start, end, rule in _spans_of(form):
-            yield (*places.origin(start, end), rule) if places else (start, end, rule)
+            origin = places.origin(start, end) if places else (start, end)
+            found.append((*origin, rule))
+    return _united(found, touching=False) if found else found
 
 
 def _spans_of(text: str) -> Iterator[_Span]:
+    """Yield the place of every secret of one form, overlaps and all."""
     folded = text.casefold()
     tokens: list[_Span] = []
     token_rules: list[int] = []
@@ -310,7 +294,8 @@ def _spans_of(text: str) -> Iterator[_Span]:
         else:
             yield from spans
     yield from tokens
-    yield from _glued(text, tokens, token_rules)
+    if tokens:
+        yield from _glued(text, tokens, token_rules)
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
             yield start, end, _numbers()[name]
@@ -318,7 +303,7 @@ def _spans_of(text: str) -> Iterator[_Span]:
 
 def _of_rule(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
     """Yield where one rule finds secrets."""
-    for match in _expression(rule).finditer(text):
+    for match in rule_expression(rule).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
@@ -342,7 +327,7 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
     """
     starts = {start: number for start, _, number in tokens}
     ends = {end: number for _, end, number in tokens}
-    tried = [(number, _expression(rules()[number])) for number in called]
+    tried = [(number, rule_expression(rules()[number])) for number in called]
     tries, done = 0, 0
     for at in sorted(ends.keys() - starts.keys()):
         number = ends[at]
@@ -406,49 +391,36 @@ def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _expression(rule: Rule) -> re.Pattern[str]:
-    return compiled(spelled(rule.pattern))
-
-
-def _called(folded: str) -> Iterator[int]:
-    """Yield the numbers of the rules of which a hint is in the text.
+def _called(folded: str) -> dict[int, None]:
+    """Return the numbers of the rules of which a hint is in the text.
 
     A token that names itself is long and in one piece, which few texts have at all.
     """
-    long_words = " ".join(compiled(_LONG_WORD).findall(folded))
-    if long_words:
-        yield from _hinted(long_words, *_hints(*TOKENS))
-    yield from _hinted(folded, *_hints("place", "pair"))
-
-
-_Hint = tuple[str, tuple[int, ...]]  # and the numbers of the rules that it calls for
-
-
-def _hinted(folded: str, index: dict[str, list[_Hint]], short: list[_Hint]) -> dict[int, None]:
     called: dict[int, None] = {}
-    pieces = {folded[at : at + _PIECE_CHARS] for at in range(len(folded))}
-    near = [hint for piece in index.keys() & pieces for hint in index[piece]]
-    for hint, numbers in (*near, *short):
-        if hint in folded:
-            called.update(dict.fromkeys(numbers))
+    long_words = " ".join(compiled(_LONG_WORD).findall(folded))
+    for part, tables in ((long_words, TOKENS), (folded, _OTHERS)):
+        index = _hints(tables)
+        pieces = {"", *(part[at : at + _PIECE_CHARS] for at in range(len(part)))}
+        for piece in index.keys() & pieces:
+            for hint, numbers in index[piece]:
+                if hint in part:
+                    called.update(dict.fromkeys(numbers))
     return called
 
 
 @cache
-def _hints(*tables: str) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
-    """Return the hints of some tables by a rare piece of each, and those shorter than a piece."""
+def _hints(tables: Sequence[str]) -> dict[str, list[tuple[str, list[int]]]]:
+    """Return the hints of some tables by a rare piece of each, with the rules that they call for.
+
+    Those that are shorter than a piece stand under "".
+    """
     called: dict[str, list[int]] = {}
     for rule in rules_of(*tables):
         for hint in rule.hints:
             called.setdefault(hint, []).append(_numbers()[rule.name])
-    index: dict[str, list[_Hint]] = {}
-    short: list[_Hint] = []
+    index: dict[str, list[tuple[str, list[int]]]] = {}
     for hint, numbers in called.items():
-        places = range(len(hint) - _PIECE_CHARS + 1)
-        pieces = [hint[at : at + _PIECE_CHARS] for at in places]
-        if pieces:
-            rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece))
-            index.setdefault(rarest, []).append((hint, tuple(numbers)))
-        else:
-            short.append((hint, tuple(numbers)))
-    return index, short
+        pieces = [hint[at : at + _PIECE_CHARS] for at in range(len(hint) - _PIECE_CHARS + 1)]
+        rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece), default="")
+        index.setdefault(rarest, []).append((hint, numbers))
+    return index

@@ -177,7 +177,7 @@ def revealed(text: str) -> str:
 
 
 def _spelled(hidden: str) -> str:
-    parts = []
+    parts = list[str]()
     for run in re.findall(_TAG_RUN, hidden):
         tags = [chr(ord(char) & 0x7F) for char in run if "\U000e0000" <= char <= "\U000e007f"]
         if not any(" " < char <= "~" for char in tags):

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 
 from core.data import compiled
-from core.guard.keyed import KeyedRule, RulesOfText
-from core.guard.names import Certainty, Name, names_in
+from core.guard.names import Certainty, KeyedRule, Name, RulesOfText, names_in
 from core.guard.rules import Rule, in_order, listed, shape, spelled
 from core.guard.values import (
     CLOSERS,
@@ -100,14 +99,24 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
 
     folded: the text in lower case, where the hints of names are looked for.
     """
-    passwords: list[Name] = []
+    if names := list(names_in(text, folded)):
+        yield from _of_names(text, folded, names)
+    if any(hint in folded for hint in in_order("cue_hints")):
+        places = [match.span() for match in compiled(_CUES).finditer(text)]
+        for start, end in _striking_near(text, places, named=False):
+            yield start, end, "keyed-far"
+
+
+def _of_names(text: str, folded: str, names: list[Name]) -> Iterator[tuple[int, int, str]]:
+    """Yield the values of the names of a text, each with the name of its rule."""
+    passwords: list[Span] = []
     values, tables, rules = _Values(text), _Tables(text), RulesOfText(text, folded)
     block_end = 0  # a block of lines is a value as a whole, whatever names it holds
-    for name in names_in(text, folded):
+    for name in names:
         if name.start < block_end:
             continue
         if name.is_password and name.certainty != Certainty.UNUSUAL:
-            passwords.append(name)
+            passwords.append((name.start, name.end))
         for keyed in rules.near(name):
             if spans := values.of_rule(name, keyed):
                 yield from ((start, end, keyed.rule.name) for start, end in spans)
@@ -116,12 +125,8 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
         else:
             for start, end in tables.below(name):
                 yield start, end, "keyed-table-cell"
-    for start, end in _striking_near(text, [(it.start, it.end) for it in passwords], named=True):
+    for start, end in _striking_near(text, passwords, named=True):
         yield start, end, "keyed-far"
-    if any(hint in folded for hint in in_order("cue_hints")):
-        places = [match.span() for match in compiled(_CUES).finditer(text)]
-        for start, end in _striking_near(text, places, named=False):
-            yield start, end, "keyed-far"
 
 
 def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Span]:

@@ -1,12 +1,18 @@
-"""Finds names of secrets in a text, in two languages, and says how sure each name is."""
+"""Finds names of secrets in a text, in two languages, and says how sure each name is.
+
+For each name it chooses the `keyed` rules that may have the value.
+"""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
+from typing import NamedTuple
 
 from core.data import compiled
-from core.guard.rules import in_order, listed
+from core.guard.rules import Rule, in_order, listed, rules_of, spelled
 from core.guard.values import words_of
 
 # The class of first letters stands in front because `re` can then skip quickly through a text;
@@ -41,6 +47,13 @@ _ENCRYPTS = r"(?i:encrypt|decrypt|unlock|authenticat)[^\n]{0,40}(?i:with|using|b
 _USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
+
+_REACH_CHARS = 180  # how far a value may stand from its name
+_PROMISING = (  # a value has one of them
+    r"[0-9\"'`“‘「『„《〈«&]|[a-z](?:[A-Z]|[\-_.][a-z])|=[A-Za-z]"
+)
+_NEXT_CHARS = 8
+_AHEAD_CHARS = 60
 
 
 class Certainty(IntEnum):
@@ -238,3 +251,93 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certai
         return Certainty.USUAL
     is_program = kind in listed("not_before_key") or kind in listed("not_before")
     return Certainty.NONE if is_program else Certainty.GENERIC
+
+
+class KeyedRule(NamedTuple):
+    """A rule for names, with what must stand before and behind the name.
+
+    ahead, next_to, behind: its hints, by where they are looked for: behind the name, right behind
+    it, before it.
+    """
+
+    rule: Rule
+    before: re.Pattern[str] | None
+    after: re.Pattern[str]
+    ahead: tuple[str, ...]
+    next_to: tuple[str, ...]
+    behind: tuple[str, ...]
+
+
+@cache
+def _keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
+    """Return the rules for the names of a language in their order."""
+    found = list[KeyedRule]()
+    for rule in rules_of("keyed"):
+        if korean and rule.name == "keyed-bare-word":  # its Korean form takes particles
+            continue
+        before, _, after = spelled(rule.pattern).partition("§")
+        if rule.before:
+            before += r"[A-Za-z0-9_.\-]{0,40}"
+        head = compiled(rf"(?:{before})\Z") if before else None
+        plain = tuple(hint for hint in rule.hints if not hint.startswith(("^", "‹")))
+        next_to = tuple(hint[1:] for hint in rule.hints if hint.startswith("^"))
+        behind = tuple(hint[1:] for hint in rule.hints if hint.startswith("‹"))
+        if rule.before:
+            plain, behind = (), plain
+        found.append(KeyedRule(rule, head, compiled(after), plain, next_to, behind))
+    return tuple(found)
+
+
+class RulesOfText:
+    """The rules for the names of one text; what stands anywhere in it is looked up once."""
+
+    def __init__(self, text: str, folded: str) -> None:
+        self._text, self._folded = text, folded
+        self._rules: dict[bool, list[KeyedRule]] = {}
+        self._promises: list[int] | None = None
+
+    def near(self, name: Name) -> Iterator[KeyedRule]:
+        """Yield the rules of which a hint stands near a name, in their order."""
+        promised = self._has_promise(name.end, name.end + _REACH_CHARS) or name.is_phrase
+        promised_before = self._has_promise(name.start - _REACH_CHARS, name.start)
+        if not (promised or promised_before):
+            return
+        before = self._text[max(0, name.start - _AHEAD_CHARS) : name.end].casefold()
+        ahead = self._text[name.end : name.end + _AHEAD_CHARS].casefold()
+        next_to = self._text[name.end : name.end + _NEXT_CHARS]
+        for keyed in self._possible(name.korean):
+            rule = keyed.rule
+            if rule.before:
+                if promised_before and _has_any(before, keyed.behind):
+                    yield keyed
+                continue
+            is_for_hangul = rule.name.startswith("keyed-korean")
+            if not promised or (is_for_hangul and not name.korean and next_to.isascii()):
+                continue
+            if keyed.behind and not _has_any(before, keyed.behind):
+                continue
+            if _has_any(ahead, keyed.ahead) or _has_any(next_to, keyed.next_to):
+                yield keyed
+
+    def _possible(self, korean: bool) -> list[KeyedRule]:
+        """Return the rules for names of a language of which a hint stands anywhere in the text."""
+        if korean not in self._rules:
+            self._rules[korean] = [
+                keyed
+                for keyed in _keyed_rules(korean)
+                if _has_any(self._folded, keyed.ahead or keyed.behind)
+                or _has_any(self._text, keyed.next_to)
+            ]
+        return self._rules[korean]
+
+    def _has_promise(self, start: int, end: int) -> bool:
+        """Return whether something that a value may have begins between two places."""
+        if self._promises is None:
+            found = compiled(_PROMISING).finditer(self._text)
+            self._promises = [match.start() for match in found]
+        at = bisect_left(self._promises, start)
+        return at < len(self._promises) and self._promises[at] < end
+
+
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
+    return any(map(text.__contains__, words))

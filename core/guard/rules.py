@@ -65,6 +65,12 @@ def spelled(pattern: str) -> str:
     return re.sub(_PREFIX, _at_an_edge, rule_table("rules").spelled(pattern))
 
 
+@cache
+def rule_expression(rule: Rule) -> re.Pattern[str]:
+    """Return the expression of a rule that is no `keyed` one."""
+    return re.compile(spelled(rule.pattern))
+
+
 def _at_an_edge(found: re.Match[str]) -> str:
     """Return a pattern for a prefix that begins a word.
 

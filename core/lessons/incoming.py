@@ -87,13 +87,12 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     nothing that would be lost.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
-    from core.sanitizer import redact, values_in
+    from core.sanitizer import redact_together
 
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     _check_redactable(texts)
     texts["paths"], texts["when"] = "\n".join(draft.paths or ()), "\n".join(draft.when or ())
-    known = values_in(texts.values())  # what one field calls a password, another may only use
-    found = {name: redact(text, known) for name, text in texts.items()}
+    found = dict(zip(texts, redact_together([*texts.values()]), strict=True))
     with_secrets = [name for name, redaction in found.items() if redaction.kinds]
     if fields := [name for name in with_secrets if strict or name == "when"]:
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)

@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from core.guard.injection import compiled, orders
-from core.guard.keyed import _keyed_rules
 from core.guard.named import _INTRODUCING
+from core.guard.names import _keyed_rules
 from core.guard.rules import rules, shapes, spelled
 from core.lessons.anchors import _expression
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
@@ -51,13 +51,13 @@ class Expression(NamedTuple):
 _IN_TABLES = (
     "core.lessons.anchors '/'.join(first) + _BELOW",
     "core.lessons.anchors text + _BELOW",
-    "core.sanitizer spelled(rule.pattern)",
+    "core.guard.rules spelled(rule.pattern)",
     "core.guard.characters pattern",
     "core.guard.injection pattern",
     "core.guard.injection rule.pattern",
     "core.guard.injection rule.unless",
-    "core.guard.keyed after",
-    "core.guard.keyed f'(?:{before})\\\\Z'",
+    "core.guard.names after",
+    "core.guard.names f'(?:{before})\\\\Z'",
     "core.guard.named spelled(_INTRODUCING)",
     "core.data pattern",
     "core.guard.rules shapes()[name]",
@@ -102,10 +102,10 @@ def _in_tables() -> Iterator[Expression]:
     for name, pattern in shapes().items():
         yield Expression(f"core.guard.values {name}", pattern)
     for korean in (False, True):
-        for rule, before, after in _keyed_rules(korean).rules:
-            for part in filter(None, (before, after)):
-                searched = part is before  # within the last characters before a name
-                yield Expression(rule.name, part.pattern, anchored=not searched)
+        for keyed in _keyed_rules(korean):
+            for part in filter(None, (keyed.before, keyed.after)):
+                searched = part is keyed.before  # within the last characters before a name
+                yield Expression(keyed.rule.name, part.pattern, anchored=not searched)
     for phrase in orders():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
             yield Expression("core.guard.injection", compiled(pattern).pattern)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.guard.characters import CONTROLS, UNSEEN
-from core.sanitizer import redact, values_in
+from core.sanitizer import redact_together
 from core.text.plain import SURROGATE
 from rooms.fragments.errors import FragmentsError
 
@@ -48,10 +48,9 @@ def cleaned(given: Sequence[Given], *, strict: bool = False) -> Cleaned:
     otherwise be whole again behind the redactor.
     """
     plain = [_plain(it) for it in given]
-    known, kinds = values_in(it.text for it in plain), list[str]()
-    texts = list[str]()
-    for it in plain:
-        text, found = redact(it.text, known) if known else (it.text, [])
+    kinds, texts = list[str](), list[str]()
+    redacted = redact_together([it.text for it in plain])
+    for it, (text, found) in zip(plain, redacted, strict=True):
         if found and strict:
             sorts = ", ".join(sorted({*found}))
             raise FragmentsError("secret_refused", field=it.field, kinds=sorts)

@@ -143,15 +143,14 @@ def _is_wanted(deed: Deed, config: Config) -> bool:
 def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | None:
     """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
     # Most commands are not recorded, and need not wait for what knows secrets.
-    from core.sanitizer import redact, values_in
+    from core.sanitizer import redact_together
 
     content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
     if len(content) > _MOST_READ:
         content = _CUT_END.sub("", content[:_MOST_READ])
     if len(output) > _MOST_READ:
         output = _CUT_BEGINNING.sub("", output[-_MOST_READ:])
-    known = values_in([content, output])
-    texts = [redact(text, known) for text in (content, output, path)]
+    texts = redact_together([content, output, path])
     if strict and any(kinds for _, kinds in texts):
         return None
     content, output, path = (text for text, _ in texts)
