@@ -13,6 +13,7 @@ a word such as `환불` is as rare as an English one of six letters.
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from core.errors import RefusedError, field_too_long
@@ -31,6 +32,7 @@ _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
 _PIECE = re.compile(r"\*++|\?|\[[!^]?\]?[^\]]{0,128}+\]|[^*?\[]++|\[")
 _PLAIN = re.compile(r"[^*?/]+")
 _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
+_LINE_END = re.compile("\n")
 _OUTSIDE_BRACES = re.compile(r"\n|,(?![^{}\n]{0,512}+\})")
 # How a terminal, a compiler or a web page names a line of a file.
 _LINE = re.compile(
@@ -53,9 +55,7 @@ def normalise_paths(
     Raises RefusedError for a path that is absolute, leads out of the project, begins with `!` or
     is too long, and for too many of them.
     """
-    pieces = _listed(paths, "paths", most and most * PATH_BYTES)
-    if pieces is None:
-        pieces = _OUTSIDE_BRACES.split(str(paths))
+    pieces = _listed(paths, "paths", most and most * PATH_BYTES, _OUTSIDE_BRACES)
     patterns = [_normal_path(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if most is not None and len(patterns) > most:
@@ -74,9 +74,7 @@ def normalise_triggers(
     Raises RefusedError for one that is blank, too short, too long or not within one line, and for
     too many of them.
     """
-    pieces = _listed(triggers, "when", most and most * TRIGGER_BYTES)
-    if pieces is None:
-        pieces = [line for line in str(triggers).split("\n") if line.strip()]
+    pieces = _listed(triggers, "when", most and most * TRIGGER_BYTES, _LINE_END)
     found = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
     if most is not None and len(found) > most:
         raise RefusedError("too_many_triggers", count=len(found), most=most)
@@ -84,9 +82,9 @@ def normalise_triggers(
 
 
 def _listed(
-    anchors: str | Sequence[str], field: str, limit_bytes: int | None
-) -> Sequence[str] | None:
-    """Return the items of a list, also of one in JSON; None for any other text.
+    anchors: str | Sequence[str], field: str, limit_bytes: int | None, between: re.Pattern[str]
+) -> Sequence[str]:
+    """Return the items of a list, of one in JSON, or of a text that `between` parts.
 
     Raises RefusedError for far more than the `limit_bytes` of `field`, before it is looked at;
     None: there is no limit.
@@ -96,14 +94,11 @@ def _listed(
         raise field_too_long(field=field, used_bytes=chars, limit_bytes=limit_bytes)
     if not isinstance(anchors, str):
         return anchors
-    if anchors.lstrip().startswith("["):
-        try:
-            parsed = json.loads(anchors)
-        except (ValueError, RecursionError):
-            return None
+    with suppress(ValueError, RecursionError):
+        parsed = json.loads(anchors)
         if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
             return parsed
-    return None
+    return [piece for piece in between.split(anchors) if piece.strip()]
 
 
 def _alternatives(text: str) -> list[str]:

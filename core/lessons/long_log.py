@@ -6,7 +6,7 @@ records that share a word or a file with the action.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
@@ -78,10 +78,7 @@ def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mappi
     """
     action = action.readable()
     sought = Reading(" ".join([*action.paths, action.command, action.telling]))
-    names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
-    near = _listing(lines, b'"when"', lambda trigger: trigger in text)
-    if names:
-        near |= _listing(lines, b'"paths"', lambda pattern: could_match(pattern, names))
+    near = _near(action, lines)
     terms = sought.words | sought.names
     forms = {it.encode() + end: it for it in terms if it.isascii() for end in _ENDINGS}
     # A program may write other letters as they are, or with escapes of JSON.
@@ -104,17 +101,22 @@ def _escaped(word: str) -> bytes:
     return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in word).encode()
 
 
-def _listing(lines: Sequence[bytes], key: bytes, fits: Callable[[str], bool]) -> set[int]:
-    """Return the lines that list under a key something that fits."""
-    found, known = set[int](), dict[bytes, bool]()
+def _near(action: Action, lines: Sequence[bytes]) -> set[int]:
+    """Return the lines with a path anchor or a trigger that may be meant by the action."""
+    names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
+    keys = (b'"paths"', b'"when"') if names else (b'"when"',)
+    near, known = set[int](), dict[tuple[bytes, bytes], bool]()  # many lines end alike
     for at, line in enumerate(lines):
-        _, is_there, rest = line.partition(key)
-        if is_there:
-            if rest not in known:
-                known[rest] = any(map(fits, _listed(rest)))
-            if known[rest]:
-                found.add(at)
-    return found
+        for key in keys:
+            _, is_there, rest = line.partition(key)
+            if is_there and (key, rest) not in known:
+                if key == b'"when"':
+                    known[key, rest] = any(it in text for it in _listed(rest))
+                else:
+                    known[key, rest] = any(could_match(it, names) for it in _listed(rest))
+            if is_there and known[key, rest]:
+                near.add(at)
+    return near
 
 
 def _listed(rest: bytes) -> Iterator[str]:

@@ -101,7 +101,8 @@ def surroundings_of(
     changes: past ones, each of one file. files: names of files, relative to the project,
     with `/` between names. actions: as they were counted before; only words of the records stay.
     """
-    words = _terms("\n".join(worded("\n".join(record.texts)) for record in records))
+    texts = [worded("\n".join(record.texts)) for record in records]
+    words = Reading("\n".join(texts)).terms
     kept = {word: count for word, count in actions.counts.items() if word in words}
     triggers = dict.fromkeys(
         it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]
