@@ -172,6 +172,7 @@ def test_the_value_of_a_key_that_stands_twice_goes_too() -> None:
         (f'["{TOKEN}"]\n'.encode(), b'["[REDACTED]"]\n'),
         (b"\xff\xfa " + TOKEN.encode() + b" \x00\n", b"\xff\xfa [REDACTED] \x00\n"),
         (BOM + TOKEN.encode() + b"\n", BOM + b"[REDACTED]\n"),
+        (b"\xff\xfe" + TOKEN.encode() + b"\n", b"\xff\xfe[REDACTED]\n"),
     ],
 )
 def test_a_line_that_is_no_record_stays_one_without_its_secret(
