@@ -149,7 +149,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
         store = open_store(project, settings, cancellation)
         store.check_missing_by(check_missing)
         frame = Frame(
-            project=str(project.root),
+            project=project.folder,
             settings=settings,
             own_threshold=threshold,
             is_uncommitted=is_uncommitted,

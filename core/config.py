@@ -221,16 +221,14 @@ class Project(NamedTuple):
 
         return Path(self.folder, CONTEXT_DIRECTORY, LOG_NAME)
 
-    def check_readable(self) -> None:
-        """Raise DiskError when the directory does not exist."""
+    def check(self, environment: Mapping[str, str], *, writes: bool = False) -> None:
+        """Raise DiskError when the directory does not exist.
+
+        writes: raise ProjectRefusedError, too, in a home, root or system directory.
+        """
         if not os.path.isdir(self.folder):  # False, not an error, for a name that no system takes
             raise DiskError("project_missing", path=self.folder, source=self.source)
-
-    def check_writable(self, environment: Mapping[str, str]) -> None:
-        """Raise ProjectRefusedError (an OSError) in a home, root or system directory."""
-        self.check_readable()
-        kind = no_project_kind(self.folder, environment)
-        if kind:
+        if writes and (kind := no_project_kind(self.folder, environment)):
             raise ProjectRefusedError(path=self.folder, kind=kind, source=self.source)
 
 

@@ -166,10 +166,7 @@ def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]
     project = find_project(arguments.project, os.environ, Path.cwd())
     if warnings := (*settings.warnings, *project.warnings):
         warn(warnings)
-    if writes:
-        project.check_writable(os.environ)
-    else:
-        project.check_readable()
+    project.check(os.environ, writes=writes)
     yield project, settings
 
 

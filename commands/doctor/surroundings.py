@@ -54,7 +54,7 @@ def around(
 
 def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
-        project.check_writable(environment)
+        project.check(environment, writes=True)
     except ProjectRefusedError as error:
         yield Finding("refused", "error", facts=error.facts)
         return

@@ -75,5 +75,5 @@ def named_project(
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     project = find_project(argument, environment, folder_of(moment) or os.getcwd())
-    project.check_readable()
+    project.check(environment)
     return project

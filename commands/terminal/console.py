@@ -146,10 +146,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     project = find_project(arguments.project, os.environ, Path.cwd())
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
-    if writes:
-        project.check_writable(os.environ)
-    else:
-        project.check_readable()
+    project.check(os.environ, writes=writes)
     store = open_store(project, settings)
     store.check_missing_by(_check_missing)
     return Opened(project=project, settings=settings, store=store)

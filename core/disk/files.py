@@ -277,16 +277,17 @@ def held(
     deadline = time.monotonic() + timeout_s
     process = os.getpid()
     turn, lock = _turn(path, process), _lock(path, process)
-    busy = BusyError("log_busy", path=path, waited_s=round(timeout_s))
     if not turn.acquire(timeout=timeout_s):
-        raise busy
+        raise BusyError("log_busy", path=path, waited_s=round(timeout_s))
     try:
         try:
             lock.acquire(
                 timeout=max(deadline - time.monotonic(), 0), cancel_check=cancellation.ends_wait
             )
         except Timeout as error:
-            raise WaitEndedError(path=path) if cancellation.ends_wait() else busy from error
+            if cancellation.ends_wait():
+                raise WaitEndedError(path=path) from error
+            raise BusyError("log_busy", path=path, waited_s=round(timeout_s)) from error
         except PermissionError as error:
             if is_there(Path(path)):
                 import shlex  # nearly nobody needs it

@@ -109,7 +109,7 @@ class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
     key = "wait_ended"
 
 
-class NotMendedError(SentinelError, OSError):
+class NotMendedError(DiskError):
     """A file could not be repaired. Facts: path, reason."""
 
     key = "not_mended"

@@ -188,9 +188,9 @@ def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> 
 
 def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
     project = find_project(str(tmp_path / "gone"), {}, tmp_path)
-    for attempt in (project.check_readable, lambda: project.check_writable({})):
+    for writes in (False, True):
         with raised(DiskError, "project_missing") as caught:
-            attempt()
+            project.check({}, writes=writes)
         assert caught.value.facts == {"path": str(tmp_path / "gone"), "source": "--project"}
     assert not (tmp_path / "gone").exists()
 
@@ -199,16 +199,16 @@ def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path)
 def test_a_name_that_no_system_takes_is_a_missing_directory(name: str, tmp_path: Path) -> None:
     project = find_project(name, {}, tmp_path)
     with raised(DiskError, "project_missing"):
-        project.check_readable()
+        project.check({})
 
 
 def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
     project = find_project(None, {}, tmp_path)
-    project.check_readable()
+    project.check({})
     with pytest.raises(ProjectRefusedError) as caught:
-        project.check_writable({"HOME": str(tmp_path)})
+        project.check({"HOME": str(tmp_path)}, writes=True)
     assert caught.value.facts["kind"] == "home"
-    find_project(None, {}, tmp_path).check_writable({"HOME": str(tmp_path / "other")})
+    find_project(None, {}, tmp_path).check({"HOME": str(tmp_path / "other")}, writes=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
@@ -218,18 +218,18 @@ def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
 def test_root_and_system_directories_are_refused(path: str) -> None:
     project = find_project(path, {}, Path("/"))
     with pytest.raises(ProjectRefusedError):
-        project.check_writable({"HOME": "/nowhere"})
+        project.check({"HOME": "/nowhere"}, writes=True)
 
 
 def test_the_tree_of_windows_is_refused_below_its_root_too(tmp_path: Path) -> None:
     (tmp_path / "Windows" / "System32").mkdir(parents=True)
     project = find_project(str(tmp_path / "Windows" / "System32"), {}, tmp_path)
     with pytest.raises(ProjectRefusedError):
-        project.check_writable({"SYSTEMROOT": str(tmp_path / "Windows")})
+        project.check({"SYSTEMROOT": str(tmp_path / "Windows")}, writes=True)
 
 
 def test_a_project_below_the_directory_of_temporary_files_is_fine(tmp_path: Path) -> None:
-    find_project(None, {}, tmp_path).check_writable({"HOME": "/nowhere"})
+    find_project(None, {}, tmp_path).check({"HOME": "/nowhere"}, writes=True)
 
 
 # Settings. A name stands without SENTINEL_MEMORY_ before it, in a warning as well.
