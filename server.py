@@ -146,8 +146,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
     with opened_project(writes=writes) as (project, settings):
         if threshold is not None:
             check_threshold(threshold)
-        store = open_store(project, settings, cancellation)
-        store.check_missing_by(check_missing)
+        store = open_store(project, settings, cancellation, check_missing)
         frame = Frame(
             project=project.folder,
             settings=settings,

@@ -14,18 +14,18 @@ from core.config import (
     Settings,
     read_settings,
 )
-from core.errors import DiskError, RefusedError
-from core.lessons.changes import NOTHING, Fate, Outcome, add, bring_back, delete, select, upsert
-from core.lessons.encodings import begins_like_utf_16
-from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
-from core.lessons.incoming import (
+from core.errors import DiskError, RefusedError, SentinelError
+from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, select, upsert
+from core.lessons.draft import (
+    Fate,
     Offer,
     given_draft,
     redacted_draft,
     redacted_offer,
     redacted_record,
-    redacted_renewals,
 )
+from core.lessons.encodings import begins_like_utf_16
+from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
@@ -36,29 +36,43 @@ if TYPE_CHECKING:
     from core.lessons.side_file import Replaced
 
 
-class LogReader:
-    """The records of one memory log, as whoever only reads needs them.
+class MemoryStore:
+    """The records of one memory log. Safe for threads and processes that share the file.
 
-    Readers never wait and see one complete version. Every method raises LogReadError.
+    Readers never wait and see one complete version; they raise LogReadError. Every change is one
+    atomic replacement, on disk when the call returns. After BusyError, DiskError or a ValueError
+    the file is what it was.
+
+    path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
+    lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
+    strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
+    check_missing: see `LogFile`. now: gives the present as ISO 8601 text in UTC.
     """
 
-    def __init__(self, file: LogFile) -> None:
-        self._file = file
+    def __init__(
+        self,
+        path: Path,
+        *,
+        lock_timeout_s: float = DEFAULTS.lock_timeout_s,
+        cancellation: Cancellation = NO_CANCELLATION,
+        strict: bool = False,
+        check_missing: Callable[[Path], None] | None = None,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self.path = path
+        self.replaced_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
+        self._file = LogFile(path, lock_timeout_s, cancellation, check_missing)
+        self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
+        self._strict = strict
+        self._now = now
         self._last = b"", MemoryLog()
 
-    @property
-    def path(self) -> Path:
-        """Where the memory log is, whether it exists or not."""
-        return self._file.path
+    # Reading.
 
     @property
     def place(self) -> Path:
         """Where git is asked about the log; see `place_of`."""
         return place_of(self.path)
-
-    def check_missing_by(self, check: Callable[[Path], None]) -> None:
-        """Have a missing file checked before it counts as an empty log; see `LogFile`."""
-        self._file.check_missing = check
 
     def read(self) -> MemoryLog:
         """Return one complete version of the log, without a lock."""
@@ -76,22 +90,9 @@ class LogReader:
         """Return how many records a reader sees."""
         return self.read().count
 
-    def check_encoding(self) -> None:
-        """Raise DiskError where nothing can be saved into the file as it is."""
-        self._check_encoding(self._file.read())
-
-    def _check_encoding(self, data: bytes) -> None:
-        if begins_like_utf_16(data):
-            raise DiskError("log_encoding", path=str(self.path))
-
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
         return self._file.read()
-
-    @property
-    def replaced_path(self) -> Path:
-        """Where what changes take out of the log is kept, whether the file exists or not."""
-        return self.path.with_name(REPLACED_NAME)
 
     def read_replaced_bytes(self) -> bytes:
         """Return the file of what was replaced as it is, b"" where there is none."""
@@ -103,79 +104,34 @@ class LogReader:
 
         return list(replaced_in(self.read_replaced_bytes()))
 
+    def strays(self) -> list[Path]:
+        """Return temporary files beside the log; those of a writer at work are among them."""
+        return self._file.strays()
+
+    def check_encoding(self, data: bytes) -> None:
+        """Raise DiskError where nothing can be saved into a file of these bytes."""
+        if begins_like_utf_16(data):
+            raise DiskError("log_encoding", path=str(self.path))
+
     def _parsed(self, data: bytes) -> MemoryLog:
         """Return the log of this file's bytes, parsed once as long as they stay the same."""
         known, log = self._last
         if known != data:
             log = MemoryLog.parse(data)
             self._last = data, log
-            self._warn(log)
+            if skipped := log.skipped + len(log.conflict):
+                tell("lines_skipped", path=str(self.path), count=skipped)
+            if log.conflicts:
+                tell("open_conflicts", path=str(self.path), count=log.conflicts)
         return log
 
-    def _warn(self, log: MemoryLog) -> None:
-        if skipped := log.skipped + len(log.conflict):
-            tell("lines_skipped", path=str(self.path), count=skipped)
-        if log.conflicts:
-            tell("open_conflicts", path=str(self.path), count=log.conflicts)
-
-
-class LogUpkeep(LogReader):
-    """Changes a memory log as a whole, or puts its file right; see `core/lessons/upkeep.py`."""
-
-    def __init__(self, file: LogFile, *, now: Callable[[], str]) -> None:
-        super().__init__(file)
-        self._now = now
-
-    def strays(self) -> list[Path]:
-        """Return temporary files beside the log; those of a writer at work are among them."""
-        return self._file.strays()
-
-    def repair(self, *, aside_name: str) -> bool:
-        """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
-
-        aside_name: a new file beside the log that takes the lines which leave it. Whether there
-        were any, so that it was made.
-        """
-        from core.lessons.upkeep import repair  # a server starts faster without it
-
-        def mend(data: bytes) -> Change[bool]:
-            repaired = repair(data)
-            left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
-            return Change(repaired.data, bool(repaired.aside), repaired.aside, left)
-
-        if self._file.strays():
-            self._file.tidy()
-        return self._file.rewrite(mend, aside_name=aside_name)
-
-    def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
-
-        A save leaves topic and question as they came, since a model is told. Here a person asks,
-        after the fact: all fields are cleaned, other keys and lines that are no records, too, and
-        what was replaced. dry_run: only say what would be cleaned in the log.
-        """
-        from core.lessons.log_secrets import clean  # as above
-        from core.lessons.side_file import cleaned
-
-        def scrub(data: bytes) -> "Change[Cleaning]":
-            self._check_encoding(data)
-            cleaning = clean(data, now=self._now())
-            left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
-            return Change(cleaning.data, cleaning, left=left)
-
-        side = self._file.read_side()
-        if cleaned(side) != side and not dry_run:
-            self._file.rewrite_side(cleaned)
-        known = clean(self._file.read(), now=self._now())
-        if dry_run or not known.changes:  # nothing to write: works on a read-only checkout, too
-            return known
-        return self._file.rewrite(scrub)
+    # Changing.
 
     def _change(self, change: Callable[[MemoryLog], Outcome], *, dry_run: bool = False) -> Outcome:
         """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
 
         def rewrite(data: bytes) -> Change[Outcome]:
-            self._check_encoding(data)
+            self.check_encoding(data)
             outcome = change(self._parsed(data))
             left = b"" if dry_run else self._left(outcome.before, outcome.log)
             return Change(outcome.log.to_bytes(), outcome, left=left)
@@ -184,39 +140,9 @@ class LogUpkeep(LogReader):
 
     def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
         """Return the lines of the side file for the records that leave the log."""
-        from core.lessons.side_file import what_left  # as above
+        from core.lessons.side_file import what_left  # a server starts faster without it
 
         return b"".join(it.to_line() for it in what_left(before, after, self._now))
-
-    def tell_git(self) -> None:
-        """Complete `.gitignore` and `.gitattributes` beside the log."""
-        self._file.tell_git()
-
-
-class MemoryStore(LogUpkeep):
-    """The records of one memory log. Safe for threads and processes that share the file.
-
-    Every change is one atomic replacement, on disk when the call returns. After BusyError,
-    DiskError or a ValueError the file is what it was.
-
-    path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
-    lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
-    strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
-    now: gives the present as ISO 8601 text in UTC.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        lock_timeout_s: float = DEFAULTS.lock_timeout_s,
-        cancellation: Cancellation = NO_CANCELLATION,
-        strict: bool = False,
-        now: Callable[[], str] = utc_now,
-    ) -> None:
-        super().__init__(LogFile(path, lock_timeout_s, cancellation), now=now)
-        self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
-        self._strict = strict
 
     def upsert_log(
         self,
@@ -274,8 +200,8 @@ class MemoryStore(LogUpkeep):
         is not written over. dry_run: only say what would be written, without the lock.
         """
         cleaned = [redacted_record(record, strict=self._strict) for record in records]
-        versions = [record for record, _ in cleaned]
-        redacted = tuple(kind for _, kinds in cleaned for kind in kinds)
+        versions = [record for record, _, _ in cleaned]
+        redacted = tuple(kind for _, kinds, _ in cleaned for kind in kinds)
 
         def bring(log: MemoryLog) -> Outcome:
             brought = bring_back(log, versions, instead_of, now=self._now(), since=since)
@@ -317,15 +243,75 @@ class MemoryStore(LogUpkeep):
         """
         from core.lessons.renewal import renew  # a server starts faster without it
 
-        records, redacted, suspicious = redacted_renewals(
-            changed, project=self._project, strict=self._strict
-        )
+        records: dict[str, Record] = {}
+        redacted: list[str] = []
+        suspicious: list[str] = []
+        for token, record in changed.items():
+            try:
+                records[token], kinds, fields = redacted_record(
+                    record, project=self._project, strict=self._strict, is_edit=True
+                )
+            except SentinelError as error:
+                # One among several is named; a topic is the same for all.
+                if len(changed) > 1 and error.facts.get("field") != "topic":
+                    error.record = token
+                raise
+            redacted += kinds
+            suspicious += fields
 
         def rewrite(log: MemoryLog) -> Outcome:
             done = renew(log, records, now=self._now(), join=join)
-            return replace(done, redacted=redacted, suspicious=suspicious)
+            fields = tuple(dict.fromkeys(suspicious))
+            return replace(done, redacted=tuple(redacted), suspicious=fields)
 
         return self._change(rewrite, dry_run=dry_run)
+
+    # Putting the file right; see `core/lessons/upkeep.py`.
+
+    def tell_git(self) -> None:
+        """Complete `.gitignore` and `.gitattributes` beside the log."""
+        self._file.tell_git()
+
+    def repair(self, *, aside_name: str) -> bool:
+        """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
+
+        aside_name: a new file beside the log that takes the lines which leave it. Whether there
+        were any, so that it was made.
+        """
+        from core.lessons.upkeep import repair  # a server starts faster without it
+
+        def mend(data: bytes) -> Change[bool]:
+            repaired = repair(data)
+            left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
+            return Change(repaired.data, bool(repaired.aside), repaired.aside, left)
+
+        if self._file.strays():
+            self._file.tidy()
+        return self._file.rewrite(mend, aside_name=aside_name)
+
+    def clean(self, *, dry_run: bool = False) -> "Cleaning":
+        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
+
+        A save leaves topic and question as they came, since a model is told. Here a person asks,
+        after the fact: all fields are cleaned, other keys and lines that are no records, too, and
+        what was replaced. dry_run: only say what would be cleaned in the log.
+        """
+        from core.lessons.log_secrets import clean  # as above
+        from core.lessons.side_file import cleaned
+
+        def scrub(data: bytes) -> "Change[Cleaning]":
+            self.check_encoding(data)
+            cleaning = clean(data, now=self._now())
+            left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
+            return Change(cleaning.data, cleaning, left=left)
+
+        side = self._file.read_side()
+        if cleaned(side) != side and not dry_run:
+            self._file.rewrite_side(cleaned)
+        known = clean(self._file.read(), now=self._now())
+        if dry_run or not known.changes:  # nothing to write: works on a read-only checkout, too
+            return known
+        return self._file.rewrite(scrub)
 
 
 # The store as the specification names it: functions on plain dicts, in the form of the file.
@@ -369,12 +355,19 @@ def _store_here() -> MemoryStore:
 
 
 def open_store(
-    project: Project, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
+    project: Project,
+    settings: Settings,
+    cancellation: Cancellation = NO_CANCELLATION,
+    check_missing: Callable[[Path], None] | None = None,
 ) -> MemoryStore:
-    """Return the store of a project; nothing is read or created yet."""
+    """Return the store of a project; nothing is read or created yet.
+
+    check_missing: see `LogFile`.
+    """
     return MemoryStore(
         project.log_path,
         lock_timeout_s=settings.lock_timeout_s,
         cancellation=cancellation,
         strict=settings.strict,
+        check_missing=check_missing,
     )

@@ -10,7 +10,7 @@ from commands.documents.text_file import ExportError, write_new
 from commands.terminal.console import STDOUT
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import warn
-from core.lessons.clean_record import clean_record
+from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
 from core.lessons.record_text import topic_text

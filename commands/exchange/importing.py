@@ -39,7 +39,7 @@ from commands.terminal.screen import screen_here
 from core.config import find_project
 from core.lessons.answers import is_required
 from core.lessons.changes import Outcome
-from core.lessons.incoming import Offer
+from core.lessons.draft import Offer
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.lessons.record_text import warning

@@ -202,9 +202,8 @@ def _scene(
     if data is None:
         from core.lessons.file import LogFile  # follows links
 
-        file = LogFile(project.log_path, lock_timeout_s=0)
-        file.check_missing = _check_missing if event in ("session-start", "stop") else None
-        data = file.read()
+        check = _check_missing if event in ("session-start", "stop") else None
+        data = LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,

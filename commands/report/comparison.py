@@ -7,7 +7,7 @@ the one that it was, and a principle those that it replaced.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.lessons.clean_record import clean_record
+from core.lessons.draft import clean_record
 from core.lessons.history import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of

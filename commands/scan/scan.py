@@ -255,7 +255,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
 
 
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
-    opened.store.check_encoding()
+    opened.store.check_encoding(opened.store.read_bytes())
     if not arguments.yes and not _is_wanted(opened, arguments):
         return FOUND
     try:

@@ -147,8 +147,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
-    store = open_store(project, settings)
-    store.check_missing_by(_check_missing)
+    store = open_store(project, settings, check_missing=_check_missing)
     return Opened(project=project, settings=settings, store=store)
 
 

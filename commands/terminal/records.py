@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from commands.terminal.safe_text import plain, plain_lines
-from core.lessons.clean_record import clean_record
+from core.lessons.draft import clean_record
 from core.lessons.record import Record
 from core.lessons.record_text import token_text, topic_text, warning
 from core.messages import Facts
@@ -20,7 +20,7 @@ LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "as
 INDENT = "  "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Readable(Record):
     """A record without its secrets; its token still names the version that the log has."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from core.lessons.answers import Frame
-from core.lessons.clean_record import clean_record
 from core.lessons.compaction import group_by_topic
 from core.lessons.counts import Compaction, came_back, compaction, last_s, open_questions
+from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.record_text import is_harmless, token_text

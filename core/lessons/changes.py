@@ -6,9 +6,10 @@ record gets, or raises and changes nothing.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from core.errors import RefusedError
+from core.lessons.draft import Fate
 from core.lessons.log import MemoryLog, following, follows, united
 from core.lessons.record import (
     MOST_COUNTED,
@@ -23,8 +24,6 @@ from core.lessons.record import (
     reidentified,
     seconds_of,
 )
-
-Fate = Literal["added", "known", "replaced", "collision", "refused"]
 
 RECURRENCE_S = 24 * 3600
 NOTHING: Mapping[str, Any] = {}

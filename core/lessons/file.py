@@ -81,14 +81,18 @@ class LogFile:
     """
 
     def __init__(
-        self, path: Path, lock_timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+        self,
+        path: Path,
+        lock_timeout_s: float,
+        cancellation: Cancellation = NO_CANCELLATION,
+        check_missing: Callable[[Path], None] | None = None,
     ) -> None:
         self.path = path
         self.side_path = path.with_name(REPLACED_NAME)
         self._companions = [path.with_name(name) for name in COMPANIONS]
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
-        self.check_missing: Callable[[Path], None] | None = None
+        self._check_missing = check_missing
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
@@ -107,10 +111,10 @@ class LogFile:
 
     def _is_checked(self) -> bool:
         """Check a missing file, once; return whether that was still to be done."""
-        check = self.check_missing
+        check = self._check_missing
         if check and not os.path.lexists(self.path):
             check(self.path)
-            self.check_missing = None
+            self._check_missing = None
         return bool(check)
 
     def rewrite(

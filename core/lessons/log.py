@@ -338,7 +338,7 @@ class _Hiders:
         """Return whether a record is the original without its secrets; a few are looked at."""
         if not self._redactions:
             return False
-        from core.lessons.clean_record import clean_record  # hardly any log needs these
+        from core.lessons.draft import clean_record  # hardly any log needs these
         from core.sanitizer import MARKER
 
         if MARKER not in record.missing_context + record.lesson:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.lessons.clean_record import clean_record
+from core.lessons.draft import clean_record
 from core.lessons.encodings import mark_of
 from core.lessons.log import MemoryLog, following
 from core.lessons.record import LIMITS_BYTES, MOST_LINE_BYTES, Record, marked

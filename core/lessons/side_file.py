@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.lessons.clean_record import clean_record
+from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import Record, id_in, parse_line
 from core.sanitizer import MARKER, find

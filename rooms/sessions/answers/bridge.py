@@ -14,7 +14,7 @@ from core.lessons.record_text import is_harmless, is_usable, topic_text
 from core.lessons.rules import language_of
 from core.lessons.task import for_prompt
 from core.messages import say, speaking
-from core.store import LogReader
+from core.store import MemoryStore
 from core.text.plain import one_line
 from core.text.terms import function_words, without_particle
 from core.text.wording import scope_of
@@ -33,7 +33,7 @@ class _Learned(NamedTuple):
     lesson: str
 
 
-def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
+def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
     """Return the lessons of the team that a goal is about, the best first; mostly none."""
     try:
         records = log.read().records[-MOST_READ:]
@@ -44,7 +44,7 @@ def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
     return [record for record, _ in zip(usable, range(limit), strict=False)]
 
 
-def to_the_log(session: Session, draft: Draft, log: LogReader) -> list[str]:
+def to_the_log(session: Session, draft: Draft, log: MemoryStore) -> list[str]:
     """Return a line for what failed or is open by this draft of a session, if anything is.
 
     It names the record of the log that says it already, or holds a ready call of log_memory.
