@@ -12,10 +12,10 @@ from core.config import FRAGMENTS_PLACE, NAME_CHARS
 from core.text import shares
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
+from rooms.fragments.embeddings import settings as embedding
+from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.judging import settings as judging
 from rooms.fragments.kinds import RELATIONS, TIERS, TYPES
-from rooms.fragments.meaning import settings as meaning
-from rooms.fragments.meaning.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.recall import candidates, context, ordering, recalling
 from rooms.fragments.saving import drafting, linking, reflecting
 from rooms.fragments.services.address import KEY_VARIABLE
@@ -164,12 +164,12 @@ def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
 def test_every_variable_of_the_models_has_its_row(name: str) -> None:
     embeddings = {names_in(row[0])[0]: row[1] for row in rows_of(name, 10)}
     assert list(embeddings) == [
-        *(meaning.VARIABLE, KEY_VARIABLE),
-        *(meaning.MODEL_VARIABLE, meaning.DIMENSIONS_VARIABLE),
+        *(embedding.VARIABLE, KEY_VARIABLE),
+        *(embedding.MODEL_VARIABLE, embedding.DIMENSIONS_VARIABLE),
     ]
-    assert embeddings[meaning.MODEL_VARIABLE] == f"`{meaning.DEFAULT_MODEL}`"
-    assert meaning.DEFAULT_LOCAL_MODEL in text_of(name)
-    assert f"{meaning.MOST_DIMENSIONS:,}" in text_of(name)
+    assert embeddings[embedding.MODEL_VARIABLE] == f"`{embedding.DEFAULT_MODEL}`"
+    assert embedding.DEFAULT_LOCAL_MODEL in text_of(name)
+    assert f"{embedding.MOST_DIMENSIONS:,}" in text_of(name)
     rows = [names_in(row[0])[0] for row in rows_of(name, 11)]
     variables = judging.VARIABLE, judging.CHAT_VARIABLE, judging.CHAT_MODEL_VARIABLE
     judges = f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI

@@ -44,7 +44,7 @@ def look_at_fragments(opened: Opened) -> FragmentsCheckup | None:
     """Examine the fragments of this user; None where there are none. Nothing is changed."""
     if not has_fragments(os.environ):
         return None
-    from rooms.fragments.care.health import look
+    from rooms.fragments.upkeep.health import look
 
     health = look(opened.settings, os.environ)
     if health is None:
@@ -67,6 +67,6 @@ def mend_fragments(opened: Opened, fixable: Sequence[Finding]) -> list[Finding]:
     own = [finding for finding in fixable if is_of_fragments(finding)]
     if not own:
         return []
-    from rooms.fragments.care.mending import mend
+    from rooms.fragments.upkeep.mending import mend
 
     return mend(own, opened.settings, os.environ)

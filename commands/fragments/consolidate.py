@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Consolidate and print the report; always 0. Raises SentinelError."""
+    from rooms.fragments.embeddings.embedder import embedder_of
     from rooms.fragments.judging.judge import judge_of
-    from rooms.fragments.meaning.embedder import embedder_of
     from rooms.fragments.upkeep.consolidating import consolidate
 
     opened = open_fragments()

@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Embed what has no embedding of this model; 1 without a model. Raises SentinelError."""
-    from rooms.fragments.meaning.embedder import embedder_of
-    from rooms.fragments.meaning.filling import reembed
+    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.embeddings.filling import reembed
 
     opened = open_fragments()
     embedder = embedder_of(os.environ)

@@ -48,12 +48,12 @@ def words_of(room: Room) -> str:
 def secrets_in(opened: Opened, room: Room) -> "list[Held]":
     """Return what holds secrets in a room that is there. Raises SentinelError."""
     if words_of(room) == "server":
-        from rooms.fragments.care.secrets_on_server import secrets_on_server
+        from rooms.fragments.upkeep.secrets_on_server import secrets_on_server
 
         with closing(_on_server(opened)) as engine:
             return secrets_on_server(engine)
     if room == "fragments":
-        from rooms.fragments.care.secrets import secrets_held as held_by_fragments
+        from rooms.fragments.upkeep.secrets import secrets_held as held_by_fragments
 
         return held_by_fragments(_engine(opened))
     from rooms.sessions.upkeep.secrets import secrets_held
@@ -64,7 +64,7 @@ def secrets_in(opened: Opened, room: Room) -> "list[Held]":
 def redact(opened: Opened, room: Room) -> "Redaction":
     """Redact a room that is there, in place. Raises SentinelError."""
     if words_of(room) == "server":
-        from rooms.fragments.care.secrets_on_server import redact_on_server
+        from rooms.fragments.upkeep.secrets_on_server import redact_on_server
 
         with closing(_on_server(opened)) as engine:
             done = redact_on_server(engine)
@@ -72,7 +72,7 @@ def redact(opened: Opened, room: Room) -> "Redaction":
             _clear_cache()
         return done
     if room == "fragments":
-        from rooms.fragments.care.secrets import redact_held as redact_fragments
+        from rooms.fragments.upkeep.secrets import redact_held as redact_fragments
 
         return redact_fragments(_engine(opened))
     from rooms.sessions.upkeep.secrets import redact_held

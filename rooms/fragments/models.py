@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterator, Mapping
 
 from core.errors import SentinelError
+from rooms.fragments.embeddings import settings as embeddings
 from rooms.fragments.errors import ServiceError, no_package
 from rooms.fragments.judging import settings as judging
-from rooms.fragments.meaning import settings as meaning
 
 
 def check(environment: Mapping[str, str]) -> list[SentinelError]:
     """Return the values with which a server must not start; nothing is asked or loaded for it."""
-    return [*meaning.check(environment), *judging.check(environment)]
+    return [*embeddings.check(environment), *judging.check(environment)]
 
 
 def missing(environment: Mapping[str, str]) -> list[SentinelError]:
@@ -23,9 +23,9 @@ def _missing(environment: Mapping[str, str]) -> Iterator[SentinelError]:
     from rooms.fragments.judging.gemini import PROGRAM, found_program  # not at every start
     from rooms.fragments.judging.onnx_model import PACKAGES
 
-    embedding = meaning.read(environment)
-    if embedding and not embedding.address and not _is_installed(meaning.LOCAL):
-        yield no_package(meaning.VARIABLE, meaning.LOCAL)
+    embedding = embeddings.read(environment)
+    if embedding and not embedding.address and not _is_installed(embeddings.LOCAL):
+        yield no_package(embeddings.VARIABLE, embeddings.LOCAL)
     for judge in judging.read(environment):
         if judge.kind == judging.GEMINI and not found_program(judge.path):
             yield ServiceError("no_program", variable=judging.VARIABLE, program=PROGRAM)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from rooms.fragments.meaning.embedder import Embedder, embedder_of
+from rooms.fragments.embeddings.embedder import Embedder, embedder_of
 from tests.support.stand_in_service import Answer, Asked, StandIn
 
 DIMENSIONS = 8

@@ -148,8 +148,8 @@ class Call(Unasked):
     ) -> str:
         """Carry out the upkeep. waits: for another call that does; else UpkeepError."""
         from rooms.fragments.answers import upkept  # few sessions ask
+        from rooms.fragments.embeddings.embedder import embedder_of
         from rooms.fragments.judging.judge import judge_of
-        from rooms.fragments.meaning.embedder import embedder_of
         from rooms.fragments.upkeep.consolidating import consolidate, in_turn
 
         judge, embedder = judge_of(os.environ), embedder_of(os.environ)

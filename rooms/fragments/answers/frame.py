@@ -100,7 +100,9 @@ def _object_text(fragment: Fragment) -> str:
 def go_on(room: Room) -> None:
     """Begin what is due, in threads of their own; returns at once."""
     room = room.for_all()
-    from rooms.fragments.meaning.filling import fill_in_background  # a first answer needs no model
+    from rooms.fragments.embeddings.filling import (
+        fill_in_background,  # a first answer needs no model
+    )
 
     fill_in_background(room)
     if _TENDING.acquire(blocking=False):

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from core.errors import SentinelError
 from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget
+from rooms.fragments.embeddings.embedder import Embedder, embedder_of
+from rooms.fragments.embeddings.filling import is_of
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import OtherModelError
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.meaning.embedder import Embedder, embedder_of
-from rooms.fragments.meaning.filling import is_of
 from rooms.fragments.recall.asked import DEFAULT_TOKENS, Query, wanted_of
 from rooms.fragments.recall.candidates import LEAST_COSINE, MOST, Sought, candidates
 from rooms.fragments.recall.fitting import Fitting

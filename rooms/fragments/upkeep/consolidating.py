@@ -20,7 +20,7 @@ from rooms.fragments.upkeep.steps.step import Judge, Work
 from rooms.fragments.upkeep.suspecting import MOST_PROPOSED, Pair, pending
 
 if TYPE_CHECKING:
-    from rooms.fragments.meaning.embedder import Embedder
+    from rooms.fragments.embeddings.embedder import Embedder
 
 MOST_LISTED = 10
 _AT_ONCE = 300
@@ -99,7 +99,7 @@ def _keep_sets_current(room: Room) -> None:
 
 
 def _filling(room: Room, embedder: "Embedder") -> Callable[[], object]:
-    from rooms.fragments.meaning.filling import fill  # only who has a model needs it
+    from rooms.fragments.embeddings.filling import fill  # only who has a model needs it
 
     return lambda: fill(room, embedder)
 

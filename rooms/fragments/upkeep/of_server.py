@@ -11,11 +11,11 @@ from typing import NamedTuple
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
+from rooms.fragments.embeddings.embedder import embedder_of
+from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.judging.settings import has_judge
-from rooms.fragments.meaning.embedder import embedder_of
-from rooms.fragments.meaning.filling import fill
 from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session

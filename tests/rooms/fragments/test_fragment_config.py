@@ -166,8 +166,8 @@ WITHOUT = """
 import sys
 from pathlib import Path
 from rooms.fragments.judging.judge import judge_of
-from rooms.fragments.meaning.embedder import embedder_of
-from rooms.fragments.meaning.filling import fill_in_background
+from rooms.fragments.embeddings.embedder import embedder_of
+from rooms.fragments.embeddings.filling import fill_in_background
 from rooms.fragments.models import check
 from rooms.fragments.room import open_room
 from core.config import Settings

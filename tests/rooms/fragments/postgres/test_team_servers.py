@@ -13,17 +13,17 @@ from core.config import Settings
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from core.room.full_text import INDEXED_VERSION
-from rooms.fragments.care.on_server import look_at
 from rooms.fragments.config import read_config
+from rooms.fragments.embeddings.embedder import vector_of
+from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import NoVectorsError
 from rooms.fragments.fragment import Embedding, Fragment
-from rooms.fragments.meaning.embedder import vector_of
-from rooms.fragments.meaning.filling import fill
 from rooms.fragments.postgres import schema
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.room import Room
+from rooms.fragments.upkeep.server_health import look_at
 from tests.support.cli_process import Run
 from tests.support.embedding_service import embedder, embeddings
 from tests.support.real_engines import postgres

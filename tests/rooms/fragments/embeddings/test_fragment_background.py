@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.embeddings.background import Background
+from rooms.fragments.embeddings.filling import BACKGROUND, fill_in_background
 from rooms.fragments.engine import Wanted
-from rooms.fragments.meaning.background import Background
-from rooms.fragments.meaning.filling import BACKGROUND, fill_in_background
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
@@ -168,7 +168,7 @@ def test_several_threads_that_fill_one_room_lose_nothing(room: Room, service: St
 ENDING = """
 import sys
 from pathlib import Path
-from rooms.fragments.meaning.filling import fill_in_background
+from rooms.fragments.embeddings.filling import fill_in_background
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from tests.support.fragments_room import a_room

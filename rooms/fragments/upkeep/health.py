@@ -15,7 +15,6 @@ from core.errors import SentinelError
 from core.lessons.upkeep import Finding
 from core.room.copies import kept_aside
 from core.room.full_text import is_sound
-from rooms.fragments.care.on_server import ServerHealth, look_at
 from rooms.fragments.config import (
     config_path,
     database_path,
@@ -27,6 +26,7 @@ from rooms.fragments.models import check, missing
 from rooms.fragments.redis.place import place_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.upkeep.server_health import ServerHealth, look_at
 
 OTHERS = 0o077  # of a mode: what is not for the user alone
 _TABLES = (

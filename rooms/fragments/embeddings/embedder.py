@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import Protocol
 
 from core.sanitizer import redact
-from rooms.fragments.errors import ServiceError
-from rooms.fragments.meaning.settings import (
+from rooms.fragments.embeddings.settings import (
     LOCAL,
     MOST_DIMENSIONS,
     VARIABLE,
     EmbeddingSettings,
     read,
 )
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.services.numbers import finite
 from rooms.fragments.services.pausing import Pausing
 
@@ -77,10 +77,10 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
 @lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
 def _embedder(settings: EmbeddingSettings) -> Embedder:
     if settings.address:
-        from rooms.fragments.meaning.service import EmbeddingService
+        from rooms.fragments.embeddings.service import EmbeddingService
 
         return Embedder(EmbeddingService(settings), settings.model, settings.dimensions)
-    from rooms.fragments.meaning.local import LocalModel
+    from rooms.fragments.embeddings.local import LocalModel
 
     return Embedder(LocalModel(settings), f"{LOCAL}:{settings.model}")
 

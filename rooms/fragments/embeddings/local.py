@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from rooms.fragments.embeddings.settings import VARIABLE, EmbeddingSettings
 from rooms.fragments.errors import ServiceError, no_package
-from rooms.fragments.meaning.settings import VARIABLE, EmbeddingSettings
 
 
 class LocalModel:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from rooms.fragments.embeddings.background import Background
+from rooms.fragments.embeddings.embedder import Embedder, embedder_of
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
 from rooms.fragments.fragment import Embedding, Fragment
-from rooms.fragments.meaning.background import Background
-from rooms.fragments.meaning.embedder import Embedder, embedder_of
 from rooms.fragments.room import Room
 from rooms.fragments.saving.linking import linked_by_itself
 

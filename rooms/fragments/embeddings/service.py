@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rooms.fragments.embeddings.settings import VARIABLE, EmbeddingSettings
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.meaning.settings import VARIABLE, EmbeddingSettings
 from rooms.fragments.services.posting import Service, post
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rooms.fragments.embeddings.embedder import Embedder, embedder_of, vector_of
+from rooms.fragments.embeddings.local import LocalModel
+from rooms.fragments.embeddings.settings import EmbeddingSettings, check, read
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.meaning.embedder import Embedder, embedder_of, vector_of
-from rooms.fragments.meaning.local import LocalModel
-from rooms.fragments.meaning.settings import EmbeddingSettings, check, read
 from tests.support.embedding_service import embedder, embeddings, environment_of, numbers_of
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, stand_in

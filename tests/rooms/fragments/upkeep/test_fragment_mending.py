@@ -13,12 +13,12 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseDamagedError, NotMendedError
-from rooms.fragments.care.health import look
-from rooms.fragments.care.mending import mend
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.sqlite.schema import MIGRATIONS
+from rooms.fragments.upkeep.health import look
+from rooms.fragments.upkeep.mending import mend
 
 SETTINGS = Settings(lock_timeout_s=5)
 PAGE = 4096

@@ -11,11 +11,11 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.room.copies import date_of
 from core.room.database import DatabaseError, NotMendedError
-from rooms.fragments.care.health import OTHERS
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.upkeep.health import OTHERS
 
 
 def mend(
