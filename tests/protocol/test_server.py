@@ -182,26 +182,6 @@ def test_an_answer_travels_once_as_plain_text(project: Path) -> None:
     assert result.structured_content is None
 
 
-# search
-
-
-@pytest.mark.long  # it costs much
-def test_many_topics_leave_room_for_records_in_a_small_answer(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(30):
-        save("one", f"a-topic-with-a-rather-long-name-for-everybody-to-read-{number:02}")
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    search, saved = call("search_memory"), save("two", "short")
-    for text in (search, saved):
-        [line] = [line for line in text.splitlines() if line.startswith("topics: ")]
-        assert estimate_tokens(line) < 150
-        assert re.search(r"\), \+\d+ more$", line)
-    missed = call("search_memory", topic="nowhere")
-    assert estimate_tokens(missed) < 300
-    assert search.count("\n→ ") >= 9
-
-
 # log
 
 
@@ -210,17 +190,6 @@ def test_a_refusal_does_not_repeat_the_value(project: Path) -> None:
 
 
 # compaction
-
-
-def test_pairs_of_long_topics_leave_room_for_records_in_a_small_answer(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(9):
-        save("one", f"a-topic-with-a-rather-long-name-for-everybody-to-read-{number}")
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    [line] = [it for it in call("compact_memory").splitlines() if it.startswith("similar topics")]
-    assert estimate_tokens(line) < 150
-    assert re.search(r"; \+\d+ more$", line)
 
 
 @pytest.mark.long  # it costs much
@@ -277,36 +246,6 @@ def test_a_long_list_of_strange_tokens_is_not_repeated_whole(project: Path) -> N
     assert text.endswith("strange-59, +4940 more")
 
 
-@pytest.mark.long  # it costs much
-def test_no_more_is_deleted_than_one_answer_can_repeat(
-    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(12):
-        save(f"gap {number}", lesson=f"rule {number} " * 20)
-    tokens = TOKEN.findall(call("compact_memory"))
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    text = call("compact_memory", delete_ids=tokens)
-    gone = text.count("\n→ rule")
-    assert 3 <= gone < 12
-    assert len(log.read_bytes().splitlines()) == 12 - gone
-    waiting = ", ".join(tokens[gone:])
-    assert sentence("en", "answers.put_off", tokens=waiting) in text.splitlines()
-    assert estimate_tokens(text) <= 1_000
-
-
-@pytest.mark.long  # it costs much
-def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call("log_memory", topic="auth", lesson="p", type="principle")
-    for number in range(20):
-        save(f"gap {number}", lesson=f"rule {number} " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    text = call("compact_memory", compact_threshold=5)
-    assert "Topic payment alone is larger than one answer" in text
-    assert len(TOKEN.findall(text.partition("## auth")[0])) >= 3
-
-
 def test_an_id_that_looks_like_the_token_of_another_gets_no_token(project: Path, log: Path) -> None:
     save("victim")
     line = json.loads(log.read_text(encoding="utf-8"))
@@ -317,21 +256,6 @@ def test_an_id_that_looks_like_the_token_of_another_gets_no_token(project: Path,
     text = call("compact_memory")
     assert TOKEN.findall(text) == [token]
     assert text.count(sentence("en", "answers.no_token")) == 4
-
-
-@pytest.mark.long  # it costs much
-def test_tokens_are_given_only_for_records_printed_in_full(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for topic in ("small", "large", "medium"):
-        for number in range({"small": 1, "medium": 8, "large": 9}[topic]):
-            save(f"gap {number}", topic, lesson=f"rule {number} " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1100")
-    text = call("compact_memory")
-    assert estimate_tokens(text) <= 1_100
-    assert re.findall(r"^## (\w+)", text, re.M) == ["large", "small"]
-    assert sentence("en", "answers.compact_rest", topics="medium (8)") in text.splitlines()
-    assert len(TOKEN.findall(text)) == text.count("→ rule") == 10
 
 
 # language, resources, prompts
