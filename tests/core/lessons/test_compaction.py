@@ -12,7 +12,13 @@ from core.lessons.compaction import (
     shorten_question,
 )
 from core.lessons.record import new_record
-from core.lessons.similar_topics import closest_first, similar_to, similar_topics
+from core.lessons.similar_topics import (
+    SimilarTopics,
+    closest_first,
+    similar_to,
+    similar_topics,
+    topic_to_keep,
+)
 from tests.support.samples import NOW, a_principle, a_record
 
 
@@ -103,6 +109,27 @@ def test_similar_topics_come_with_their_reason(
 ) -> None:
     found = [(pair.reason, pair.shared) for pair in similar_topics([one, two])]
     assert found == ([(reason, shared)] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("auth", "auth-login", "auth"),
+        ("auth-login", "auth", "auth"),
+        ("login_bug_fix_2026", "login", "login"),
+        ("login-ui", "login_bug_fix_2026", "login-ui"),
+        ("code", "code-review", "code-review"),
+        ("결제", "결제모듈", "결제"),
+        ("auth", "authentication", ""),
+        ("api-gatway", "api-gateway", ""),
+        ("fix", "fix-login", ""),
+    ],
+)
+def test_of_similar_topics_the_broader_clean_one_is_kept(one: str, other: str, kept: str) -> None:
+    pair = next(iter(similar_topics([one, other])), None) or SimilarTopics(
+        topic=one, other=other, reason="spelling"
+    )
+    assert topic_to_keep(pair) == kept
 
 
 def test_a_shared_beginning_counts_letters_only() -> None:
