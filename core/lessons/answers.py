@@ -339,27 +339,24 @@ class Listing(NamedTuple):
     left_out: int
 
 
-def listed(texts: Iterable[str], count: int, most_tokens: float) -> Listing:
+def listed(
+    texts: Iterable[str], count: int, most_tokens: float, *, more: str = "and_more", sep: str = ", "
+) -> Listing:
     """List as many of the texts as fit into so many estimated tokens, at least one.
 
-    count: of all that could be listed.
+    count: of all that could be listed. more: the name of the sentence where some have no room. sep:
+    what stands between two texts.
     """
-    fitting = beginning(texts, most_tokens)
-    line, left_out = ", ".join(fitting), count - len(fitting)
-    if left_out > 0:
-        line = say("answers.and_more", listed=line, more=left_out)
-    return Listing(line, left_out)
-
-
-def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
-    """Return the first texts that fit into so many estimated tokens, at least one."""
     fitting: list[str] = []
     for text in texts:
         most_tokens -= estimate_tokens(text) + 1
         if most_tokens < 0 and fitting:
             break
         fitting.append(text)
-    return fitting
+    line, left_out = sep.join(fitting), count - len(fitting)
+    if left_out > 0:
+        line = say(f"answers.{more}", listed=line, more=left_out)
+    return Listing(line, left_out)
 
 
 def listed_topics(

@@ -13,9 +13,9 @@ from core.errors import RefusedError
 from core.lessons.answers import (
     LIST_SHARE,
     Frame,
-    beginning,
     flaw_notes,
     left_tokens,
+    listed,
     listed_tokens,
     listed_topics,
     no_topic,
@@ -180,11 +180,9 @@ def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
         return f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})"
 
     texts = map(pair_text, pairs[:PAIRS_SHOWN])
-    fitting = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
-    listed, more = "; ".join(fitting), len(pairs) - len(fitting)
-    if more > 0:
-        listed = say("answers.compact_similar_more", pairs=listed, more=more)
-    return say("answers.compact_similar", pairs=listed)
+    most_tokens = LIST_SHARE * frame.settings.budget_tokens
+    listing = listed(texts, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
+    return say("answers.compact_similar", pairs=listing.text)
 
 
 def deletion_that_fits(
