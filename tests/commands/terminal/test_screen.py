@@ -19,7 +19,7 @@ from commands.terminal.printing import painted_diff
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import Screen, screen_here
 from core.lessons.log import MemoryLog
-from tests.core.injection.test_hidden import IGNORABLE, OTHERS, chars_of
+from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git

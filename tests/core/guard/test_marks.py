@@ -29,7 +29,7 @@ from core.guard.injection import (
     shown_marks,
     spelled,
 )
-from tests.core.injection.test_phrases import MARKED, UNMARKED
+from tests.core.guard.test_phrases import MARKED, UNMARKED
 from tests.support.cli_process import Run
 from tests.support.imperatives import ATTACKS, HONEST, KOREAN_ATTACKS, KOREAN_HONEST, half
 from tests.support.rows import none_of
