@@ -102,8 +102,8 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     if names := list(names_in(text, folded)):
         yield from _of_names(text, folded, names)
     if any(hint in folded for hint in in_order("cue_hints")):
-        places = [match.span() for match in compiled(_CUES).finditer(text)]
-        for start, end in _striking_near(text, places, named=False):
+        cues = [match.span() for match in compiled(_CUES).finditer(text)]
+        for start, end in _striking_near(text, cues, named=False) if cues else ():
             yield start, end, "keyed-far"
 
 

@@ -58,7 +58,9 @@ def topic_text(topic: str) -> str:
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
     beginning = topic[:TOPIC_CHARS]
-    twin = ascii_twin(beginning)  # the ASCII topic that this one looks like
+    twin = (
+        "" if topic.isascii() else ascii_twin(beginning)
+    )  # the ASCII topic that this one looks like
     is_seen = is_plain(topic) or not re.search(_UNSEEN, topic)
     if is_seen and not twin and _PLAIN_TOPIC.fullmatch(topic):
         reads_like_us = topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic)
