@@ -134,12 +134,12 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
     """Open the log for one call. Raises SentinelError; see `opened_project`."""
 
     def check_missing(log_path: Path) -> None:
-        from core.git import check_missing  # a log that is there needs no git
+        from core.lessons.log_in_git import check_missing  # a log that is there needs no git
 
         check_missing(log_path)
 
     def is_uncommitted() -> bool:
-        from core.git import is_uncommitted  # only a compaction needs it
+        from core.lessons.log_in_git import is_uncommitted  # only a compaction needs it
 
         return is_uncommitted(store.path, store.read_bytes)
 

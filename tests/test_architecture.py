@@ -45,6 +45,7 @@ ROOMS = {
     "core.store": "core core.lessons core.lessons.file",
     "core.git": "core core.text",
     "core.lessons.history": "core core.git core.lessons",
+    "core.lessons.log_in_git": "core core.git",
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk",
     "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",

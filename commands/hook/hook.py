@@ -219,7 +219,7 @@ def _scene(
 
 
 def _check_missing(log_path: "Path") -> None:
-    from core.git import check_missing  # a log that is there needs no git
+    from core.lessons.log_in_git import check_missing  # a log that is there needs no git
 
     check_missing(log_path)
 

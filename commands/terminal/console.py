@@ -152,7 +152,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
 
 
 def _check_missing(log_path: Path) -> None:
-    from core.git import check_missing  # a log that is there needs no git
+    from core.lessons.log_in_git import check_missing  # a log that is there needs no git
 
     check_missing(log_path)
 
