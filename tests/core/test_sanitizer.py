@@ -198,7 +198,7 @@ def test_a_chain_that_bares_one_secret_at_a_time_goes_with_its_whole_word() -> N
 @pytest.mark.long  # it costs much
 def test_of_a_chain_longer_than_a_window_nothing_is_left() -> None:
     clean = redact(f"left {'p8e-' * 25_000} stays").text
-    assert set(clean.split("-")) == {f"left {MARKER}", MARKER, f"{MARKER} stays"}
+    assert clean == f"left {MARKER} stays"
 
 
 def test_what_one_text_calls_a_secret_is_found_in_another() -> None:
