@@ -24,12 +24,12 @@ _FORMS = {
     **{"와(과)": ("과", "와"), "과(와)": ("과", "와"), "(이)": ("이", ""), "(으)": ("으", "")},
 }
 _BEHIND_FACT = re.compile(
-    r"""(?P<placeholder>\{(?P<name>\w+)[^{}]*\})(?P<closing>[`"'”’»」』)\]}>*]*)"""
+    r"""(?P<placeholder>\{(?P<name>\w++)[^{}]*+\})(?P<closing>[`"'”’»」』)\]}>*]*+)"""
     r"(?P<particle>[은이을]\([는가를]\)|와\(과\)|과\(와\)|\([이으]\)(?=[가-힣]))"
 )
 _CONSONANT_DIGITS, _RIEUL_DIGITS = "036", "178"  # 영, 삼, 육 and 일, 칠, 팔
 
-_LAST_WORD = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+)$")
+_LAST_WORD = re.compile(r"(?:[A-Z][a-z]++|(?<![A-Za-z])[a-z]++|(?<![A-Z])[A-Z]++)$")
 # Placeholders of the command line: capitals that people read as the word, not by letters.
 _PLACEHOLDERS = set("CLIENT COMMAND DIR EVENT FILE NAME SHELL TEXT TOPIC WORDS".split())
 _LETTERS: dict[str, End] = {"l": "rieul", "r": "rieul", "m": "consonant", "n": "consonant"}
