@@ -58,6 +58,7 @@ from core.lessons.compaction import (
     deletion_that_fits,
     fit_question,
 )
+from core.lessons.file import check_missing
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import as_json, log_text
 from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
@@ -132,11 +133,6 @@ class Call(NamedTuple):
 @contextmanager
 def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Call]:
     """Open the log for one call. Raises SentinelError; see `opened_project`."""
-
-    def check_missing(log_path: Path) -> None:
-        from core.lessons.log_in_git import check_missing  # a log that is there needs no git
-
-        check_missing(log_path)
 
     def is_uncommitted() -> bool:
         from core.lessons.log_in_git import is_uncommitted  # only a compaction needs it

@@ -243,9 +243,8 @@ def find_project(
     warnings = list[str]()
     source, value = "cwd", ""
     named = {"--project": argument or "", **{it: environment.get(it, "") for it in VARIABLES}}
-    unexpanded = [name for name, text in named.items() if "${" in text]
     for name, text in named.items():
-        if name in unexpanded:
+        if "${" in text:
             warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
         elif text.strip():
             source, value = name, text.strip()

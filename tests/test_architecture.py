@@ -47,7 +47,7 @@ ROOMS = {
     "core.lessons.history": "core core.git core.lessons",
     "core.lessons.log_in_git": "core core.git",
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
-    "core.lessons.file": "core core.disk",
+    "core.lessons.file": "core core.disk core.lessons.log_in_git",
     "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",
     "core.sanitizer": "core core.data core.guard",
     "core.text": "core.data core.guard",

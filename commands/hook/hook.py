@@ -52,7 +52,6 @@ from core.text.plain import estimate_tokens, one_line
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # What a hook may work, in seconds of the processor, whatever the log holds; on a slow or busy
@@ -193,17 +192,19 @@ def _scene(
     root = project.folder
     if not os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY)):
         if event == "session-start":
-            _check_missing(project.log_path)
+            from core.lessons.log_in_git import check_missing  # a log that is there needs no git
+
+            check_missing(project.log_path)
         return None
     log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
     data = read_plain(log_path)
     if data is None:
-        from core.lessons.file import LogFile  # follows links
+        from core.lessons import file  # follows links
 
-        check = _check_missing if event in ("session-start", "stop") else None
-        data = LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
+        check = file.check_missing if event in ("session-start", "stop") else None
+        data = file.LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,
@@ -216,12 +217,6 @@ def _scene(
         session=open_session(directory, moment.session),
         directory=directory,
     )
-
-
-def _check_missing(log_path: "Path") -> None:
-    from core.lessons.log_in_git import check_missing  # a log that is there needs no git
-
-    check_missing(log_path)
 
 
 def _at_start(scene: Scene) -> Briefing:

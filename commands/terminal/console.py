@@ -11,6 +11,7 @@ from pathlib import Path
 
 from commands.terminal.safe_text import complain, warn
 from core.config import Project, Settings, find_project, read_settings
+from core.lessons.file import check_missing
 from core.messages import language, say
 from core.program import CLI
 from core.store import MemoryStore, open_store
@@ -147,14 +148,8 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
-    store = open_store(project, settings, check_missing=_check_missing)
+    store = open_store(project, settings, check_missing=check_missing)
     return Opened(project=project, settings=settings, store=store)
-
-
-def _check_missing(log_path: Path) -> None:
-    from core.lessons.log_in_git import check_missing  # a log that is there needs no git
-
-    check_missing(log_path)
 
 
 def is_confirmed(

@@ -321,6 +321,13 @@ def _sweep(path: Path, target: Path) -> None:
             os.unlink(stray)
 
 
+def check_missing(path: Path) -> None:
+    """Raise LogMissingError where git has the log at `path` and it is not there; for `LogFile`."""
+    from core.lessons import log_in_git  # a log that is there needs no git
+
+    log_in_git.check_missing(path)
+
+
 def place_of(path: Path) -> Path:
     """Return where a log is once its links are followed, which one to another file is not.
 
