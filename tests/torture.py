@@ -10,7 +10,6 @@ import errno
 import logging
 import os
 import random
-import re
 import select
 import shutil
 import signal
@@ -34,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.errors import SentinelError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
+from core.messages import has_sentence
 from core.store import MemoryStore
 from tests.core.lessons.test_concurrency import (
     WRITERS,
@@ -568,8 +568,7 @@ class Injections(Matrix):
         if (code, said) == (0, "done"):
             return judge_success(rehearsal, Fault(0, "refused"), root)
         if code == 0:
-            ours = re.fullmatch("(?:Log[A-Z][a-z]+|LockFile)Error", said)
-            wrong = [] if ours else [f"not ours: {said}"]
+            wrong = [] if has_sentence(f"errors.{said}") else [f"not ours: {said}"]
             return wrong + judge_failure(rehearsal, Fault(0, "refused"), None, root)
         if without_litter(tree(root)) == rehearsal.after:
             return []
