@@ -16,9 +16,9 @@ Older versions and hidden records are leftovers: no reader sees them, the next c
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from core.errors import RefusedError
 from core.lessons.encodings import BOM, mark_of
@@ -38,6 +38,7 @@ from core.lessons.record import (
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
 MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end
 LEAST_LINE_CHARS = 12  # shorter lines of a text are alike by chance
+NOTHING_PLACED: Mapping[int, Sequence[Record]] = {}
 
 CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
 _MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
@@ -75,16 +76,37 @@ def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozens
     return frozenset(found)
 
 
-@dataclass(frozen=True)
 class MemoryLog:
-    """One version of the file: `lines` with their line ends, `entries` their records or None.
+    """One version of the file, and what a reader sees of it. It is never changed.
 
-    conflict: the lines (from 0) that are conflict markers of git or show the common ancestor.
+    lines: with their line ends. entries: their records, or None. conflict: the lines (from 0) that
+    are conflict markers of git or show the common ancestor. conflicts: how many git left open.
+    skipped: how many lines are neither blank, nor a record, nor part of a conflict.
+    records: what a reader sees, in the order of the file: each gap once, unless unsettled. count:
+    how many. topics: how many of them each topic has, in the order of first records.
+    unsettled: versions of one gap in different words, none of which follows the other.
+    leftovers: the lines of a merge that no reader sees: older versions, and replaced originals.
+    hidden: records of whose gap a reader sees no version, each with the record that hides it. A
+    compaction takes its originals out of the file, so that they came with a merge, or from a hand.
+    replaced: by id, the version ids that some record replaced.
     """
 
-    lines: Sequence[bytes] = ()
-    entries: Sequence[Record | None] = field(default=(), repr=False)
-    conflict: frozenset[int] = frozenset()
+    def __init__(self, lines: Sequence[bytes] = (), entries: Sequence[Record | None] = ()) -> None:
+        self.lines = lines
+        self.conflict = conflict_lines(lines, entries)
+        if self.conflict:
+            entries = [None if at in self.conflict else it for at, it in enumerate(entries)]
+        self.entries = entries
+        begun = sum(bool(CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))) for at in self.conflict)
+        self.conflicts = begun or int(bool(self.conflict))
+        odd = (at for at, it in enumerate(entries) if it is None and at not in self.conflict)
+        self.skipped = sum(bool(self.content(at).strip()) for at in odd)
+        self._last_lines = {record.id: at for at, record in enumerate(entries) if record}
+        self._settled: dict[int, Record] = {}  # what inherited from others; the next change writes
+        self.leftovers: set[int] = set()
+        self._decide()
+        self.count = len(self.records)
+        self.topics = Counter(record.topic for record in self.records)
 
     @classmethod
     def parse(cls, data: bytes) -> "MemoryLog":
@@ -100,10 +122,7 @@ class MemoryLog:
         entries = [parse(line) for line in lines]
         if lines and (mark := mark_of(lines[0])):
             entries[0] = parse(lines[0].removeprefix(mark))
-        conflict = conflict_lines(lines, entries)
-        for at in conflict:
-            entries[at] = None
-        return cls(lines, entries, conflict)
+        return cls(lines, entries)
 
     def content(self, at: int) -> bytes:
         """Return a line without the byte order mark that the first one may begin with."""
@@ -114,100 +133,25 @@ class MemoryLog:
         """Return the file as bytes."""
         return b"".join(self.lines)
 
-    @cached_property
-    def records(self) -> list[Record]:
-        """The records a reader sees, in the order of the file: each gap once, unless unsettled."""
-        leftovers, changed = self._merged.leftovers, self._merged.changed
-        return [
-            changed.get(at, record)
-            for at, record in enumerate(self.entries)
-            if record and at not in leftovers
-        ]
-
-    @property
-    def count(self) -> int:
-        """How many records a reader sees."""
-        return len(self.records)
-
-    @cached_property
-    def topics(self) -> Counter[str]:
-        """How many of these records each topic has, in the order of first records."""
-        return Counter(record.topic for record in self.records)
-
-    @cached_property
-    def skipped(self) -> int:
-        """How many lines are neither blank, nor a record, nor part of a conflict."""
-        return sum(
-            entry is None and at not in self.conflict and bool(self.content(at).strip())
-            for at, entry in enumerate(self.entries)
-        )
-
-    @cached_property
-    def conflicts(self) -> int:
-        """How many conflicts git left open in the file, by its markers."""
-        begun = sum(
-            bool(CONFLICT_BEGIN.match(self.lines[at].removeprefix(BOM))) for at in self.conflict
-        )
-        return begun or int(bool(self.conflict))
-
-    @property
-    def leftovers(self) -> set[int]:
-        """The lines of a merge that no reader sees: older versions, and replaced originals."""
-        return self._merged.leftovers
-
-    @cached_property
-    def hidden(self) -> list[tuple[Record, Record]]:
-        """Records of whose gap a reader sees no version, each with the record that hides it.
-
-        A compaction takes its originals out of the file, so that such a line came with a merge,
-        or from a hand.
-        """
-        places = self._merged.hidden
-        seen = {(it.id, it.gap) for it in self.records} if places else set()
-        lines = ((self.entries[at], places[at]) for at in sorted(places))
-        found = {(it.id, it.gap): (it, hider) for it, hider in lines if it}
-        return [pair for key, pair in found.items() if key not in seen]
-
-    @cached_property
-    def unsettled(self) -> list[list[Record]]:
-        """Versions of one gap in different words, none of which follows the other."""
-        return [[self._seen(at) for at in lines] for lines in self._merged.unsettled]
-
-    def _seen(self, at: int) -> Record:
-        """Return what a reader sees of a line that holds a record."""
-        record = self._merged.changed.get(at) or self.entries[at]
-        assert record is not None
-        return record
-
-    @property
-    def replaced(self) -> Mapping[str, set[str]]:
-        """By id, the version ids that some record replaced."""
-        return self._merged.replaced
-
     def all_records(self) -> Iterator[tuple[int, Record]]:
         """Return every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
         """Return by line what a reader sees of an id: one record, unless unsettled or shared."""
-        last = self._places.get(record_id_)
-        lines = self._merged.several.get(record_id_, () if last is None else (last,))
+        last = self._last_lines.get(record_id_)
+        lines = self._several.get(record_id_, () if last is None else (last,))
         return {at: self._seen(at) for at in lines if at not in self.leftovers}
 
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        """By id, its last line; not among what every reader works out."""
-        return {record.id: at for at, record in enumerate(self.entries) if record}
+    def _seen(self, at: int) -> Record:
+        """Return what a reader sees of a line that holds a record."""
+        record = self._settled.get(at) or self.entries[at]
+        assert record is not None
+        return record
 
-    @cached_property
-    def _merged(self) -> "_Merged":
-        return _merge(self.entries)
-
-    def without_leftovers(self) -> "MemoryLog":
-        """Return a log of the same records, each on one line."""
-        return self.rewritten((), {})
-
-    def rewritten(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
+    def rewritten(
+        self, drop: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
+    ) -> "MemoryLog":
         """Return the log less leftovers and lines `drop`; `placed` in their lines or at the end.
 
         Raises RefusedError for a record whose line nobody could read again.
@@ -215,136 +159,112 @@ class MemoryLog:
         dropped = self.leftovers.union(drop)
         chosen: dict[int, Sequence[Record]] = {
             at: [record]
-            for at, record in self._merged.changed.items()
+            for at, record in self._settled.items()
             if at not in dropped and len(record.to_line()) <= MOST_LINE_BYTES  # else it stays
         }
         chosen.update(placed)
-        bom = BOM if self.lines and self.lines[0].startswith(BOM) else b""
+        old = list(self.lines)
+        if len(old) in chosen and old and not old[-1].endswith(b"\n"):
+            old[-1] += b"\n"
+        bom = BOM if old and old[0].startswith(BOM) else b""
         lines, entries = list[bytes](), list[Record | None]()
         done = 0
         for at in sorted(dropped.union(chosen)):
-            _append(lines, self.lines[done:at])
+            lines += old[done:at]
             entries += self.entries[done:at]
             for record in chosen.get(at, ()):
                 line = record.to_line()
                 if len(line) > MOST_LINE_BYTES:
                     raise RefusedError("record_too_large", limit_bytes=MOST_LINE_BYTES)
-                _append(lines, [line if lines else bom + line])
+                lines.append(line if lines else bom + line)
                 entries.append(record)
             done = at + 1
-        _append(lines, self.lines[done:])
-        entries += self.entries[done:]
-        conflict = conflict_lines(lines, entries) if self.conflict else frozenset()
-        return MemoryLog(lines, entries, conflict)
+        return MemoryLog([*lines, *old[done:]], [*entries, *self.entries[done:]])
 
-
-def _append(lines: list[bytes], more: Sequence[bytes]) -> None:
-    """Add lines behind others, and end the last of those where it has no end."""
-    if lines and more and not lines[-1].endswith(b"\n"):
-        lines[-1] += b"\n"
-    lines += more
-
-
-# What a reader sees where several lines are of one id, or one record lists others.
-
-
-@dataclass(slots=True)
-class _Merged:
-    """What a reader sees of the records of one file, by line (from 0) where nothing else is said.
-
-    changed: records that inherited from others; the next change writes them. several: by id, the
-    lines of one that has more than one. hidden: leftovers, with the record that hides each.
-    unsettled: lines of different versions of one gap. replaced: by id, the version ids that some
-    record has replaced.
-    """
-
-    changed: dict[int, Record] = field(default_factory=dict)
-    several: dict[str, list[int]] = field(default_factory=dict)
-    leftovers: set[int] = field(default_factory=set)
-    hidden: dict[int, Record] = field(default_factory=dict)
-    unsettled: list[list[int]] = field(default_factory=list)
-    replaced: dict[str, set[str]] = field(default_factory=dict)
-
-
-def _merge(entries: Sequence[Record | None]) -> _Merged:
-    """Decide for every id of these lines; None stands for a line without a record."""
-    ids = [record.id for record in entries if record]
-    hiders = _Hiders(entries, ids)
-    found = _Merged(replaced=hiders.replaced)
-    in_question = set(hiders.replaced)
-    if len(set(ids)) < len(ids):  # most logs have each id once
-        in_question.update(name for name, count in Counter(ids).items() if count > 1)
-    lines_by_id: dict[str, dict[int, Record]] = {}
-    for at, record in enumerate(entries) if in_question else ():
-        if record and record.id in in_question:
-            lines_by_id.setdefault(record.id, {})[at] = record
-    for name, lines in lines_by_id.items():
-        if len(lines) > 1:
-            found.several[name] = list(lines)
-        # Two gaps whose joined texts are equal share an id; they are no versions of each other.
-        gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
-        for at, record in lines.items():
-            if hider := hiders.of(at, record):
-                found.hidden[at] = hider
-            else:
-                gaps.setdefault(record.gap, {})[at] = record
-        kept: dict[int, Record] = {}
-        for versions in gaps.values():
-            survivors = _survivors(versions)
-            kept |= {at: record for at, record in survivors.items() if not hiders.of(at, record)}
-            if len(survivors) > 1:
-                found.unsettled.append(sorted(survivors))
-        found.leftovers.update(at for at in lines if at not in kept)
-        found.changed |= {at: it for at, it in kept.items() if it is not lines[at]}
-    found.unsettled.sort()
-    return found
+    def _decide(self) -> None:
+        """Decide what a reader sees of each id that stands in several lines or is listed."""
+        hiders = _Hiders(self.entries, self._last_lines)
+        self.replaced = hiders.replaced
+        in_question = set(hiders.replaced)
+        ids = [record.id for record in self.entries if record]
+        if len(self._last_lines) < len(ids):  # most logs have each id once
+            in_question.update(name for name, count in Counter(ids).items() if count > 1)
+        by_id: dict[str, dict[int, Record]] = {}
+        for at, record in self.all_records() if in_question else ():
+            if record.id in in_question:
+                by_id.setdefault(record.id, {})[at] = record
+        self._several = {name: list(lines) for name, lines in by_id.items()}
+        hidden: dict[int, Record] = {}
+        unsettled: list[list[int]] = []
+        for lines in by_id.values():
+            # Two gaps whose joined texts are equal share an id; they are no versions of each other.
+            gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
+            for at, record in lines.items():
+                if hider := hiders.of(at, record):
+                    hidden[at] = hider
+                else:
+                    gaps.setdefault(record.gap, {})[at] = record
+            kept: dict[int, Record] = {}
+            for versions in gaps.values():
+                survivors = _survivors(versions)
+                kept |= {at: it for at, it in survivors.items() if not hiders.of(at, it)}
+                if len(survivors) > 1:
+                    unsettled.append(sorted(survivors))
+            self.leftovers.update(at for at in lines if at not in kept)
+            self._settled |= {at: it for at, it in kept.items() if it is not lines[at]}
+        places = (at for at, _ in self.all_records() if at not in self.leftovers)
+        self.records = [self._seen(at) for at in places]
+        self.unsettled = [[self._seen(at) for at in lines] for lines in sorted(unsettled)]
+        seen = {(it.id, it.gap) for it in self.records} if hidden else set()
+        pairs = {(it.id, it.gap): (it, hidden[at]) for at, it in self.all_records() if at in hidden}
+        self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
 
 
 class _Hiders:
     """The records that hide others. replaced: by id, the version ids that they list."""
 
-    def __init__(self, entries: Sequence[Record | None], ids: Iterable[str]) -> None:
+    def __init__(self, entries: Sequence[Record | None], present: Container[str]) -> None:
         self.replaced: dict[str, set[str]] = {}
         self._listing: dict[str, list[tuple[int, Record]]] = {}  # by version id
         self._redactions = MOST_REDACTIONS
-        lists = [(at, record) for at, record in enumerate(entries) if record and record.source_ids]
-        present = set(ids) if lists else set()
-        for at, record in lists:
-            if len(ids_in(record.source_ids) & present) > MOST_HIDDEN:
+        for at, record in enumerate(entries):
+            if not record or not record.source_ids:
+                continue
+            if sum(id_ in present for id_ in ids_in(record.source_ids)) > MOST_HIDDEN:
                 continue
             for token in dict.fromkeys(record.source_ids):
                 self.replaced.setdefault(id_in(token), set()).add(token)
                 self._listing.setdefault(token, []).append((at, record))
 
     def of(self, at: int, record: Record) -> Record | None:
-        """Return the record that hides this one of line `at`, if any does."""
+        """Return the record that hides this one of line `at`: a principle, or what it became."""
         if record.id not in self.replaced:
             return None
         for hider_at, hider in self._listing.get(record.token, ()):
             came_after = hider_at > at or _last_s(hider) >= _last_s(record)
-            if came_after and self._may_hide(hider, record):
+            if came_after and (hider.type == "principle" or self._is_former(record, hider)):
                 return hider
         return None
 
-    def _may_hide(self, hider: Record, original: Record) -> bool:
-        """Return whether a record hides one that it lists: a principle any, a log what it was."""
-        if hider.type == "principle":
-            return True
-        if original.type == "principle":
-            return False
-        return _shares_text(hider, original) or self._was_redacted(hider, original)
+    def _is_former(self, record: Record, renewed: Record) -> bool:
+        """Return whether a log is an earlier version of one with changed texts.
 
-    def _was_redacted(self, record: Record, original: Record) -> bool:
-        """Return whether a record is the original without its secrets; a few are looked at."""
+        They share some text, or the other is this one without its secrets. Only a few are cleaned
+        to find that out.
+        """
+        if record.type == "principle":
+            return False
+        if _shares_text(renewed, record):
+            return True
         if not self._redactions:
             return False
         from core.lessons.draft import clean_record  # hardly any log needs these
         from core.sanitizer import MARKER
 
-        if MARKER not in record.missing_context + record.lesson:
+        if MARKER not in renewed.missing_context + renewed.lesson:
             return False
         self._redactions -= 1
-        return _shares_text(record, clean_record(original)[0])
+        return _shares_text(renewed, clean_record(record)[0])
 
 
 def _last_s(record: Record) -> float:

@@ -160,7 +160,7 @@ def clean(data: bytes, *, now: str) -> Cleaning:
         if it.record and it.first in log.leftovers
     ]
     numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftovers]
-    base = log.without_leftovers()
+    base = log.rewritten()
     lines, entries, members = list[bytes](), list[Record | None](), list[_Member]()
     for it in look(base):
         raw = base.lines[it.first : it.first + it.length]

@@ -33,7 +33,7 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
     Raises RefusedError when a token names no record in its present version, when a new id belongs
     to another text, for the same gap without `join`, and when a joined text is above its limit.
     """
-    base = log.without_leftovers()
+    base = log.rewritten()
     lines = []
     for at, record in base.all_records():
         wanted = changed.get(record.token)

@@ -330,7 +330,7 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
     log = MemoryLog([line.raw for line in lines], [line.record for line in lines])
     for at in sorted(log.leftovers):
         aside.append(_heading(lines[at].number, "leftover") + lines[at].original)
-    clean = log.without_leftovers()
+    clean = log.rewritten()
     left = [line for at, line in enumerate(lines) if at not in log.leftovers]
     return [
         replace(line, record=record, raw=raw)

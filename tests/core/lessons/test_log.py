@@ -543,7 +543,7 @@ def test_versions_with_and_without_marks_merge_alike_in_any_order(later_one: str
         [seen] = log.records
         assert replace(seen, former=()) == replace(winner, former=())
         assert {known.fingerprint(), loser.fingerprint()} <= set(seen.former)
-        assert log.without_leftovers().to_bytes() == seen.to_line()
+        assert log.rewritten().to_bytes() == seen.to_line()
         principle, _, removal = upsert(log, a_principle(), [seen.token], now=LATER)
         assert (removal.removed, removal.changed) == ((seen,), ())
         again = MemoryLog.parse(principle.to_bytes() + one.to_line() + other.to_line())
