@@ -15,7 +15,7 @@ from core.config import (
     read_settings,
 )
 from core.errors import DiskError, RefusedError, SentinelError
-from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, select, upsert
+from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, renew, select, upsert
 from core.lessons.draft import (
     Fate,
     Offer,
@@ -241,8 +241,6 @@ class MemoryStore:
         one record with another that is about the same gap; no text of the two is lost. dry_run:
         as in `bring_back`.
         """
-        from core.lessons.renewal import renew  # a server starts faster without it
-
         records: dict[str, Record] = {}
         redacted: list[str] = []
         suspicious: list[str] = []

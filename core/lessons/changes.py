@@ -1,10 +1,10 @@
-"""Changes the memory log: saves, deletes, brings back and adds records; other lines stay.
+"""Changes the memory log: saves, deletes, brings back, adds and renews records; other lines stay.
 
 Pure: each change is a function from one version of the log to the next. It decides which line a
 record gets, or raises and changes nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,13 @@ from core.errors import RefusedError
 from core.lessons.draft import Fate
 from core.lessons.log import MemoryLog, following, follows, united
 from core.lessons.record import (
+    LIMITS_BYTES,
     MOST_COUNTED,
     Draft,
     Record,
     id_in,
     ids_in,
-    later,
+    latest,
     marked,
     new_record,
     record_id,
@@ -40,6 +41,7 @@ class Outcome:
     removed: records that were deleted, or replaced by a principle. changed: version ids of records
     that stay, because they are no longer in this version (or were updated, and the id came without
     a version). absent: ids of no record. gone: ids of records that a principle has replaced before.
+    lines: those of the removed records in the log before (from 0).
     hidden: records that nobody sees any more: of a line that another one hid, which went now, or
     that an added record hides.
     redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
@@ -51,6 +53,7 @@ class Outcome:
     records: tuple[Record, ...] = ()
     earlier: tuple[tuple[Record, ...], ...] = ()
     removed: tuple[Record, ...] = ()
+    lines: frozenset[int] = frozenset()
     changed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
@@ -93,16 +96,16 @@ def upsert(
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
-    versions = _of_gap(there, draft)
+    versions = {at: it for at, it in there.items() if it.gap == draft.gap}
     if not versions and any(reidentified(it).id == it.id for it in there.values()):
         raise RefusedError("id_collision", id=own_id)
     known = _as_one(versions.values()) if versions else None
-    earlier = (tuple(versions.values()),)
-    named = select(log, tokens, but=own_id)
-    is_alone = len(versions) == 1 and not named.removed and not given
-    if known and is_alone and _is_repeated(known, draft, now):
-        return replace(named, records=(known,), earlier=earlier)
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
+    named = replace(select(log, tokens, but=own_id), earlier=(tuple(versions.values()),))
+    if known and len(versions) == 1 and not named.removed and not given:
+        passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
+        if _said(record) == _said(known) and passed_s < RECURRENCE_S:
+            return replace(named, records=(known,))
     # An update keeps its own dates and counts.
     taken = {name: it for name, it in given.items() if not known or name in _GIVEN_AGAIN}
     record = replace(record, **taken)
@@ -110,11 +113,11 @@ def upsert(
         record = _replacing(named.removed, record, now, draft)
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = _visible(marked(record, known), log)
-    originals = _lines_of(named.removed, log)
-    place = min(versions or originals, default=len(log.lines))
-    after = log.rewritten(originals | versions.keys(), {place: [record]})
-    return replace(named, log=after, records=(record,), earlier=earlier, hidden=_leftovers_of(log))
+    record = visible(marked(record, known), log.replaced.get(own_id, ()))
+    place = min(versions or named.lines, default=len(log.lines))
+    after = log.rewritten(named.lines | versions.keys(), {place: [record]})
+    hidden = tuple(it for it, _ in log.hidden)
+    return replace(named, log=after, records=(record,), hidden=hidden)
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
@@ -122,8 +125,8 @@ def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
     named = select(log, tokens)
     if not named.removed:
         return named
-    after = log.rewritten(_lines_of(named.removed, log), {})
-    return replace(named, log=after, hidden=_leftovers_of(log))
+    hidden = tuple(it for it, _ in log.hidden)
+    return replace(named, log=log.rewritten(named.lines), hidden=hidden)
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
@@ -152,6 +155,7 @@ def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
         before=log,
         log=log,
         removed=tuple(removed.values()),
+        lines=frozenset(removed),
         changed=tuple(changed),
         absent=tuple(absent),
         gone=tuple(gone),
@@ -175,25 +179,25 @@ def bring_back(
     named = select(log, [token] if token else [])
     if token and not named.removed:
         raise RefusedError("record_changed", id=id_in(token))
-    removed = _lines_of(named.removed, log)
-    end = min(removed, default=len(log.lines))
+    end = min(named.lines, default=len(log.lines))
+    dropped = set(named.lines)
     brought: list[Record] = []
     earlier: list[tuple[Record, ...]] = []
     placed: dict[int, list[Record]] = {}
     for version in versions:
         there = log.with_id(version.id)
-        before = there if since is None else since.with_id(version.id)
-        if list(before.values()) != list(there.values()):
+        if since and list(since.with_id(version.id).values()) != list(there.values()):
             raise RefusedError("record_changed", id=version.id)
-        found = _of_gap(there, version)
+        found = {at: it for at, it in there.items() if it.gap == version.gap}
         if there and not found:
             raise RefusedError("other_text", id=version.id)
-        known = _as_one(found.values()) if found else None
-        brought.append(_visible(_as_newest(version, known, now), log))
+        known = [_as_one(found.values())] if found else []
+        newest = visible(_as_newest(version, known, now), log.replaced.get(version.id, ()))
+        brought.append(newest)
         earlier.append(tuple(found.values()))
-        removed |= found.keys()
-        placed.setdefault(min(found, default=end), []).append(brought[-1])
-    after = log.rewritten(removed, placed)
+        dropped |= found.keys()
+        placed.setdefault(min(found, default=end), []).append(newest)
+    after = log.rewritten(dropped, placed)
     return replace(named, log=after, records=tuple(brought), earlier=tuple(earlier))
 
 
@@ -210,16 +214,17 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[Outcome, list[Fate]]
     there: dict[str, list[Record]] = {}
     for record in records:
         versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-        fate = _fate_of(record, versions, log)
-        fates.append(fate)
-        if fate == "added":
+        fates.append(_fate_of(record, versions, log))
+        if fates[-1] == "added":
             added.append(record)
             versions.append(record)
-    after = log.rewritten((), {len(log.lines): added}) if added else log
-    seen = {record.token for record in after.records} if added else set()
-    hidden = tuple(it for it in log.records if added and it.token not in seen)
-    nothing: tuple[tuple[Record, ...], ...] = ((),) * len(added)
-    outcome = Outcome(before=log, log=after, records=tuple(added), earlier=nothing, hidden=hidden)
+    if not added:
+        return Outcome(before=log, log=log), fates
+    after = log.rewritten(placed={len(log.lines): added})
+    seen = {record.token for record in after.records}
+    hidden = tuple(record for record in log.records if record.token not in seen)
+    new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
+    outcome = Outcome(before=log, log=after, records=tuple(added), earlier=new, hidden=hidden)
     return outcome, fates
 
 
@@ -237,44 +242,78 @@ def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate
     return "added"
 
 
-def _leftovers_of(log: MemoryLog) -> tuple[Record, ...]:
-    """Return the records whose lines another one hid, and which go with a change of this log."""
-    return tuple(record for record, _ in log.hidden)
+def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
+    """Give records other texts, each in its place, all in one version of the log.
 
+    changed: by the version id of a record that a reader sees, this record with its new texts. join:
+    whether a record that gets the gap of another becomes one with it, in the place of the other.
 
-def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> dict[int, Record]:
-    """Return those of these lines that are about the same gap: several, if none is settled."""
-    return {at: it for at, it in lines.items() if it.gap == wanted.gap}
-
-
-def _as_one(versions: Iterable[Record]) -> Record:
-    """Return the newest of these versions as the one that all others led to."""
-    *others, newest = sorted(versions, key=Record.version)
-    if not others:
-        return newest
-    first = min((newest, *others), key=lambda it: seconds_of(it.created))
-    newer = (newest, *others)
-    return replace(
-        united(newest, others),
-        created=first.created,
-        paths=all_once(it.paths for it in newer),
-        when=all_once(it.when for it in newer),
+    Raises RefusedError when a token names no record in its present version, when a new id belongs
+    to another text, for the same gap without `join`, and when a joined text is above its limit.
+    """
+    base = log.rewritten()
+    records = dict(base.all_records())
+    ids = ids_in(changed)
+    before = {at: it for at, it in records.items() if it.id in ids and it.token in changed}
+    found = {it.token for it in before.values()}
+    for token in changed:
+        if token not in found:
+            raise RefusedError("record_changed", id=id_in(token))
+    after = {at: renewed(it, changed[it.token], now, it.tokens()) for at, it in before.items()}
+    lines = records | after
+    listed = {token for record in lines.values() for token in record.source_ids}
+    groups: dict[str, dict[int, Record]] = {record.id: {} for record in after.values()}
+    for at, record in lines.items():
+        if record.id in groups:
+            groups[record.id][at] = record
+    placed: dict[int, list[Record]] = {}
+    earlier: dict[int, tuple[Record, ...]] = {}
+    for id_, members in groups.items():
+        if len({it.gap for it in members.values()}) > 1:
+            raise RefusedError("id_collision", id=id_)
+        untouched = members.keys() - after.keys()
+        place = min(untouched or members)  # of a record that was there, its own
+        if len(members) > 1 and not join:
+            raise RefusedError("same_gap", token=records[place].token)
+        in_order = sorted(members, key=lambda at: records[at].version())
+        newest = in_order[-1]
+        record = members[newest]
+        if len(members) > 1:
+            kept = [members[at] for at in in_order if at in untouched]
+            record = joined([members[at] for at in in_order], now, untouched=kept)
+            _check_joined(record, [records[at].token for at in in_order])
+        placed[place] = [visible(marked(record, records[newest]), listed)]
+        earlier[place] = tuple(records[at] for at in in_order)
+    dropped = {at for members in groups.values() for at in members}
+    return Outcome(
+        before=log,
+        log=base.rewritten(dropped, placed),
+        records=tuple(placed[at][0] for at in sorted(placed)),
+        earlier=tuple(earlier[at] for at in sorted(placed)),
     )
 
 
-def _is_repeated(known: Record, draft: Draft, now: str) -> bool:
-    """Return whether a draft only says once more, within a day, what the record says."""
-    said = known.lesson, known.ask_next_time, known.paths, known.when
-    asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
-    paths = known.paths if draft.paths is None else tuple(draft.paths)
-    when = known.when if draft.when is None else tuple(draft.when)
-    passed_s = seconds_of(now) - seconds_of(known.updated or known.created)
-    return said == (draft.lesson, asked, paths, when) and abs(passed_s) < RECURRENCE_S
+def _check_joined(record: Record, tokens: Sequence[str]) -> None:
+    """Raise RefusedError where the texts of these versions are too long for one record."""
+    for name, limit_bytes in LIMITS_BYTES.items():
+        used_bytes = len(getattr(record, name).encode("utf-8", "surrogatepass"))
+        if used_bytes > limit_bytes:
+            raise RefusedError(
+                "joined_too_long",
+                field=name,
+                one=tokens[0],
+                other=tokens[1],
+                used_bytes=used_bytes,
+                limit_bytes=limit_bytes,
+            )
 
 
-def _lines_of(records: Iterable[Record], log: MemoryLog) -> set[int]:
-    """Return the places of exactly these records."""
-    return {at for gone in records for at, record in log.with_id(gone.id).items() if record == gone}
+# What becomes of a record.
+
+
+def _said(record: Record) -> tuple[object, ...]:
+    """Return what a save says about a gap."""
+    return record.lesson, record.ask_next_time, record.paths, record.when
 
 
 def _updated(known: Record, draft: Draft, now: str) -> Record:
@@ -287,10 +326,24 @@ def _updated(known: Record, draft: Draft, now: str) -> Record:
         ask_next_time=asked,
         paths=known.paths if draft.paths is None else tuple(draft.paths),
         when=known.when if draft.when is None else tuple(draft.when),
-        updated=later(now, known.updated or known.created),
+        updated=latest(now, known.updated or known.created),
         seen=known.seen + 1,
     )
     return following(record, known)
+
+
+def _as_one(versions: Iterable[Record]) -> Record:
+    """Return the newest of these versions as the one that all others led to."""
+    *others, newest = sorted(versions, key=Record.version)
+    if not others:
+        return newest
+    newer = (newest, *others)
+    return replace(
+        united(newest, others),
+        created=min((it.created for it in newer), key=seconds_of),
+        paths=all_once(it.paths for it in newer),
+        when=all_once(it.when for it in newer),
+    )
 
 
 def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
@@ -299,33 +352,30 @@ def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Dra
     It lists all their version ids, and those that they themselves replaced. It takes over their
     paths and their triggers unless it came with its own. Its date is no earlier than theirs.
     """
-    for it in (*originals, record):
-        for moment in (it.created, it.updated, it.compacted_at):
-            now = later(now, moment)
-    lineage = [token for it in originals for token in (*it.tokens(), *it.source_ids)]
+    dated = (*originals, record)
+    moments = [at for it in dated for at in (it.created, it.updated, it.compacted_at)]
+    lineage = [(*it.tokens(), *it.source_ids) for it in originals]
     added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
-    paths = () if draft.paths is not None else (path for it in originals for path in it.paths)
-    when = () if draft.when is not None else (piece for it in originals for piece in it.when)
+    paths = [] if draft.paths is not None else [it.paths for it in originals]
+    when = [] if draft.when is not None else [it.when for it in originals]
     return replace(
         record,
-        compacted_at=now,
+        compacted_at=latest(now, *moments),
         source_count=min((record.source_count or 0) + added, MOST_COUNTED),
-        source_ids=tuple(dict.fromkeys((*record.source_ids, *lineage))),
-        paths=tuple(dict.fromkeys((*record.paths, *paths))),
-        when=tuple(dict.fromkeys((*record.when, *when))),
+        source_ids=all_once([record.source_ids, *lineage]),
+        paths=all_once([record.paths, *paths]),
+        when=all_once([record.when, *when]),
     )
 
 
-def _as_newest(version: Record, known: Record | None, now: str) -> Record:
+def _as_newest(version: Record, known: Sequence[Record], now: str) -> Record:
     """Return a former version as the newest; originals that a newer one replaced stay listed."""
-    earlier = [it for it in (version, known) if it]
-    for it in earlier:
-        now = later(now, it.updated or it.created)
-    listed = tuple(dict.fromkeys(token for it in earlier for token in it.source_ids))
+    earlier = [version, *known]
+    listed = all_once(it.source_ids for it in earlier)
     added = len(ids_in(listed) - ids_in(version.source_ids))
     record = replace(
         version,
-        updated=now,
+        updated=latest(now, *(it.updated or it.created for it in earlier)),
         seen=max(it.seen for it in earlier),
         source_ids=listed,
         source_count=(version.source_count or 0) + added if listed else version.source_count,
@@ -333,9 +383,63 @@ def _as_newest(version: Record, known: Record | None, now: str) -> Record:
     return marked(following(record, *earlier), version)
 
 
-def _visible(record: Record, log: MemoryLog) -> Record:
-    """Return the record in a version that no principle hides."""
-    while record.token in log.replaced.get(record.id, ()):
+def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
+    """Return the changed record as one that wins over every earlier version.
+
+    An id follows from the text, so that a changed text may get another one. While the id stays,
+    `former` lists the earlier version; under a new id `source_ids` does, as for a replaced
+    original, and a later compaction passes that on. tokens: the version ids of the earlier version
+    and of those that it follows.
+    """
+    record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
+    if (record.id, record.gap) == (before.id, before.gap):
+        return following(record, before)
+    # The `former` of a principle lists the version in any case, which tells it from its originals.
+    record = following(record, before) if record.type == "principle" else replace(record, former=())
+    return replace(record, source_ids=all_once([record.source_ids, tokens]))
+
+
+def joined(records: Sequence[Record], now: str, *, untouched: Iterable[Record] = ()) -> Record:
+    """Join several records about one gap into one without losing a text or number.
+
+    records: the newest last. untouched: those that stand in the log as they are.
+    """
+    newest, newer = records[-1], records[::-1]
+    source_ids = all_once(it.source_ids for it in newer)
+    count = newest.source_count
+    if newest.type == "principle":
+        count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
+    record = replace(
+        newest,
+        missing_context=_all_of([it.missing_context for it in newer]),
+        lesson=_all_of([it.lesson for it in newer]),
+        ask_next_time=_all_of([it.ask_next_time for it in newer]),
+        created=min((it.created for it in records), key=seconds_of),
+        updated=latest(now, newest.updated or newest.created),
+        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
+        source_ids=source_ids,
+        source_count=None if count is None else min(count, MOST_COUNTED),
+        former=all_once(it.former for it in records),
+        paths=all_once(it.paths for it in newer),
+        when=all_once(it.when for it in newer),
+        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
+        extra={key: kept for it in records for key, kept in it.extra.items()},
+    )
+    return following(record, *untouched)
+
+
+def _all_of(texts: Sequence[str]) -> str:
+    """Return these texts one below the other, without those that another one contains."""
+    kept: list[str] = []
+    for text in texts:
+        if text.strip() and not any(text in other for other in kept):
+            kept = [other for other in kept if other not in text] + [text]
+    return "\n".join(kept) if kept else texts[0]
+
+
+def visible(record: Record, listed: Collection[str]) -> Record:
+    """Return the record in a version that none of these version ids names, as it would hide it."""
+    while record.token in listed:
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 

@@ -6,14 +6,14 @@ Pure: the lines or the bytes of a log in, what is found or the bytes of the next
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.lessons.changes import joined, renewed, visible
 from core.lessons.draft import clean_record
 from core.lessons.encodings import mark_of
-from core.lessons.log import MemoryLog, following
+from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, MOST_LINE_BYTES, Record, marked
-from core.lessons.renewal import joined, renewed
 from core.lessons.upkeep import as_written, bytes_of
 from core.sanitizer import Secret, find, merged, redact, replaced
 
@@ -208,10 +208,8 @@ def _joined(members: list[_Member], hidden: Collection[str], now: str) -> Cleane
     record = ordered[-1].after
     if len(members) > 1:
         untouched = [it.after for it in ordered if not it.kinds]
-        record = following(joined([it.after for it in ordered], now), *untouched)
-    record = marked(record, record)
-    while record.token in hidden:
-        record = replace(record, seen=record.seen + 1)
+        record = joined([it.after for it in ordered], now, untouched=untouched)
+    record = visible(marked(record, record), hidden)
     used_bytes = bytes_of(record)
     return Cleaned(
         lines=tuple(it.number for it in members),

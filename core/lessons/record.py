@@ -382,9 +382,9 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def later(one: str, other: str) -> str:
-    """Return the later of two moments; a colleague's clock may be ahead of ours."""
-    return max(one, other, key=seconds_of)
+def latest(*moments: str) -> str:
+    """Return the latest of some moments; a colleague's clock may be ahead of ours."""
+    return max(moments, key=seconds_of)
 
 
 @lru_cache(maxsize=CACHED_DATES)

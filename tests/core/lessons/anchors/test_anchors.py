@@ -21,9 +21,9 @@ from core.lessons.anchors import (
     normalise_paths,
     normalise_triggers,
 )
+from core.lessons.changes import joined
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
-from core.lessons.renewal import joined
 from tests.support.changes import upsert
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_record
 from tests.support.sentences import raised
