@@ -3,7 +3,8 @@
 Pure. A path is a pattern as in `.gitignore` (git-scm.com/docs/gitignore) without `!` and escapes:
 relative to the project, `/` between names, `*` and `?` within a name, `**` over any number of them.
 A pattern with no slash but at its end stands for a name in any directory; one that names a
-directory stands for all below it. Case makes no difference, as in many file systems.
+directory stands for all below it. Case makes no difference, as in many file systems. Brackets stand
+for themselves as well: `[id]` is a folder of some frameworks.
 
 A trigger is taken as it is written, case and all; only blanks around it go. A short one stands
 everywhere, so that it has at least four characters. A letter of Hangul, Han or kana counts as two:
@@ -12,8 +13,8 @@ a word such as `환불` is as rare as an English one of six letters.
 
 import json
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import translate
 from functools import lru_cache
 
 from core.errors import RefusedError, field_too_long
@@ -29,7 +30,6 @@ MOST_ANCHORS, MOST_PATTERN_CHARS = 400, 512
 MOST_RECALLED_TRIGGERS = 100
 
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
-_PIECE = re.compile(r"\*++|\?|\[[!^]?\]?[^\]]{0,128}+\]|[^*?\[]++|\[")
 _PLAIN = re.compile(r"[^*?/]+")
 _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
 _LINE_END = re.compile("\n")
@@ -38,7 +38,6 @@ _OUTSIDE_BRACES = re.compile(r"\n|,(?![^{}\n]{0,512}+\})")
 _LINE = re.compile(
     r"(?:\(\d{1,7}(?:,\d{1,7})?\)|(?::\d{1,7}){1,2}(?:-\d{1,7})?:?|#L\d{1,7}(?:-L?\d{1,7})?)\Z"
 )
-_ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 _NO_LINE = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
 _FIRST_WIDE = "\u1100"
 
@@ -55,12 +54,9 @@ def normalise_paths(
     Raises RefusedError for a path that is absolute, leads out of the project, begins with `!` or
     is too long, and for too many of them.
     """
-    pieces = _listed(paths, "paths", most and most * PATH_BYTES, _OUTSIDE_BRACES)
-    patterns = [_normal_path(it, root) for text in pieces for it in _alternatives(text)]
-    patterns = list(dict.fromkeys(filter(None, patterns)))
-    if most is not None and len(patterns) > most:
-        raise RefusedError("too_many_paths", count=len(patterns), most=most)
-    return tuple(patterns)
+    listed = _listed("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
+    patterns = [_normal_path(it, root) for text in listed for it in _alternatives(text)]
+    return _checked("paths", filter(None, patterns), PATH_BYTES, most)
 
 
 def normalise_triggers(
@@ -74,15 +70,19 @@ def normalise_triggers(
     Raises RefusedError for one that is blank, too short, too long or not within one line, and for
     too many of them.
     """
-    pieces = _listed(triggers, "when", most and most * TRIGGER_BYTES, _LINE_END)
-    found = tuple(dict.fromkeys(map(_normal_trigger, pieces)))
-    if most is not None and len(found) > most:
-        raise RefusedError("too_many_triggers", count=len(found), most=most)
-    return found
+    listed = _listed("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
+    pieces = [normal_form("NFC", text).strip() for text in listed]
+    for piece in pieces:
+        if _NO_LINE.search(piece):
+            raise RefusedError("trigger_lines")
+        wide = [char for char in piece if char >= _FIRST_WIDE and char.isalpha()]
+        if len(piece) + len(wide) < LEAST_TRIGGER_CHARS:
+            raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
+    return _checked("when", pieces, TRIGGER_BYTES, most)
 
 
 def _listed(
-    anchors: str | Sequence[str], field: str, limit_bytes: int | None, between: re.Pattern[str]
+    field: str, anchors: str | Sequence[str], limit_bytes: int | None, between: re.Pattern[str]
 ) -> Sequence[str]:
     """Return the items of a list, of one in JSON, or of a text that `between` parts.
 
@@ -92,34 +92,49 @@ def _listed(
     chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
     if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
         raise field_too_long(field=field, used_bytes=chars, limit_bytes=limit_bytes)
-    if not isinstance(anchors, str):
-        return anchors
-    with suppress(ValueError, RecursionError):
-        parsed = json.loads(anchors)
-        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
-            return parsed
-    return [piece for piece in between.split(anchors) if piece.strip()]
+    if isinstance(anchors, str):
+        try:
+            parsed = json.loads(anchors)
+        except (ValueError, RecursionError):
+            parsed = None
+        is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
+        anchors = parsed if is_list else [it for it in between.split(anchors) if it.strip()]
+    if any(map(SURROGATE.search, anchors)):
+        raise RefusedError("lone_surrogate", field=field)
+    return anchors
 
 
-def _alternatives(text: str) -> list[str]:
-    """Return the patterns that one with `{a,b}` stands for; stop when there are too many."""
-    found = _BRACES.search(text)
-    if not found:
-        return [text]
-    if text.count("{") > MOST_PATHS:
-        raise RefusedError("too_many_paths", count=text.count("{"), most=MOST_PATHS)
-    made: list[str] = []
-    for middle in found[1].split(","):
-        made += _alternatives(f"{text[: found.start()]}{middle}{text[found.end() :]}")
-        if len(made) > MOST_PATHS:
-            raise RefusedError("too_many_paths", count=len(made), most=MOST_PATHS)
-    return made
+def _checked(
+    field: str, anchors: Iterable[str], limit_bytes: int, most: int | None
+) -> tuple[str, ...]:
+    """Return these anchors, each once. Raises RefusedError for too many and for too long ones."""
+    found = tuple(dict.fromkeys(anchors))
+    for anchor in found:
+        used_bytes = len(anchor.encode("utf-8"))
+        if used_bytes > limit_bytes:
+            raise field_too_long(field=field, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    if most is not None and len(found) > most:
+        key = "too_many_paths" if field == "paths" else "too_many_triggers"
+        raise RefusedError(key, count=len(found), most=most)
+    return found
+
+
+def _alternatives(text: str) -> Iterator[str]:
+    """Yield the patterns that one with `{a,b}` stands for; stop when there are too many."""
+    left = [text]
+    while left:
+        text = left.pop(0)
+        if found := _BRACES.search(text):
+            before, behind = text[: found.start()], text[found.end() :]
+            left[:0] = [f"{before}{middle}{behind}" for middle in found[1].split(",")]
+            if len(left) > MOST_PATHS:
+                raise RefusedError("too_many_paths", count=len(left), most=MOST_PATHS)
+        else:
+            yield text
 
 
 def _normal_path(text: str, root: str) -> str:
     """Return a path without quotes, the line behind it, `\\` before a bracket and the root."""
-    if SURROGATE.search(text):
-        raise RefusedError("lone_surrogate", field="paths")
     text = text.strip()
     if len(text) > 2 and text[0] in "`'\"" and text[0] == text[-1]:
         text = text[1:-1].strip()
@@ -131,38 +146,16 @@ def _normal_path(text: str, root: str) -> str:
         path = path[len(top) + 1 :]
     while path.startswith("./"):
         path = path[2:]
-    if path in ("", "."):
-        return ""
     if path.startswith("!"):
         raise RefusedError("path_negated")
     if _ABSOLUTE.match(path) or ".." in path.split("/"):
         raise RefusedError("path_outside")
-    _check_bytes("paths", path, PATH_BYTES)
-    return path
+    return "" if path == "." else path
 
 
 def _slashed(text: str) -> str:
     text = normal_form("NFC", text).strip().replace("\\", "/")
     return re.sub(r"(?<=.)/{2,}", "/", text)
-
-
-def _normal_trigger(text: str) -> str:
-    if SURROGATE.search(text):
-        raise RefusedError("lone_surrogate", field="when")
-    piece = normal_form("NFC", text).strip()
-    if _NO_LINE.search(piece):
-        raise RefusedError("trigger_lines")
-    _check_bytes("when", piece, TRIGGER_BYTES)
-    wide = sum(char >= _FIRST_WIDE and char.isalpha() for char in piece)
-    if len(piece) + wide < LEAST_TRIGGER_CHARS:
-        raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
-    return piece
-
-
-def _check_bytes(field: str, text: str, limit_bytes: int) -> None:
-    used_bytes = len(text.encode("utf-8"))
-    if used_bytes > limit_bytes:
-        raise field_too_long(field=field, used_bytes=used_bytes, limit_bytes=limit_bytes)
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -172,7 +165,18 @@ def matches(pattern: str, path: str) -> bool:
     """
     if not could_match(pattern, path):
         return False
-    return bool(_expression(pattern).fullmatch(path.casefold()))
+    names = path.casefold().split("/")
+    reached = {0}  # before which of the names what was looked at of the pattern may end
+    for part in _parts(pattern):
+        if part is None:
+            reached = set(range(min(reached), len(names)))
+        elif isinstance(part, str):
+            reached = {at + 1 for at in reached if names[at : at + 1] == [part]}
+        else:
+            reached = {at + 1 for at in reached if at < len(names) and part.match(names[at])}
+        if not reached:
+            return False
+    return True
 
 
 def could_match(pattern: str, path: str) -> bool:
@@ -188,55 +192,16 @@ def is_exact(pattern: str) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _expression(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern; its time grows with the length of a path and no faster.
-
-    An atomic group takes the first place of what stands between two stars: a later one is never
-    better.
-    """
-    runs: list[list[str]] = [[]] if is_exact(pattern) else [[], []]
-    for part in pattern.casefold().rstrip("/").split("/"):
-        if part == "**":
-            runs.append([])
+def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
+    """Return a text or an expression for each name of a pattern, None for any number of names."""
+    parts = list[str | re.Pattern[str] | None]([] if is_exact(pattern) else [None])
+    names = pattern.casefold().rstrip("/").split("/")
+    for name in names:
+        if name == "**":
+            parts.append(None)
+        elif re.search(r"[*?\[]", name):
+            ways = dict.fromkeys((name.replace("[^", "[!"), name.replace("[", "[[]")))
+            parts.append(re.compile("|".join(map(translate, ways))))
         else:
-            runs[-1].append(_name(part))
-    first, *others = runs
-    if not others:
-        return re.compile("/".join(first) + _BELOW, re.DOTALL)
-    text = "".join(f"{name}/" for name in first)
-    text += "".join(f"(?>{_ANYWHERE}{''.join(f'{it}/' for it in run)})" for run in others[:-1])
-    text += _ANYWHERE + "/".join(others[-1]) if others[-1] else ".+"
-    return re.compile(text + _BELOW, re.DOTALL)
-
-
-def _name(name: str) -> str:
-    """Return the expression of one name in a pattern."""
-    parts = [""]
-    for piece in _PIECE.findall(name):
-        if piece[0] == "*":
-            parts.append("")
-        elif piece == "?":
-            parts[-1] += "[^/]"
-        elif piece[0] == "[" and len(piece) > 2:
-            parts[-1] += _one_of(piece)
-        else:
-            parts[-1] += re.escape(piece)
-    first, *others = parts
-    between = "".join(f"(?>[^/]*?{part})" for part in others[:-1])
-    return first + between + (f"[^/]*{others[-1]}" if others else "")
-
-
-def _one_of(piece: str) -> str:
-    """Return the expression of a class such as `[a-z]`; an invalid one stands for its letters.
-
-    It stands for its own letters as well: `[id]` is a folder of some frameworks.
-    """
-    inner = piece[1:-1]
-    negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
-    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner).replace("--", r"-\-")
-    try:
-        expression = f"[^/{escaped}]" if negated else f"(?!/)[{escaped}]"
-        re.compile(expression)
-    except re.error:  # a range that runs backwards
-        return re.escape(piece)
-    return f"(?:{re.escape(piece)}|{expression})"
+            parts.append(name)
+    return parts if names[-1] != "**" else [*parts, re.compile("")]  # it stands for what is below

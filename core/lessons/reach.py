@@ -1,4 +1,4 @@
-"""Says what lessons reach in a project: a trigger too much, a path nothing, a record every file.
+"""Says what the anchors of a lesson reach in a project: a trigger too much, a path nothing.
 
 A trigger that stands in too many files brings its lesson up until nobody heeds it. A path that
 matches no file mostly has a slip, and the lesson is never brought up by it.
@@ -6,23 +6,18 @@ matches no file mostly has a slip, and the lesson is never brought up by it.
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from core.git import files_with, known_files
-from core.lessons.action import Reading, files_in, worded
 from core.lessons.anchors import (
-    MOST_ANCHORS,
-    MOST_PATTERN_CHARS,
-    MOST_RECALLED_TRIGGERS,
     MOST_TRIGGERS,
     could_match,
     matches,
     normalise_paths,
     normalise_triggers,
 )
-from core.lessons.record import Record
 from core.messages import Facts, say
 from core.sanitizer import has_secret, safe
 from core.text.plain import one_line
@@ -31,23 +26,17 @@ MOST_PERCENT = 3
 FEW_FILES = 3  # not too many in any project, however small
 MOST_FILES = 50_000  # of more nobody says which path matches nothing: a pattern takes 2 µs each
 
-EVERYWHERE = 0.25  # of the files of a project
-LEAST_FILES = 20  # of fewer, a quarter says nothing
-# What is looked at, evenly over the files: a matched pattern costs some 2 µs.
-MOST_LOOKED_AT, MOST_PATTERNS = 500, 2_000
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(NamedTuple):
     """What may be saved of the anchors of a lesson, and what to say of the others.
 
     triggers: those that stay. common: of each that is left out its facts. nowhere: paths that match
     no file of the project.
     """
 
-    triggers: tuple[str, ...] = ()
-    common: tuple[Facts, ...] = ()
-    nowhere: tuple[str, ...] = ()
+    triggers: tuple[str, ...]
+    common: tuple[Facts, ...]
+    nowhere: tuple[str, ...]
 
     @property
     def notes(self) -> list[str]:
@@ -83,12 +72,12 @@ def reach_of(
     most = max(FEW_FILES, tracked * MOST_PERCENT // 100)
     common: dict[str, Facts] = {}
     for piece, files in zip(added, found, strict=True):
-        if len(files) > most:
+        count = len(files)
+        if count > most:
             count = sum(not any(matches(it, file) for it in patterns) for file in files)
-            if count > most:
-                number = triggers.index(piece) + 1
-                facts = Facts(number=number, files=count, tracked=tracked, percent=MOST_PERCENT)
-                common[piece] = facts
+        if count > most:
+            number = triggers.index(piece) + 1
+            common[piece] = Facts(number=number, files=count, tracked=tracked, percent=MOST_PERCENT)
     unsure = [it for it in patterns if not os.path.lexists(root / it)]  # most name a file
     return Reach(
         triggers=tuple(piece for piece in triggers if piece not in common),
@@ -114,39 +103,3 @@ def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> 
         if not folder or is_known or not os.path.lexists(root / folder):
             nowhere.append(pattern)
     return tuple(nowhere)
-
-
-def can_be_shown(record: Record) -> bool:
-    """Return False where no action can have anything in common with a record.
-
-    It has no path anchor, no trigger, and its texts name no file and have no word that tells more
-    than `must` or `always` do.
-    """
-    paths, triggers = record.paths[:MOST_ANCHORS], record.when[:MOST_RECALLED_TRIGGERS]
-    if any(0 < len(it) <= MOST_PATTERN_CHARS for it in paths) or any(map(str.strip, triggers)):
-        return True
-    text = worded("\n".join(record.texts))
-    reading = Reading(text)
-    has_word = any(len(word) > 1 for word in reading.words)  # one syllable tells nothing
-    return bool(has_word or reading.names or files_in(text))
-
-
-def shown_everywhere(
-    records: Iterable[Record], files: Sequence[str]
-) -> Iterator[tuple[Record, int]]:
-    """Yield the records whose path anchors stand for more than a quarter of the files.
-
-    Each with the share in percent. files: those of the project, as `matches` takes them.
-    """
-    if len(files) < LEAST_FILES:
-        return
-    looked_at = files[:: -(-len(files) // MOST_LOOKED_AT)]
-    standing: dict[str, frozenset[str]] = {}
-    for record in records:
-        found: set[str] = set()
-        for pattern in record.paths[:MOST_ANCHORS]:
-            if pattern not in standing and len(standing) < MOST_PATTERNS:
-                standing[pattern] = frozenset(it for it in looked_at if matches(pattern, it))
-            found |= standing.get(pattern, frozenset())
-        if len(found) > EVERYWHERE * len(looked_at):
-            yield record, round(100 * len(found) / len(looked_at))

@@ -13,7 +13,7 @@ from core.guard.injection import compiled, orders
 from core.guard.named import _INTRODUCING
 from core.guard.names import _keyed_rules
 from core.guard.rules import rules, shapes, spelled
-from core.lessons.anchors import _expression
+from core.lessons.anchors import _parts
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from tests.support.templates import examples, expand
 
@@ -49,8 +49,7 @@ class Expression(NamedTuple):
 # Calls whose expression is made while the program runs, each with what it makes.
 # Those of tables follow below, and those of the demo read what this program itself has printed.
 _IN_TABLES = (
-    "core.lessons.anchors '/'.join(first) + _BELOW",
-    "core.lessons.anchors text + _BELOW",
+    "core.lessons.anchors '|'.join(map(translate, ways))",
     "core.guard.rules spelled(rule.pattern)",
     "core.guard.characters pattern",
     "core.guard.injection pattern",
@@ -67,7 +66,6 @@ MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
     "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
-    "core.lessons.anchors expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.guard.values f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
@@ -110,8 +108,9 @@ def _in_tables() -> Iterator[Expression]:
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
             yield Expression("core.guard.injection", compiled(pattern).pattern)
     for glob in GLOBS:
-        made = _expression(glob)
-        yield Expression(f"core.lessons.anchors {glob}", made.pattern, made.flags, anchored=True)
+        for piece in _parts(glob):
+            if isinstance(piece, re.Pattern):
+                yield Expression(f"core.lessons.anchors {glob}", piece.pattern, anchored=True)
     for where, patterns in MADE.items():
         for pattern in patterns:
             yield Expression(where, pattern)
