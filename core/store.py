@@ -26,7 +26,7 @@ from core.lessons.draft import (
 )
 from core.lessons.encodings import begins_like_utf_16
 from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
@@ -65,7 +65,7 @@ class MemoryStore:
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now
-        self._last = b"", MemoryLog()
+        self._known: MemoryLog | None = None  # whose flaws were told
 
     # Reading.
 
@@ -114,11 +114,10 @@ class MemoryStore:
             raise DiskError("log_encoding", path=str(self.path))
 
     def _parsed(self, data: bytes) -> MemoryLog:
-        """Return the log of this file's bytes, parsed once as long as they stay the same."""
-        known, log = self._last
-        if known != data:
-            log = MemoryLog.parse(data)
-            self._last = data, log
+        """Return the log of this file's bytes; tell once what of it cannot be read."""
+        log = cached_log(data)
+        if log is not self._known:
+            self._known = log
             if skipped := log.skipped + len(log.conflict):
                 tell("lines_skipped", path=str(self.path), count=skipped)
             if log.conflicts:

@@ -220,6 +220,10 @@ class MemoryLog:
         self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
 
 
+# A server reads the same file at every call, which opens a store of its own.
+cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
+
+
 class _Hiders:
     """The records that hide others. replaced: by id, the version ids that they list."""
 
