@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.errors import DiskError, RefusedError
-from core.lessons.record import new_record, record_id
+from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.sanitizer import MARKER
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 from tests.support.sentences import raised
+
+KEY = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+ONE, TWO = a_record("one"), a_record("two")
 
 
 @pytest.fixture
@@ -25,8 +29,9 @@ def store(tmp_path: Path) -> MemoryStore:
     )
 
 
-def a_secret() -> str:
-    return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+@pytest.fixture
+def strict(tmp_path: Path) -> MemoryStore:
+    return MemoryStore(tmp_path / "strict" / "memory_log.jsonl", strict=True)
 
 
 @pytest.mark.row("001 3-1.d", "001 5-1.j", "I6")
@@ -40,59 +45,45 @@ def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
 
 @pytest.mark.row("001 5-2.a", "001 5-2.d", "001 8.a")
 def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
-    saved = store.upsert_log(
-        a_draft(f"the deploy needs {a_secret()}", lesson=f"use {a_secret()} from the vault")
-    )
+    saved = store.upsert_log(a_draft(f"the deploy needs {KEY}", lesson=f"use {KEY} from the vault"))
     assert saved.record.missing_context == f"the deploy needs {MARKER}"
     assert saved.record.lesson == f"use {MARKER} from the vault"
     assert len(saved.redacted) == 2
     assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
-    assert a_secret().encode() not in store.read_bytes()
+    assert KEY.encode() not in store.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "field", ["topic", "missing_context", "lesson", "ask_next_time", "paths", "when"]
-)
+SECRETS: dict[str, tuple[dict[str, Any], str]] = {  # what is given, and the fields of the error
+    **{name: ({name: f"use {KEY} here"}, name) for name in LIMITS_BYTES},
+    **{name: ({name: (f"use {KEY} here",)}, name) for name in ("paths", "when")},
+    "two": ({"missing_context": KEY, "lesson": f"{KEY} or {KEY}"}, "missing_context, lesson"),
+    "split by what nobody sees": ({"lesson": "\u200b".join(KEY)}, "lesson"),
+}
+
+
+@pytest.mark.parametrize(("given", "fields"), SECRETS.values(), ids=SECRETS)
 def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
-    tmp_path: Path, field: str
+    strict: MemoryStore, given: dict[str, Any], fields: str
 ) -> None:
-    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    store.upsert_log(a_draft("harmless"))
-    before = store.read_bytes()
+    strict.upsert_log(a_draft("harmless"))
+    before = strict.read_bytes()
     with raised(RefusedError, "secret_refused") as caught:
-        store.upsert_log(replace(a_draft(), **{field: f"use {a_secret()} here"}))
-    assert caught.value.facts == {"fields": field, "kinds": "github-token"}
-    assert a_secret() not in str(caught.value)
-    assert store.read_bytes() == before
+        strict.upsert_log(replace(a_draft(), **given))
+    assert caught.value.facts == {"fields": fields, "kinds": "github-token"}
+    assert KEY not in str(caught.value)
+    if not {"paths", "when"} & given.keys():
+        with raised(RefusedError, "secret_refused"):
+            strict.bring_back([replace(a_record(), **given)])
+    [refused, fine] = strict.add_all([replace(a_record(), **given), a_record("fine")])[1]
+    assert (refused.fate, fine.fate) == ("refused", "added")
+    assert refused.error and refused.error.facts["kinds"] == "github-token"
+    assert strict.read_bytes() == before + fine.record.to_line()
 
 
 def test_a_secret_in_a_trigger_is_refused_by_every_store(store: MemoryStore) -> None:
     with raised(RefusedError, "secret_refused") as caught:
-        store.upsert_log(a_draft(a_secret(), when=["call(", f"key={a_secret()}"]))
+        store.upsert_log(a_draft(KEY, when=["call(", f"key={KEY}"]))
     assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
-    assert not store.path.exists()
-
-
-def test_a_trigger_with_a_secret_that_comes_from_elsewhere_is_left_out(store: MemoryStore) -> None:
-    record = replace(a_record(), when=("call(", f"key={a_secret()}", "rm -rf build"))
-    [offered] = store.add_all([record])[1]
-    assert (offered.fate, offered.redacted) == ("added", ("github-token",))
-    assert [it.when for it in store.read_all()] == [("call(", "rm -rf build")]
-
-
-def test_a_strict_store_names_every_field_and_each_kind_once(tmp_path: Path) -> None:
-    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    with raised(RefusedError, "secret_refused") as caught:
-        store.upsert_log(a_draft(a_secret(), lesson=f"{a_secret()} or {a_secret()}"))
-    assert caught.value.facts == {"fields": "missing_context, lesson", "kinds": "github-token"}
-    assert not store.path.exists()
-
-
-def test_a_strict_store_does_not_bring_a_secret_back(tmp_path: Path) -> None:
-    record = a_record(lesson=f"use {a_secret()}")
-    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    with raised(RefusedError, "secret_refused"):
-        store.bring_back([record])
     assert not store.path.exists()
 
 
@@ -158,31 +149,17 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
 @pytest.mark.parametrize("at", [2, 12])
-def test_a_secret_that_hidden_characters_split_is_redacted_with_them(
+def test_a_secret_that_hidden_characters_split_or_part_from_a_text_is_redacted(
     store: MemoryStore, hidden: str, at: int
 ) -> None:
-    split = a_secret()[:at] + hidden + a_secret()[at:]
-    saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"use {split}."))
+    split = KEY[:at] + hidden + KEY[at:]
+    saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"a\u200b{split}\u200b: now"))
     assert (saved.record.missing_context, saved.record.lesson) == (
         f"a\u200bb {MARKER}",
-        f"use {MARKER}.",
+        f"a\u200b{MARKER}\u200b: now",
     )
     assert saved.redacted == ("github-token", "github-token")
     assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
-
-
-def test_a_secret_that_a_hidden_character_parts_from_other_text_is_found_as_well(
-    store: MemoryStore,
-) -> None:
-    saved = store.upsert_log(a_draft(lesson=f"a\u200b{a_secret()}\u200b: now"))
-    assert saved.record.lesson == f"a\u200b{MARKER}\u200b: now"
-
-
-def test_a_strict_store_refuses_a_split_secret(tmp_path: Path) -> None:
-    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    with raised(RefusedError, "secret_refused"):
-        store.upsert_log(a_draft(lesson="\u200b".join(a_secret())))
-    assert not store.path.exists()
 
 
 def test_a_text_with_hidden_characters_and_no_secret_is_stored_as_it_came(
@@ -201,20 +178,6 @@ def test_added_records_keep_dates_and_counts_and_go_to_the_end(store: MemoryStor
     assert added.records == (there, rule)
     assert store.read_all()[1:] == [there, rule]
     assert store.read_bytes().endswith(there.to_line() + rule.to_line())
-
-
-def test_adding_the_same_records_again_changes_nothing(store: MemoryStore) -> None:
-    store.add_all([a_record("one"), a_record("two")])
-    before = store.read_bytes()
-    again, offers = store.add_all([replace(a_record("one"), created=LATER), a_record("two")])
-    assert [it.fate for it in offers] == ["known", "known"]
-    assert (again.records, store.read_bytes()) == ((), before)
-
-
-def test_the_same_record_twice_among_those_added_is_written_once(store: MemoryStore) -> None:
-    _, offers = store.add_all([a_record("one"), a_record("one")])
-    assert [it.fate for it in offers] == ["added", "known"]
-    assert store.read_bytes() == a_record("one").to_line()
 
 
 def test_other_words_for_a_gap_stand_beside_those_that_are_there_until_a_save_settles_them(
@@ -242,21 +205,6 @@ def test_an_added_later_version_takes_the_place_of_the_one_before_and_says_so(
     assert store.read_all() == [later]
 
 
-def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStore) -> None:
-    original = store.upsert_log(a_draft("one")).record
-    rule = store.upsert_log(a_principle(), [original.token]).record
-    _, offers = store.add_all([original, replace(a_record("one"), created=LATER)])
-    assert [it.fate for it in offers] == ["replaced", "replaced"]
-    assert store.read_all() == [rule]
-
-
-def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:
-    mine = store.upsert_log(a_draft("-login missing", topic="auth")).record
-    _, offers = store.add_all([a_record(" missing", topic="auth-login")])
-    assert [it.fate for it in offers] == ["collision"]
-    assert store.read_all() == [mine]
-
-
 def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> None:
     original = store.upsert_log(a_draft("one")).record
     kept = store.upsert_log(a_draft("two")).record
@@ -264,53 +212,6 @@ def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> 
     added, _ = store.add_all([rule])
     assert added.hidden == (original,)
     assert store.read_all() == [kept, rule]
-
-
-def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) -> None:
-    key = a_secret()
-    given = a_record(f"gap {key}", lesson=f"rule {key}", topic=f"t {key}", ask_next_time=f"{key}?")
-    given = replace(given, extra={"note": key}, meta_extra={"by": key}, former=("abcdef",))
-    _, offers = store.add_all([given])
-    [record] = store.read_all()
-    assert record == replace(
-        a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
-        ask_next_time=f"{MARKER}?",
-        extra={"note": MARKER},
-        meta_extra={"by": MARKER},
-    )
-    assert offers[0].redacted == ("github-token",) * 6
-    assert key.encode() not in store.read_bytes()
-
-
-def test_an_added_record_gets_the_id_that_its_text_has(store: MemoryStore) -> None:
-    store.add_all([replace(a_record("one"), id="0123456789abcdef")])
-    assert store.read_all() == [a_record("one")]
-
-
-def test_a_record_that_breaks_a_rule_is_refused_and_the_others_are_added(
-    store: MemoryStore,
-) -> None:
-    long = a_record("long", lesson="x" * 1025)
-    huge = a_record("huge", lesson="x" * 40_000)
-    _, offers = store.add_all([long, huge, replace(a_record(), lesson=" "), a_record("fine")])
-    assert [it.fate for it in offers] == ["refused", "refused", "refused", "added"]
-    errors = [it.error for it in offers]
-    assert [error and error.key for error in errors] == [
-        "field_too_long",
-        "field_too_long",
-        "blank_field",
-        None,
-    ]
-    assert store.read_all() == [a_record("fine")]
-
-
-def test_a_strict_store_refuses_to_add_a_secret_and_names_fields_and_kinds(tmp_path: Path) -> None:
-    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    _, offers = store.add_all([a_record(f"x {a_secret()}"), a_record("fine")])
-    error = offers[0].error
-    assert isinstance(error, RefusedError) and error.key == "secret_refused"
-    assert error.facts == {"fields": "missing_context", "kinds": "github-token"}
-    assert store.read_all() == [a_record("fine")]
 
 
 def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) -> None:
@@ -327,27 +228,70 @@ def test_adding_leaves_lines_that_are_no_records_where_they_are(store: MemorySto
     assert store.read_bytes() == before + b"\n" + a_record("two").to_line()
 
 
-def test_added_records_keep_their_paths_and_one_outside_the_project_is_refused(
-    store: MemoryStore,
+def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) -> None:
+    given = a_record(f"gap {KEY}", lesson=f"rule {KEY}", topic=f"t {KEY}", ask_next_time=f"{KEY}?")
+    given = replace(given, extra={"note": KEY}, meta_extra={"by": KEY}, former=("abcdef",))
+    _, offers = store.add_all([given])
+    [record] = store.read_all()
+    assert record == replace(
+        a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
+        ask_next_time=f"{MARKER}?",
+        extra={"note": MARKER},
+        meta_extra={"by": MARKER},
+    )
+    assert offers[0].redacted == ("github-token",) * 6
+    assert KEY.encode() not in store.read_bytes()
+
+
+RULE = new_record(a_principle(), now=LATER)
+COLLIDING = a_record("-login missing", topic="auth")
+MANY = a_record("one", when=[f"call{at}(" for at in range(200)])
+PLACED = a_record("one", paths=["src/payment/**", "*.sql"])
+ADDED = {  # what is there, what is added, what becomes of each, and what a reader sees then
+    "the same again": ([ONE, TWO], [replace(ONE, created=LATER), TWO], "known known", [ONE, TWO]),
+    "one record twice": ([], [ONE, ONE], "added known", [ONE]),
+    "an id of another text": (
+        [COLLIDING],
+        [a_record(" missing", topic="auth-login")],
+        "collision",
+        [COLLIDING],
+    ),
+    "the originals of a principle": (
+        [replace(RULE, source_ids=(ONE.token,))],
+        [ONE, replace(ONE, created=LATER)],
+        "replaced replaced",
+        [replace(RULE, source_ids=(ONE.token,))],
+    ),
+    "an id that its text has not": ([], [replace(ONE, id="0123456789abcdef")], "added", [ONE]),
+    "rules that are broken": (
+        [],
+        [a_record(lesson="x" * 1025), a_record(lesson="x" * 40_000), a_record(lesson=" "), ONE],
+        "field_too_long field_too_long blank_field added",
+        [ONE],
+    ),
+    "paths": ([], [PLACED, replace(TWO, paths=("../other",))], "added path_outside", [PLACED]),
+    "triggers": ([], [MANY, replace(TWO, when=("call(", "x"))], "added trigger_too_short", [MANY]),
+    "a trigger with a secret": (
+        [],
+        [replace(ONE, when=("call(", f"key={KEY}", "rm -rf build"))],
+        "added",
+        [replace(ONE, when=("call(", "rm -rf build"))],
+    ),
+}
+
+
+@pytest.mark.parametrize(("there", "given", "fates", "seen"), ADDED.values(), ids=ADDED)
+def test_each_added_record_is_told_what_becomes_of_it(
+    store: MemoryStore, there: list[Record], given: list[Record], fates: str, seen: list[Record]
 ) -> None:
-    inside = a_record("one", paths=["src/payment/**", "*.sql"])
-    outside = replace(a_record("two"), paths=("../other",))
-    _, offers = store.add_all([inside, outside])
-    assert [it.fate for it in offers] == ["added", "refused"]
-    assert store.read_all() == [inside]
+    store.add_all(there)
+    before = store.read_bytes()
+    offers = store.add_all(given)[1]
+    assert [it.error.key if it.error else it.fate for it in offers] == fates.split()
+    assert store.read_all() == seen
+    assert ("added" in fates) == (store.read_bytes() != before)
 
 
-def test_added_records_keep_their_triggers_and_one_that_is_none_is_refused(
-    store: MemoryStore,
-) -> None:
-    many = a_record("one", when=[f"call{at}(" for at in range(200)])
-    short = replace(a_record("two"), when=("call(", "x"))
-    _, offers = store.add_all([many, short])
-    assert [it.fate for it in offers] == ["added", "refused"]
-    assert store.read_all() == [many]
-
-
-ONE = a_record("one")
 LINE = ONE.to_line().decode()
 LIKE_UTF_16 = {
     "a mark": LINE.encode("utf-16"),
