@@ -50,6 +50,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
+from core.guard.injection import may_have_marks
 from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
 from core.lessons.compaction import (
     check_threshold,
@@ -391,6 +392,7 @@ def main() -> None:
         except RefusedError as error:
             errors += (error,)
     if not (errors := (*errors, *offer_rooms(rooms))):
+        may_have_marks("")  # reads the table of orders, for which the first search need not wait
         try:
             warn(settings.warnings)
             if wants_http(arguments):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,17 +16,18 @@ def data_text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def rows(name: str, folder: Path = _FOLDER) -> Iterator[dict[str, Any]]:
-    """Yield the row of each line of `NAME.jsonl`. Raises ValueError with a broken one's number."""
+def rows(name: str, folder: Path = _FOLDER) -> list[dict[str, Any]]:
+    """Return the row of each line of `NAME.jsonl`. Raises ValueError with a broken one's number."""
     path = folder / f"{name}.jsonl"
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{path.name}, line {number}: {error}") from error
+    lines = path.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
+    try:
+        found: list[dict[str, Any]] = json.loads(f"[{lines}]")
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path.name}, line {error.lineno}: {error.msg}") from error
+    for number, row in enumerate(found, 1):
         if not isinstance(row, dict):
             raise ValueError(f"{path.name}, line {number}: this is no object")
-        yield row
+    return found
 
 
 @cache
@@ -67,6 +68,6 @@ class RuleTable(NamedTuple):
 @cache
 def rule_table(name: str) -> RuleTable:
     """Return the rules of a table, whose rows are a part with its text or a rule."""
-    found = list(rows(name))
+    found = rows(name)
     parts = {row["part"]: row["text"] for row in found if "part" in row}
     return RuleTable(parts, tuple(row for row in found if "part" not in row))

@@ -24,7 +24,7 @@ test proves from the patterns that the words pass over none of them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ _SIGNS = (
 )
 _NO_WORD = "[^a-z0-9]+"
 
-_Needs = tuple[tuple[str, ...], ...]  # words of each group
+_Needs = tuple[str, ...]  # groups of words, parted by blanks
 
 
 class Suspicion(NamedTuple):
@@ -59,13 +59,13 @@ class Suspicion(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One kind of order; see the head of this file. needs: groups of words, parted by blanks."""
+    """One kind of order; see the head of this file. needs: with parts that `spelled` spells out."""
 
     mark: str
     hints: tuple[str, ...]
     pattern: str
     unless: str
-    needs: tuple[tuple[str, ...], ...]
+    needs: tuple[_Needs, ...]
 
 
 @lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
@@ -124,56 +124,47 @@ def may_have_marks(text: str) -> bool:
     if may_disguise(text):
         return True
     lowered = text.lower()
-    plain = text.isascii()
-    if not _has_needs(_needs(strict=False, ascii_only=plain), lowered):
+    possible = [row for row in _rows_of_needs() if _has_needs(row, lowered, _inner_words)]
+    if not possible:
         return False
-    words = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
-    return _has_needs(_needs(strict=True, ascii_only=plain), words)
+    bordered = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
+    return any(_has_needs(row, bordered, _bordered_words) for row in possible)
 
 
 @cache
-def _needs(*, strict: bool, ascii_only: bool) -> tuple[_Needs, ...]:
-    """Return what the rules need of a text with blanks at all borders, or of any text.
-
-    Of a text as it is, one word each is looked for. In ASCII text no other words can stand, and
-    what needs one holds for none.
-    """
-
-    def sought(word: str) -> str:
-        if strict:
-            return word.replace("‹", " ").replace("›", " ").replace("+", " ")
-        return word.strip("‹›").rpartition("+")[2]
-
-    rows = (
-        tuple(
-            tuple(it for it in map(sought, group.split(" ")) if it.isascii() or not ascii_only)
-            for group in row
-        )
-        for row in dict.fromkeys(needs for rule in orders() for needs in rule.needs)
-    )
-    return tuple(row for row in rows if all(row))
+def _rows_of_needs() -> tuple[_Needs, ...]:
+    return tuple(dict.fromkeys(row for rule in orders() for row in rule.needs))
 
 
-def _has_needs(rows: tuple[_Needs, ...], text: str) -> bool:
-    """Return whether every group of some row has a word in the text; it loops to be fast."""
-    for row in rows:
-        for group in row:
-            for word in group:
-                if word in text:
-                    break
-            else:
+def _has_needs(row: _Needs, text: str, words_of: Callable[[str], tuple[str, ...]]) -> bool:
+    """Return whether every group of a row has a word in the text; it loops to be fast."""
+    for group in row:
+        for word in words_of(group):
+            if word in text:
                 break
         else:
-            return True
-    return False
+            return False
+    return True
+
+
+@cache
+def _inner_words(group: str) -> tuple[str, ...]:
+    """Return what of each word of a group stands in any text that has the word."""
+    return tuple(word.strip("‹›").rpartition("+")[2] for word in spelled(group).split(" "))
+
+
+@cache
+def _bordered_words(group: str) -> tuple[str, ...]:
+    """Return the words of a group as they stand in a text with blanks at all borders."""
+    return tuple(re.sub("[‹›+]", " ", word) for word in spelled(group).split(" "))
 
 
 @cache
 def orders() -> tuple[Rule, ...]:
-    """Return all rules, with the parts of their words spelled out."""
+    """Return all rules; what a text needs none of is not spelled out."""
     found = list[Rule]()
     for row in rule_table("orders").rows:
-        needs = tuple(tuple(map(spelled, groups)) for groups in row["needs"])
+        needs = tuple(map(tuple, row["needs"]))
         rule = Rule(row["mark"], tuple(row["hints"]), row["pattern"], row.get("unless", ""), needs)
         found.append(rule)
     return tuple(found)

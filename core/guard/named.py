@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from core.data import compiled
-from core.guard.names import Certainty, KeyedRule, Name, RulesOfText, names_in
+from core.guard.names import Certainty, KeyedRule, Name, RulesOfText, expressions_of, names_in
 from core.guard.rules import Rule, in_order, listed, shape, spelled
 from core.guard.values import (
     CLOSERS,
@@ -217,7 +217,8 @@ class _Values:
     def of_rule(self, name: Name, keyed: KeyedRule) -> list[Span]:
         """Return the values that one rule finds at a name."""
         text, rule = self._text, keyed.rule
-        following = keyed.after.match(text, name.end)
+        before, after = expressions_of(rule)
+        following = after.match(text, name.end)
         if not following:
             return []
         if rule.name in _WHOLE_NAMES and name.certainty == Certainty.UNUSUAL:
@@ -230,9 +231,9 @@ class _Values:
             particle = following[0].lstrip("\"'`*」』)”’]")[:1]
             if not "가" <= particle <= "힣":
                 return []
-        if keyed.before:
+        if before:
             first = max(0, name.word_start - _BEFORE_CHARS)
-            preceding = keyed.before.search(text, first, name.word_start)
+            preceding = before.search(text, first, name.word_start)
             if not preceding:
                 return []
             if rule.before:

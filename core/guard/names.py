@@ -254,37 +254,39 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certai
 
 
 class KeyedRule(NamedTuple):
-    """A rule for names, with what must stand before and behind the name.
+    """A rule for names, with its hints by where they are looked for.
 
-    ahead, next_to, behind: its hints, by where they are looked for: behind the name, right behind
-    it, before it.
+    ahead, next_to, behind: behind the name, right behind it, before it.
     """
 
     rule: Rule
-    before: re.Pattern[str] | None
-    after: re.Pattern[str]
     ahead: tuple[str, ...]
     next_to: tuple[str, ...]
     behind: tuple[str, ...]
 
 
 @cache
-def _keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
+def expressions_of(rule: Rule) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
+    """Return what must stand before the name and behind it, compiled where a text needs it."""
+    before, _, after = spelled(rule.pattern).partition("§")
+    if rule.before:
+        before += r"[A-Za-z0-9_.\-]{0,40}"
+    return compiled(rf"(?:{before})\Z") if before else None, compiled(after)
+
+
+@cache
+def keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
     """Return the rules for the names of a language in their order."""
     found = list[KeyedRule]()
     for rule in rules_of("keyed"):
         if korean and rule.name == "keyed-bare-word":  # its Korean form takes particles
             continue
-        before, _, after = spelled(rule.pattern).partition("§")
-        if rule.before:
-            before += r"[A-Za-z0-9_.\-]{0,40}"
-        head = compiled(rf"(?:{before})\Z") if before else None
         plain = tuple(hint for hint in rule.hints if not hint.startswith(("^", "‹")))
         next_to = tuple(hint[1:] for hint in rule.hints if hint.startswith("^"))
         behind = tuple(hint[1:] for hint in rule.hints if hint.startswith("‹"))
         if rule.before:
             plain, behind = (), plain
-        found.append(KeyedRule(rule, head, compiled(after), plain, next_to, behind))
+        found.append(KeyedRule(rule, plain, next_to, behind))
     return tuple(found)
 
 
@@ -324,7 +326,7 @@ class RulesOfText:
         if korean not in self._rules:
             self._rules[korean] = [
                 keyed
-                for keyed in _keyed_rules(korean)
+                for keyed in keyed_rules(korean)
                 if _has_any(self._folded, keyed.ahead or keyed.behind)
                 or _has_any(self._text, keyed.next_to)
             ]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from core.guard.injection import compiled, orders
 from core.guard.named import _INTRODUCING
-from core.guard.names import _keyed_rules
+from core.guard.names import expressions_of, keyed_rules
 from core.guard.rules import rules, shapes, spelled
 from core.lessons.anchors import _parts
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
@@ -100,9 +100,10 @@ def _in_tables() -> Iterator[Expression]:
     for name, pattern in shapes().items():
         yield Expression(f"core.guard.values {name}", pattern)
     for korean in (False, True):
-        for keyed in _keyed_rules(korean):
-            for part in filter(None, (keyed.before, keyed.after)):
-                searched = part is keyed.before  # within the last characters before a name
+        for keyed in keyed_rules(korean):
+            before, after = expressions_of(keyed.rule)
+            for part in filter(None, (before, after)):
+                searched = part is before  # within the last characters before a name
                 yield Expression(keyed.rule.name, part.pattern, anchored=not searched)
     for phrase in orders():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):

@@ -47,7 +47,11 @@ def spelled_out(word: str) -> str:
     return re.sub("[‹›+]", lambda it: SIGNS[it[0]], word)
 
 
-NEEDED = [word for rule in orders() for row in rule.needs for word in " ".join(row).split(" ")]
+def needed(group: str) -> list[str]:
+    return spelled(group).split(" ")
+
+
+NEEDED = [w for rule in orders() for row in rule.needs for group in row for w in needed(group)]
 WORDS = frozenset(map(spelled_out, NEEDED))
 
 Words = frozenset[str]
@@ -116,7 +120,7 @@ def test_no_rule_can_match_without_the_words_that_it_needs(number: int) -> None:
     pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in pattern)
     ways = fewest(words for words, _ in through(_parser.parse(pattern), {(frozenset(), "")}))
     assert ways
-    rows = [[frozenset(map(spelled_out, group.split(" "))) for group in row] for row in rule.needs]
+    rows = [[frozenset(map(spelled_out, needed(group))) for group in row] for row in rule.needs]
     for hint, of_hint in [(hint, words_in(hint)) for hint in rule.hints]:
         for words in ways:
             found = words | of_hint
