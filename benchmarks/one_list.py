@@ -20,7 +20,6 @@ from ranking import Ranker, labelled_sets, ndcg_at_10
 from core.lessons.answers import MOST_GATHERED
 from core.room.one_list import Entry, Gathered, Source, in_one_order
 from core.text.ranking import Ranking
-from core.text.shares import Frequencies, good_parts, is_telling
 
 SOURCES: tuple[Source, ...] = ("lesson", "fragment", "session")
 SHARES = {"equal rooms": (1, 1, 1), "one large room": (2, 20, 1)}
@@ -41,11 +40,11 @@ def gathered(
     question: str, texts: Sequence[str], places: Sequence[int], source: Source
 ) -> Gathered:
     """Return what one room holds on a question; it knows no other."""
-    found = Ranking(question, [texts[at] for at in places]).found()
-    parts = good_parts(found)
+    holding = Ranking(question, [texts[at] for at in places]).holding()
+    parts = holding.good_parts()
     best = list(parts)[:MOST_GATHERED]
-    frequencies = Frequencies(len(places), {it.term: len(it.places) for it in found})
-    if not is_telling(found, parts, best):
+    frequencies = holding.frequencies()
+    if not holding.is_telling(parts, best):
         return Gathered(frequencies=frequencies)
     entries = [
         Entry(source, str(places[at]), texts[places[at]], (), str, worth=(0.0, "", places[at]))

@@ -209,7 +209,7 @@ def speed_rows(counts: Sequence[int] = COUNTS) -> list[Speed]:
             texts = made_texts(count, least, most)
             cold, warm = [], []
             for question in QUESTIONS:
-                ranking._kept.cache_clear()
+                ranking._scanned.cache_clear()
                 cold.append(_ms(question, texts))
                 warm += [_ms(question, texts) for _ in range(ROUNDS)]
             for is_cold, times in ((True, cold), (False, warm)):

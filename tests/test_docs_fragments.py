@@ -9,7 +9,7 @@ import pytest
 
 from commands.fragments.fragments import ACTIONS
 from core.config import FRAGMENTS_PLACE, NAME_CHARS
-from core.text import shares
+from core.text import ranking
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.embeddings import settings as embedding
@@ -103,7 +103,7 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
-    alone, least = (f"{100 * it:g}" for it in (shares._ALONE_SHARE, shares._LEAST_SHARE))
+    alone, least = (f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
         4: (candidates.LEAST_COSINE,),
         6: (

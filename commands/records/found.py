@@ -52,9 +52,11 @@ def holders_of(query: str, records: Sequence[Record]) -> dict[str, set[int]]:
     holders = {}
     for word in dict.fromkeys(query.split()):
         named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
-        terms = [it for it in Ranking(word, texts).found() if not it.term.spare]
+        terms = [it for it in Ranking(word, texts).holding().terms if not it.term.spare]
         if terms or named:
-            having = set.intersection(*(set(it.places) for it in terms)) if terms else set[int]()
+            having = (
+                set.intersection(*(set(it.numbers or ()) for it in terms)) if terms else set[int]()
+            )
             holders[word] = having | named
     return holders
 

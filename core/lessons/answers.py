@@ -159,14 +159,13 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
     records: all of the log, in its order.
     """
     from core.room.one_list import Entry, Gathered
-    from core.text.shares import Frequencies, good_parts, is_telling  # only other rooms ask for it
 
-    found = _ranking(question, records).found()
-    parts = good_parts(found)
+    holding = _ranking(question, records).holding()
+    parts = holding.good_parts()
     usable = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
     places = usable[:MOST_GATHERED]
-    frequencies = Frequencies(len(records), {it.term: len(it.places) for it in found})
-    if not is_telling(found, parts, places):
+    frequencies = holding.frequencies()
+    if not holding.is_telling(parts, places):
         return Gathered(frequencies=frequencies)
     entries = []
     for at in places:

@@ -19,8 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from core.text.ranking import Ranking
-from core.text.shares import Held, Holding
+from core.text.ranking import Held, Holding, Ranking
 from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
 
 INDEXED_VERSION = 2  # of what `indexed` makes of a text

@@ -11,8 +11,7 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from core.errors import SentinelError
-from core.text.ranking import Ranking
-from core.text.shares import Frequencies
+from core.text.ranking import Frequencies, Ranking
 from core.text.terms import Term
 
 Source = Literal["lesson", "fragment", "session"]
@@ -110,7 +109,7 @@ def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies
     be as near as its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
-    scores, shares = ranking.scores(), ranking.shares()
+    scores, shares = ranking.scores(), ranking.holding().shares()
     worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
     best = max(worths, default=0.0) or 1.0
     cosines = [it.cosine for it in entries if it.cosine is not None]

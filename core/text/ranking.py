@@ -1,21 +1,22 @@
-"""Puts texts in order: those whose words fit a question come first, the newer before the older.
+"""Puts texts in order for a question, and says how much of the question each of them has.
 
 There is no index and no dictionary. A question becomes a few dozen short terms, and all texts,
 joined and in one spelling, are scanned for them, in English and Korean alike; BM25 weighs what is
 found. It knows no synonyms and no translations: a Korean question finds an English record only by
-words that both contain.
+words that both contain. Where an index has chosen the texts, it says how common the terms are.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
+from math import log
 from typing import NamedTuple
 
 from core.text.plain import normal_form
-from core.text.shares import Found, Frequencies, of_known_words, rarity_of, share_of, shares
-from core.text.terms import INNER_PART, INNER_START, QUERY_CHARS, Term, kind_of, words_of
+from core.text.terms import FIRST_WIDE, INNER_PART, INNER_START, Term, kind_of, words_of
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
@@ -24,32 +25,107 @@ _B = 0.4  # how much a long text is damped: little, since records are short
 _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
-# Texts that are kept for the next question, and of more than these how often one of them is looked
-# through for a term: a long question would take its time.
-_MOST_KEPT = 10_000
+# How often one of very many texts is looked through for a term: a long question would take its
+# time, and its last words are left out.
 _MOST_SCANS, _LEAST_SCANS = 4_000_000, 12
 
+# One pair of characters of a word that has several: the beginning may be all but an ending, any
+# other pair is mostly the middle of another word.
+_BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
+# So many more texts, none of which has the word, count for its share of a question: a few texts do
+# not tell which words are common.
+_OTHER_TEXTS = 50
+# What has a smaller share of a question is no candidate. And nothing is found unless one text has
+# two words of the question, or one that is so much of it. Worked out on half of the questions of
+# dialogues and on lessons, among 8 to 700 texts: benchmarks/README.md.
+_LEAST_SHARE, _ALONE_SHARE = 0.15, 0.3
 
-class _Part(NamedTuple):
-    """Some of the texts in the form that is scanned: NFKC, caseless.
 
-    places: which of all texts these are. texts: as they were written. joined: all of them, each on
-    a line. starts: where each begins there, and the end. respelled: those that could not be taken
-    over character by character.
+class Frequencies(NamedTuple):
+    """How common the words of a question are in all texts, where only some of these are ranked.
+
+    texts: how many there are in all. having: in how many of them a strong term of `words_of` is
+    found, by that term; one that is missing is taken to be as common as among those ranked.
     """
 
-    places: Sequence[int]
-    texts: Sequence[str]
-    joined: str
-    starts: Sequence[int]
-    respelled: set[int]
+    texts: int
+    having: Mapping[Term, int]
 
 
-class _Hits(NamedTuple):
-    """How often each text has a term; only texts that have it."""
+class Held(NamedTuple):
+    """A strong term of a question, and how many texts have it.
+
+    numbers: those of the texts that were looked at; None where the term is too common to tell.
+    """
 
     term: Term
-    times: Mapping[int, int]
+    having: int
+    numbers: Sequence[int] | None
+
+
+class Holding(NamedTuple):
+    """Which texts have which terms of a question, in its order. total: how many texts there are."""
+
+    total: int
+    terms: Sequence[Held]
+
+    def frequencies(self) -> Frequencies:
+        """Return how common the terms are in all texts, for the ranker."""
+        return Frequencies(self.total, {it.term: it.having for it in self.terms})
+
+    def shares(self, least: float = 0.0, *, any_word: bool = False) -> dict[int, float]:
+        """Return by text how much of the question it has, above 0 and at most 1.
+
+        A rare word of the question is more of it than a common one. least: the share that a text
+        must have. any_word: words that no text has keep none from being found: who searches may
+        try some.
+        """
+        told = self._told()
+        known = {it.term.run for it in told if it.places}
+        whole = _shares(told)
+        judged = _shares([it for it in told if it.term.run in known]) if any_word else whole
+        return {number: whole[number] for number, share in judged.items() if share >= least}
+
+    def good_parts(self) -> dict[int, float]:
+        """Return by text the share of the question that it has, where it may be an answer.
+
+        The greatest share comes first, of equals the later text. In a few texts a word is missing
+        by chance: one that no text has is worth no more than the rarest that any has.
+        """
+        told = self._told()
+        most = max((it.rarity for it in told if it.places), default=0.0)
+        modest = [it if it.places else it._replace(rarity=min(it.rarity, most)) for it in told]
+        enough = [(share, at) for at, share in _shares(modest).items() if share >= _LEAST_SHARE]
+        return {at: share for share, at in sorted(enough, reverse=True)}
+
+    def is_telling(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
+        """Return whether one of these texts has enough of the question for any to be an answer.
+
+        parts: `good_parts`.
+        """
+        runs: dict[str, set[int]] = {}  # the texts that have something of each word
+        for it in self.terms:
+            if not it.term.spare:
+                runs.setdefault(it.term.run, set()).update(it.numbers or ())
+        words = Counter(chain.from_iterable(runs.values()))
+        return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in numbers)
+
+    def _told(self) -> "list[_Told]":
+        """Return the terms of which it is known where they are."""
+        total = self.total
+        return [
+            _Told(it.term, _rarity(min(it.having, total), total + _OTHER_TEXTS), it.numbers)
+            for it in self.terms  # as in the question: the first pair of a word counts for more
+            if it.numbers is not None
+        ]
+
+
+class _Told(NamedTuple):
+    """A strong term of a question: how much it is worth, and the texts that have it."""
+
+    term: Term
+    rarity: float
+    places: Sequence[int]
 
 
 class Ranking:
@@ -73,9 +149,18 @@ class Ranking:
     ) -> None:
         self._count = len(texts)
         self._total, self._known = frequencies or Frequencies(len(texts), {})
-        self._words = _found(query, texts) if texts else []
-        scores = self._weighed([len(text) for text in texts])
-        self._scores = scores if frequencies else _leaning(scores, texts)
+        words = _found(query, texts) if texts else []
+        self._strong = [strong for strong, *_ in words]
+        scores = self._weighed(words, [len(text) for text in texts])
+        self._scores = scores
+        if not frequencies:  # a text gains from its better neighbour
+            self._scores = {
+                at: score
+                + _NEIGHBOUR
+                * max(scores.get(at - 1, 0.0), scores.get(at + 1, 0.0))
+                * min(1.0, _SHORT_CHARS / (len(texts[at]) or 1))
+                for at, score in scores.items()
+            }
 
     def order(self) -> list[int]:
         """Return the indexes of all texts, the most relevant first; of equals, the later first.
@@ -91,20 +176,10 @@ class Ranking:
         """Return what each text is worth for the question; one that is missing has nothing."""
         return self._scores
 
-    def shares(self, *, any_word: bool = False) -> dict[int, float]:
-        """Return `shares` of the question in each text in which something of it is found.
-
-        any_word: of those words of it that are found in any text.
-        """
-        found = self.found()
-        return shares(of_known_words(found) if any_word else found)
-
-    def found(self) -> list[Found]:
-        """Return the strong terms of the question, each with the texts that have it."""
-        return [
-            Found(it.term, share_of(self._having(it), self._total), list(it.times))
-            for it, *_ in self._words
-        ]
+    def holding(self) -> Holding:
+        """Return which of the texts have which strong terms of the question."""
+        held = [Held(it.term, self._having(it), list(it.times)) for it in self._strong]
+        return Holding(self._total, held)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return each topic once, that of the text most relevant to the question first.
@@ -113,27 +188,27 @@ class Ranking:
         a usable question, the topic of more texts comes first, then the one that was used last.
         """
         best: dict[str, float] = {}
-        counts: dict[str, int] = {}
+        counts = Counter(topics)
         for index in reversed(range(len(topics))):
             topic = topics[index]
-            counts[topic] = counts.get(topic, 0) + 1
             best[topic] = max(best.get(topic, 0.0), self._scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
-    def _having(self, hits: _Hits) -> int:
+    def _having(self, hits: "_Hits") -> int:
         """Return how many of all texts have a term."""
         here = len(hits.times)
         having = self._known.get(hits.term, here * self._total // self._count)
         return min(max(having, here), self._total)
 
-    def _weighed(self, chars: Sequence[int]) -> dict[int, float]:
+    def _weighed(
+        self, words: Sequence[Sequence["_Hits"]], chars: Sequence[int]
+    ) -> dict[int, float]:
         """Return BM25 of the texts in which something is found; chars: how long each text is."""
         scores: dict[int, float] = {}
         mean_chars = sum(chars) / (len(chars) or 1) or 1.0
         short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
-        strong = [word[0] for word in self._words]
-        for hits in [*strong, *(piece for word in self._words for piece in word[1:])]:
-            weight = (_K1 + 1) * rarity_of(self._having(hits), self._total)
+        for hits in [*self._strong, *(piece for word in words for piece in word[1:])]:
+            weight = (_K1 + 1) * _rarity(self._having(hits), self._total)
             weight *= _WEAK_WEIGHT if hits.term.weak else 1.0
             for at, times in hits.times.items():
                 damping = short + longer * chars[at]
@@ -146,78 +221,126 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     return Ranking(query, texts).order()
 
 
-def _leaning(scores: Mapping[int, float], texts: Sequence[str]) -> dict[int, float]:
-    """Return the scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
-    leaning: dict[int, float] = {}
-    for at, score in scores.items():
-        best = max(scores.get(at - 1, 0.0), scores.get(at + 1, 0.0))
-        leaning[at] = score + _NEIGHBOUR * best * min(1.0, _SHORT_CHARS / (len(texts[at]) or 1))
-    return leaning
+def _rarity(having: int, total: int) -> float:
+    """Return how much a term is worth that so many of all texts have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def _shares(told: Iterable[_Told]) -> dict[int, float]:
+    """Return by text how much of a question it has.
+
+    Of a word in pairs of characters those count that any text has: the others are where two words
+    meet, or an ending. One pair of several counts little: it may be the middle of another word.
+    """
+    words: dict[str, list[_Told]] = {}
+    for it in told:
+        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
+            words.setdefault(it.term.run, []).append(it)
+    worths = {run: _worths(terms) for run, terms in words.items()}
+    most: dict[str, float] = {}
+    sums: dict[int, float] = {}
+    for run, terms in words.items():
+        if not all(it.term.spare for it in terms):
+            most[run] = max(it.rarity for it in [it for it in terms if it.places] or terms)
+            for at, worth in worths[run].items():
+                sums[at] = sums.get(at, 0.0) + worth
+    for run in (it for it in words if it not in most):  # another form: it adds what they lack
+        same = [it for it in most if it in run or run in it]
+        for at, worth in worths[run].items():
+            lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
+            sums[at] = sums.get(at, 0.0) + min(worth, lacking)
+    whole = sum(most.values())
+    return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
+
+
+def _worths(terms: Sequence[_Told]) -> dict[int, float]:
+    """Return by text what it has of one word, in its forms or in its pairs of characters."""
+    most = max((it.rarity for it in terms if it.places), default=0.0)
+    if len(terms) == 1 or terms[0].term.needle[0] < FIRST_WIDE:
+        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
+    pairs: dict[int, list[int]] = {}
+    for number, it in enumerate(terms):
+        for at in it.places:
+            pairs.setdefault(at, []).append(number)
+    known = sum(it.rarity for it in terms if it.places)
+    worths: dict[int, float] = {}
+    for at, numbers in pairs.items():
+        weight = 1.0
+        if len(numbers) == 1:
+            weight = _MIDDLE_WEIGHT if numbers[0] else _BEGINNING_WEIGHT
+        worths[at] = weight * most * sum(terms[number].rarity for number in numbers) / known
+    return worths
+
+
+class _Hits(NamedTuple):
+    """How often each text has a term; only texts that have it."""
+
+    term: Term
+    times: Mapping[int, int]
+
+
+class _Scanned(NamedTuple):
+    """Texts in the form that is scanned: NFKC, caseless.
+
+    texts: as they were written. joined: all of them, each on a line. starts: where each begins
+    there, and the end. respelled: those that could not be taken over character by character.
+    """
+
+    texts: Sequence[str]
+    joined: str
+    starts: Sequence[int]
+    respelled: set[int]
 
 
 def _found(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
-    """Return the strong terms of a question, each followed by its pieces, with their texts.
-
-    Where there are very many texts, the last terms of a long question are left out.
-    """
-    words = words_of(query)
+    """Return the strong terms of a question, each followed by its pieces, with their texts."""
+    most = max(_MOST_SCANS // len(texts), _LEAST_SCANS)
+    words = words_of(query)[:most]
     if not words:
         return []
-    are_kept = len(texts) <= _MOST_KEPT
-    parts = _kept(tuple(texts)) if are_kept else _read(texts)
-    most = QUERY_CHARS if are_kept else _MOST_SCANS // len(texts)
-    words = words[: max(most, _LEAST_SCANS)]
-    left = max(most - len(words), _LEAST_SCANS)
+    scanned, left = _scanned(tuple(texts)), max(most - len(words), _LEAST_SCANS)
     found = list[list[_Hits]]()
     for strong, *pieces in words:
-        hits = _hits(strong, parts)
-        is_common = len(hits.times) > _COMMON_RECORDS
-        looked_for = pieces[: 0 if is_common else left]
-        found.append([hits, *(_hits(piece, parts) for piece in looked_for)])
+        hits = _hits(strong, scanned)
+        looked_for = [] if len(hits.times) > _COMMON_RECORDS else pieces[:left]
+        found.append([hits, *(_hits(piece, scanned) for piece in looked_for)])
         left -= len(looked_for)
     return found
 
 
 @lru_cache(maxsize=1)  # the next question mostly asks the same texts
-def _kept(texts: tuple[str, ...]) -> list[_Part]:
-    return _read(texts)
+def _scanned(texts: Sequence[str]) -> _Scanned:
+    spelled, respelled = list[str](), set[int]()
+    for at, text in enumerate(texts):
+        normal = normal_form("NFKC", text)
+        folded = normal.casefold()
+        if len(folded) != len(text) or normal != text:
+            respelled.add(at)
+            folded = " ".join([normal, *re.findall(INNER_PART, normal)]).casefold()
+        spelled.append(folded)
+    starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
+    return _Scanned(texts, "\n".join(["", *spelled, ""]), starts, respelled)
 
 
-def _read(texts: Sequence[str]) -> list[_Part]:
-    """Return the texts in ASCII, then the others, which need more memory for each character."""
-    parts = list[_Part]()
-    for is_ascii in (True, False):
-        places = [at for at, text in enumerate(texts) if text.isascii() is is_ascii]
-        chosen = [texts[at] for at in places]
-        spelled, respelled = list[str](), set[int]()
-        for at, text in enumerate(chosen):
-            normal = text if is_ascii else normal_form("NFKC", text)
-            folded = normal.lower() if is_ascii else normal.casefold()
-            if len(folded) != len(text) or normal != text:
-                respelled.add(at)
-                folded = " ".join([normal, *re.findall(INNER_PART, normal)]).casefold()
-            spelled.append(folded)
-        starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
-        if places:
-            joined = "\n".join(["", *spelled, ""])
-            parts.append(_Part(places, chosen, joined, starts, respelled))
-    return parts
+def _hits(term: Term, scanned: _Scanned) -> _Hits:
+    """Return how often each text has a term.
 
-
-def _hits(term: Term, parts: Sequence[_Part]) -> _Hits:
-    """Return how often each text has a term."""
+    Where it must begin a word, a run of letters, digits or wide characters begins there, or a part
+    of a name.
+    """
+    texts, joined, starts, respelled = scanned
     times: dict[int, int] = {}
-    for part in parts:
-        if part.joined.isascii() and not term.needle.isascii():
-            continue
-        index = end = 0
-        for place in _places(term, part.joined):
-            if place >= end:
-                index = bisect_right(part.starts, place, index) - 1
-                end = part.starts[index + 1]
-            if not term.begins or _begins(term, part, index, place):
-                at = part.places[index]
-                times[at] = times.get(at, 0) + 1
+    index = end = 0
+    kind = kind_of(term.needle[0])
+    for place in _places(term, joined):
+        if place >= end:
+            index = bisect_right(starts, place, index) - 1
+            end = starts[index + 1]
+        if term.begins and kind_of(joined[place - 1]) == kind:
+            start = place - starts[index]
+            if index in respelled or not INNER_START.match(texts[index], start):
+                continue
+        times[index] = times.get(index, 0) + 1
     return _Hits(term, times)
 
 
@@ -233,12 +356,3 @@ def _places(term: Term, joined: str) -> Iterator[int]:
     while place >= 0:
         yield place
         place = joined.find(needle, place + len(needle))
-
-
-def _begins(term: Term, part: _Part, index: int, place: int) -> bool:
-    """Say whether a run of letters, digits or wide characters, or a part of a name, begins here."""
-    if kind_of(part.joined[place - 1]) != kind_of(term.needle[0]):
-        return True
-    if index in part.respelled:
-        return False
-    return bool(INNER_START.match(part.texts[index], place - part.starts[index]))

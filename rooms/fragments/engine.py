@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from core.text.shares import Holding
+from core.text.ranking import Holding
 from rooms.fragments.fragment import (
     Activity,
     Embedding,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.config import DEFAULT_AGENT
 from core.room.full_text import holding_of
-from core.text.shares import Holding
+from core.text.ranking import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.postgres import vectors

@@ -11,8 +11,7 @@ from itertools import islice
 from operator import mul
 from typing import NamedTuple
 
-from core.text.ranking import Ranking
-from core.text.shares import Frequencies, Holding, good_parts, is_telling
+from core.text.ranking import Frequencies, Holding, Ranking
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.fitting import Fitting
@@ -86,14 +85,16 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
         few = reading.find(sought.wanted, limit=_FEW)
         numbers = [it.number for it in few]
         ranking = Ranking(sought.question, [it.text for it in few], holding.frequencies())
-        held = [it._replace(places=[numbers[at] for at in it.places]) for it in ranking.found()]
-    else:
-        held = holding.found()
-    parts = good_parts(held)
+        of_few = ranking.holding()
+        terms = [
+            it._replace(numbers=[numbers[at] for at in it.numbers or ()]) for it in of_few.terms
+        ]
+        holding = Holding(of_few.total, terms)
+    parts = holding.good_parts()
     best = list(parts)
     are_equal = len(best) > MOST and parts[best[0]] == parts[best[MOST]]
     found = _fitting(reading, best, sought.fits, _MOST_EQUAL if are_equal else MOST)
-    return found if is_telling(held, parts, [it.number for it in found]) else []
+    return found if holding.is_telling(parts, [it.number for it in found]) else []
 
 
 def _near(

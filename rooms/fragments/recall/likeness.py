@@ -7,8 +7,7 @@ than a common one. So a short text is not alike to a long one that happens to ho
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from core.text.ranking import Ranking
-from core.text.shares import Holding
+from core.text.ranking import Holding, Ranking
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.fitting import Fitting
@@ -74,4 +73,4 @@ def _sharing(
 
 def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
     """Return by place how much of a text each of the others has."""
-    return Ranking(text, [*others, text], holding.frequencies()).shares()
+    return Ranking(text, [*others, text], holding.frequencies()).holding().shares()

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from core.text.shares import Holding
+from core.text.ranking import Holding
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.seals import data_of_holding, holding_of_data, pairs_of_data

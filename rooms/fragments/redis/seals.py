@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.text.shares import Held, Holding
+from core.text.ranking import Held, Holding
 from core.text.terms import Term
 
 VERSION = "1"  # of all that is kept: names, values, and the terms of a question

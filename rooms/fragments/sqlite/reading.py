@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.room.full_text import IndexTerms, holding_of
-from core.text.shares import Holding
+from core.text.ranking import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.sqlite.conditions import (

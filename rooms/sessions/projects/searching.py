@@ -116,9 +116,5 @@ def _ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
     """Return those of these sessions that have a good part of a question, the best first."""
     kept = list(sessions)
     ranking = Ranking(query, ["\n".join(it.texts) for it in kept])
-    shares, known = ranking.shares(), ranking.shares(any_word=True)
-    return [
-        Hit(kept[at], level_of(shares[at]))
-        for at in ranking.order()
-        if known.get(at, 0.0) >= LEAST_SHARE
-    ]
+    shares = ranking.holding().shares(LEAST_SHARE, any_word=True)
+    return [Hit(kept[at], level_of(shares[at])) for at in ranking.order() if at in shares]

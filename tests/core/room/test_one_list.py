@@ -9,7 +9,7 @@ from core.lessons.answers import lessons_on
 from core.lessons.record import Record
 from core.lessons.record_text import lesson_line
 from core.room.one_list import Entry, Gathered, Source, gathered_from, in_one_order
-from core.text.shares import Frequencies, Held, Holding
+from core.text.ranking import Frequencies, Held, Holding
 from core.text.terms import words_of
 from tests.support.samples import a_record
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.ranking import Ranking
-from core.text.shares import Frequencies
+from core.text.ranking import Frequencies, Ranking
 from core.text.terms import pieces_of, words_of
 
 OTHERS = ["배포 순서를 정한다", "a table is locked", "the colour of a button"]
@@ -16,7 +15,7 @@ OTHERS = ["배포 순서를 정한다", "a table is locked", "the colour of a bu
 
 def share(query: str, text: str, *others: str) -> float:
     """Of the question in the text, beside others."""
-    return Ranking(query, [text, *(others or OTHERS)]).shares().get(0, 0.0)
+    return Ranking(query, [text, *(others or OTHERS)]).holding().shares().get(0, 0.0)
 
 
 def test_a_text_with_all_words_has_all_of_the_question() -> None:
@@ -27,9 +26,9 @@ def test_a_text_with_all_words_has_all_of_the_question() -> None:
 
 
 def test_a_text_without_any_of_it_has_no_share() -> None:
-    assert Ranking("redirect", OTHERS).shares() == {}
-    assert Ranking("?! \0", OTHERS).shares() == {}
-    assert Ranking("redirect", []).shares() == {}
+    assert Ranking("redirect", OTHERS).holding().shares() == {}
+    assert Ranking("?! \0", OTHERS).holding().shares() == {}
+    assert Ranking("redirect", []).holding().shares() == {}
 
 
 def test_a_rare_word_is_more_of_a_question_than_a_common_one() -> None:
@@ -62,7 +61,7 @@ def test_words_that_only_ask_are_no_part_of_a_question() -> None:
     bare = share("정산 시간", "정산 배치를 새벽에 돌린다")
     for asked in ("정산 시간 언제였지?", "정산 시간은 어떻게 되나요?", "왜 정산 시간이 있지?"):
         assert share(asked, "정산 배치를 새벽에 돌린다") == bare, asked
-    assert Ranking("왜 어떻게 해야 하나요?", ["어떻게 해야 하나"]).shares() == {}
+    assert Ranking("왜 어떻게 해야 하나요?", ["어떻게 해야 하나"]).holding().shares() == {}
     assert share("하나로 이어진 어디든지 배포", "하나로 이어진 어디든지 배포") == 1.0
 
 
@@ -84,14 +83,14 @@ def test_candidates_are_weighed_by_the_frequencies_of_all_texts() -> None:
     known = Frequencies(1_000, {proxy: 900, timeout: 2})
     assert Ranking(query, texts).order()[0] == 0
     assert Ranking(query, texts, known).order() == [2, 1, 0]
-    shares = Ranking(query, texts, known).shares()
+    shares = Ranking(query, texts, known).holding().shares()
     assert shares[0] < 0.1 < 0.9 < shares[1]
 
 
 def test_a_term_without_a_frequency_is_as_common_as_among_the_candidates() -> None:
     texts = ["proxy", "proxy timeout", "timeout"]
     bare = Ranking("proxy timeout", texts, Frequencies(3, {}))
-    assert bare.shares() == Ranking("proxy timeout", texts).shares()
+    assert bare.holding().shares() == Ranking("proxy timeout", texts).holding().shares()
 
 
 def test_frequencies_that_are_too_small_or_too_large_do_no_harm() -> None:
@@ -131,4 +130,4 @@ def test_every_strong_term_of_a_text_is_a_piece_of_it_or_begins_one(text: str) -
 
 @given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=4))
 def test_a_share_is_above_0_and_at_most_1(query: str, texts: list[str]) -> None:
-    assert all(0 < its <= 1 for its in Ranking(query, texts).shares().values())
+    assert all(0 < its <= 1 for its in Ranking(query, texts).holding().shares().values())

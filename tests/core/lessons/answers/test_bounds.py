@@ -12,7 +12,6 @@ from core.lessons.compaction import compaction_answer, deletion_answer, deletion
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
-from core.text import ranking
 from core.text.plain import Budget, estimate_tokens
 from tests.support.changes import delete
 from tests.support.fitting import whole_records
@@ -102,11 +101,3 @@ def test_a_search_of_four_times_the_records_takes_about_four_times_as_long() -> 
         return took(lambda: search_answer(log, FRAME, query="VAT rounding"))
 
     assert searching(24_000) < 10 * searching(6_000) + 0.3
-
-
-def test_of_very_many_records_the_same_are_found_as_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [f"VAT of country {at}: 세율 {at % 7} feeRate{at % 5}" for at in range(900)]
-    queries = ["vat 13", "세율 반올림", "feeRate contry", "nothing of this", ""]
-    whole = [ranking.rank(query, texts) for query in queries]
-    monkeypatch.setattr(ranking, "_MOST_KEPT", 10)
-    assert [ranking.rank(query, texts) for query in queries] == whole
