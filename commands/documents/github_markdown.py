@@ -11,8 +11,7 @@ stays code, and hidden characters are spelled out.
 
 import re
 
-from core.text.markdown import EMPTY, shown_lines, started
-from core.text.plain import one_line
+from core.text.plain import EMPTY, one_line, shown_lines, started
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")
 # What stands between blanks; code may hold blanks itself.

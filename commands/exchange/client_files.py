@@ -16,7 +16,7 @@ from core.guard.injection import orders_in
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import say
-from core.text.markdown import heading
+from core.text.plain import heading
 
 BLOCK = "principles"
 

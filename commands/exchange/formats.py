@@ -8,8 +8,7 @@ from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.lessons.record_text import day_of, warning
 from core.messages import say
-from core.text.markdown import as_code, escaped_lines, heading, inline, listed
-from core.text.plain import one_line
+from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
 
 FORMAT, VERSION = "sentinel-memory-export", 1
 

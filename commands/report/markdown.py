@@ -16,7 +16,7 @@ from commands.terminal.records import LABELS, text_of
 from core.lessons.record import LIMITS_BYTES
 from core.lessons.record_text import INDEX_CHARS
 from core.messages import say
-from core.text.markdown import EMPTY, listed
+from core.text.plain import EMPTY, listed
 
 MOST_ORIGINALS = 50
 MOST_UNSETTLED = 10

@@ -1,11 +1,14 @@
 """Brings any text into a plain form: one line, nothing hidden, one spelling; and counts its tokens.
 
-Pure. The time that each takes grows with the length of a text, whatever stands in it.
+Pure. The time that each takes grows with the length of a text, whatever stands in it. For Markdown
+a text is escaped so that none of it becomes a heading, a list or a tag. Code between single
+backticks stays as it is there, since Markdown reads nothing in it. What a client would take for the
+name of a file to be read as well (`@./.env`, `#file:.env`, a link) reads the same and names none.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,13 +17,15 @@ from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, revealed
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"  # compiled where a text needs it
+EMPTY = "—"
+# Other expressions are compiled where a text needs them: a hook reads no Markdown.
+_UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
 _PATH_CHARS = 200
 
 # A run of marks behind one letter is sorted by exchanging neighbours: its time grows with the
 # square of its length. No language writes a run of so many characters beyond ASCII.
 _AT_ONCE_CHARS, _MOST_RUN = 1_024, 512
-_RUN = rf"[\0-\x7f]?[^\0-\x7f]{{1,{_MOST_RUN}}}"  # compiled for a long text only
+_RUN = rf"[\0-\x7f]?[^\0-\x7f]{{1,{_MOST_RUN}}}"
 _DAY_CHARS, _MOMENT_CHARS = len("2026-11-22"), len("2026-11-22T10:30:00")
 
 # Hundredths of a token for one character of a kind.
@@ -30,6 +35,14 @@ _PER_SIGN, _PER_WIDE, _PER_JAMO, _PER_ASTRAL, _PER_OTHER = 69, 66, 280, 200, 69
 # First bytes of the UTF-16 units that no kana, Han character or Hangul syllable has.
 _NARROW = bytes(set(range(0x100)) - {*range(0x2E, 0xA5), *range(0xAC, 0xD8), 0xF9, 0xFA, 0xFF})
 _JAMO = b"\x11"
+
+_SPAN = r"(?<!`)`([^`]+)`(?!`)"
+# VS Code sees a link in `\[a\](b)`, too.
+_ACTIVE = r"[\\`*\[\]|~]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])"
+# CommonMark takes `\<`, but older Markdown still sees a tag, and `\@` may still be a file's name.
+# The @ of an address, behind a letter, is none.
+_TAG = r"<|&(?=#|\w+;)|(?<![^\W_])@(?!\s)|#(?=\w+:)"
+_AS_ENTITY = {"<": "&lt;", "&": "&amp;", "@": "&#64;", "#": "&#35;"}
 
 
 def one_line(text: str) -> str:
@@ -84,15 +97,9 @@ def moment_of(text: str) -> str:
 
 def bound_of(text: str) -> str:
     """Return a day as a day, a moment in UTC without its zone, "" for neither."""
-    from datetime import date
-
     text = text.strip()
-    if len(text) > _DAY_CHARS:
-        return moment_of(text)[:_MOMENT_CHARS]
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        return ""
+    moment = moment_of(text)[:_MOMENT_CHARS]
+    return moment[:_DAY_CHARS] if len(text) <= _DAY_CHARS else moment
 
 
 def end_of(bound: str) -> str:
@@ -101,6 +108,66 @@ def end_of(bound: str) -> str:
     bound: as `bound_of` returns it; a stored moment may go on behind it.
     """
     return bound and f"{bound}~"
+
+
+# for Markdown
+
+
+def heading(text: str) -> str:
+    """Return a text for the line of a heading."""
+    return re.sub("(?<!&)#", r"\#", inline(one_line(text).strip())) or EMPTY
+
+
+def escaped_lines(text: str) -> list[str]:
+    """Return the lines of a text that are not blank, each fit for a paragraph."""
+    return [started(inline(line)) for line in shown_lines(text)]
+
+
+def shown_lines(text: str) -> list[str]:
+    """Return the lines of a text that are not blank, hidden characters spelled out."""
+    lines = (printable(line).strip() for line in LINE_ENDS.split(text))
+    return [line for line in lines if line]
+
+
+def listed(start: str, lines: Sequence[str]) -> list[str]:
+    """Return lines as one item; further ones are indented, a backslash keeps the break before each.
+
+    start: what stands before the first line, with its own indentation.
+    """
+    first, *rest = lines or [EMPTY]
+    indent = " " * (len(start) - len(start.lstrip()) + 2)
+    whole = [start + first, *(indent + line for line in rest)]
+    return [*(f"{line}\\" for line in whole[:-1]), whole[-1]]
+
+
+def started(line: str) -> str:
+    """Escape what would begin a block of Markdown at the start of a line."""
+    return re.sub(r"\A(?:(?=[#>=+-])|(\d{1,9})(?=[.)]))", r"\1\\", line)
+
+
+def inline(text: str) -> str:
+    """Escape one line, all but its code."""
+    out, at = "", 0
+    for code in re.finditer(_SPAN, text):
+        # A marker is found as plain text, and clients run a command behind `!`.
+        if "<!--" in code[0] or "-->" in code[0] or text[: code.start()].endswith("!"):
+            continue
+        out += _escaped(text[at : code.start()]) + code[0]
+        at = code.end()
+    return out + _escaped(text[at:])
+
+
+def as_code(text: str) -> str:
+    """Return a name as code, or escaped if it holds a backtick."""
+    return inline(text if "`" in text else f"`{text}`")
+
+
+def _escaped(text: str) -> str:
+    text = re.sub(_TAG, lambda found: _AS_ENTITY[found[0]], text)
+    return re.sub(_ACTIVE, r"\\\g<0>", text)
+
+
+# what a text costs a model
 
 
 def estimate_tokens(text: str) -> int:
@@ -124,9 +191,9 @@ def estimate_tokens(text: str) -> int:
         wide = len(high_bytes.translate(None, _NARROW))
         jamo = high_bytes.count(_JAMO)
         astral = len(high_bytes) - len(text)
-        others_beyond = len(text) - len(ascii_text) - wide - jamo - astral
+        further = len(text) - len(ascii_text) - wide - jamo - astral
         hundredths += _PER_WIDE * wide + _PER_JAMO * jamo
-        hundredths += _PER_ASTRAL * astral + _PER_OTHER * others_beyond
+        hundredths += _PER_ASTRAL * astral + _PER_OTHER * further
     return -(-hundredths // 100)
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from core.messages import say
-from core.text.markdown import as_code, escaped_lines, heading, inline, listed, started
-from core.text.plain import one_line
+from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line, started
 from rooms.sessions.exchange.document import (
     MARK,
     Form,

@@ -19,8 +19,7 @@ from commands.exchange.formats import MARKER, as_json, lessons, markdown
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
-from core.text.markdown import heading
-from core.text.plain import one_line, printable
+from core.text.plain import heading, one_line, printable
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_principle, a_record

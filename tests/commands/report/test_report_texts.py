@@ -17,8 +17,7 @@ from commands.report.markdown import markdown
 from commands.report.revisions import Revisions, Side
 from commands.scan.findings import fresh_lines
 from core.lessons.record import Record
-from core.text.markdown import listed
-from core.text.plain import printable
+from core.text.plain import listed, printable
 from tests.support.samples import LATER, a_record
 from tests.support.tables import table
 
