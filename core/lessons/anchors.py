@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
+from math import prod
 
 from core.errors import RefusedError, field_too_long
 from core.text.plain import SURROGATE, normal_form
@@ -125,10 +126,11 @@ def _alternatives(text: str) -> Iterator[str]:
     while left:
         text = left.pop(0)
         if found := _BRACES.search(text):
+            count = len(left) + prod(it.count(",") + 1 for it in _BRACES.findall(text))
+            if count > MOST_PATHS:
+                raise RefusedError("too_many_paths", count=count, most=MOST_PATHS)
             before, behind = text[: found.start()], text[found.end() :]
             left[:0] = [f"{before}{middle}{behind}" for middle in found[1].split(",")]
-            if len(left) > MOST_PATHS:
-                raise RefusedError("too_many_paths", count=len(left), most=MOST_PATHS)
         else:
             yield text
 
