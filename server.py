@@ -53,7 +53,6 @@ from core.errors import RefusedError, SentinelError
 from core.guard.injection import may_have_marks
 from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
 from core.lessons.compaction import (
-    check_threshold,
     compaction_answer,
     deletion_answer,
     deletion_that_fits,
@@ -141,13 +140,16 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
         return is_uncommitted(store.path, store.read_bytes)
 
     with opened_project(writes=writes) as (project, settings):
-        if threshold is not None:
-            check_threshold(threshold)
+        usual_threshold = None
+        if threshold is not None and threshold != settings.threshold:
+            if threshold < 1:
+                raise RefusedError("threshold")
+            usual_threshold, settings = settings.threshold, settings._replace(threshold=threshold)
         store = open_store(project, settings, cancellation, check_missing)
         frame = Frame(
             project=project.folder,
             settings=settings,
-            own_threshold=threshold,
+            usual_threshold=usual_threshold,
             is_uncommitted=is_uncommitted,
         )
         yield Call(store, frame)

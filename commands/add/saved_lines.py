@@ -7,13 +7,12 @@ from commands.terminal.console import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.guard.injection import HIDDEN_TEXT
-from core.lessons.answers import code_fields, flaw_notes, is_required
+from core.lessons.answers import code_fields, flaw_notes, need_of
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
-from core.lessons.similar_topics import similar_to, worth_using
 from core.messages import say
-from core.text.wording import scope_of
+from core.text.wording import scope_of, similar_to, worth_using
 
 
 def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
@@ -31,8 +30,8 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
         lines.append(say("answers.settled", count=saved.settled))
     lines += redacted_lines(saved.redacted)
     lines += _about_texts(saved) + _about_topic(saved)
-    if is_required(saved.log.records, opened.settings.threshold):
-        threshold = opened.settings.threshold
+    threshold = opened.settings.threshold
+    if need_of(saved.log.records, count, threshold) == "required":
         lines.append(say("records.compaction_due", count=count, threshold=threshold))
     if flaw_notes(saved.log):
         lines.append(say("records.flawed"))

@@ -14,10 +14,10 @@ from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
 from core.lessons.record_text import topic_text
-from core.lessons.similar_topics import closest_first
 from core.messages import say
 from core.sanitizer import redact
 from core.store import MemoryStore
+from core.text.wording import closest_first
 
 MOST_TOPICS = 8
 

@@ -13,8 +13,8 @@ from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import screen_here
 from core.disk.files import is_there
 from core.guard.injection import orders_in
-from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
+from core.lessons.record_text import by_topic
 from core.messages import say
 from core.text.plain import heading
 
@@ -80,8 +80,8 @@ def _followed(records: Iterable[Record]) -> list[Record]:
 def _block(records: Sequence[Record]) -> str:
     """Return the body of the block, without headings: those of the file are the user's."""
     lines = [say("export.block_head")]
-    for group in group_by_topic(records):
-        lines += ["", f"**{heading(group.topic)}**", "", *lessons(group.records)]
+    for topic, members in by_topic(records).items():
+        lines += ["", f"**{heading(topic)}**", "", *lessons(members)]
     return "\n".join(lines)
 
 

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts, labelled
 from commands.terminal.safe_text import plain_json
-from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
-from core.lessons.record_text import day_of, warning
+from core.lessons.record_text import by_topic, day_of, warning
 from core.messages import say
 from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
 
@@ -23,9 +22,9 @@ def markdown(records: Sequence[Record], project: str, *, now: str) -> str:
     for kind in ("principle", "log"):
         members = [record for record in records if record.type == kind]
         lines += ["", f"## {say(f'export.{kind}')}"] if members else []
-        for group in group_by_topic(members):
-            lines += ["", f"### {heading(group.topic)}", ""]
-            for record in group.records:
+        for topic, its_records in by_topic(members).items():
+            lines += ["", f"### {heading(topic)}", ""]
+            for record in its_records:
                 lines += _item(record)
     return "\n".join([*lines, "", MARKER]) + "\n"
 

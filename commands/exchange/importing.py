@@ -37,15 +37,15 @@ from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.config import find_project
-from core.lessons.answers import is_required
+from core.lessons.answers import need_of
 from core.lessons.changes import Outcome
 from core.lessons.draft import Offer
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.lessons.record_text import warning
-from core.lessons.similar_topics import similar_to, worth_using
 from core.messages import say
 from core.parser import add_project
+from core.text.wording import similar_to, worth_using
 
 MOST_SIMILAR = 3
 _ZIP = b"PK\3\4"  # with which such a file begins
@@ -105,7 +105,7 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
         added, _ = opened.store.add_all(records)
     print(say("import.saved", count=len(added.records)))
     threshold = opened.settings.threshold
-    if is_required(added.log.records, threshold):
+    if need_of(added.log.records, added.log.count, threshold) == "required":
         print_lines([say("import.compact", count=added.log.count, threshold=threshold)])
     return 0
 

@@ -56,7 +56,7 @@ def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace)
 
 def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
     """Say that there is no such topic, and name those that resemble it."""
-    from core.lessons.similar_topics import similar_to
+    from core.text.wording import similar_to
 
     near = similar_to(topic, list(log.topics))
     shown = topic_name(topic)

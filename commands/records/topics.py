@@ -1,7 +1,7 @@
 """Lists the topics, with those that may be one, and renames or merges them in one write."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
@@ -23,15 +23,17 @@ from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from core.lessons.changes import Outcome
-from core.lessons.compaction import Group, group_by_topic
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
-from core.lessons.similar_topics import TOPICS_COMPARED, SimilarTopics, similar_topics
+from core.lessons.record_text import by_topic
 from core.messages import say
 from core.parser import add_project
 from core.sanitizer import redact
+from core.text.wording import TOPICS_COMPARED, SimilarTopics, similar_topics
 
 MOST_PAIRS = 10
+
+Groups = Mapping[str, Sequence[Record]]  # the records of each topic
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,11 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "rename":
         return _rename(arguments)
     opened = open_memory(arguments)
-    groups = group_by_topic(opened.store.read().records)
-    compared = groups
+    groups = by_topic(opened.store.read().records)
+    compared = [*groups]
     if len(groups) > TOPICS_COMPARED:  # those with most records
-        compared = sorted(groups, key=lambda group: -len(group.records))[:TOPICS_COMPARED]
-    pairs = similar_topics([group.topic for group in compared])
+        compared = sorted(groups, key=lambda topic: -len(groups[topic]))[:TOPICS_COMPARED]
+    pairs = similar_topics(compared)
     if arguments.json:
         print(plain_json(_as_json(opened, groups, pairs)))
     else:
@@ -66,23 +68,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _lines(groups: Sequence[Group], pairs: Sequence[SimilarTopics], screen: Screen) -> list[str]:
+def _lines(groups: Groups, pairs: Sequence[SimilarTopics], screen: Screen) -> list[str]:
     if not groups:
         return [say("records.empty")]
-    groups = sorted(groups, key=lambda group: -len(group.records))
     head = [say("records.records"), "principle", say("records.date"), "topic"]
     rows = [
         [
-            f"{len(group.records):,}",
-            f"{_principles(group):,}",
-            day_text(_last(group)),
-            topic_name(group.topic),
+            f"{len(records):,}",
+            f"{_principles(records):,}",
+            day_text(_last(records)),
+            topic_name(topic),
         ]
-        for group in groups
+        for topic, records in sorted(groups.items(), key=lambda group: -len(group[1]))
     ]
     lines = table(head, rows, screen.width)
     lines[0] = screen.painted(lines[0], "bold")
-    count = sum(len(group.records) for group in groups)
+    count = sum(map(len, groups.values()))
     sentences = ["", say("records.topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
         names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
@@ -95,19 +96,17 @@ def _lines(groups: Sequence[Group], pairs: Sequence[SimilarTopics], screen: Scre
     return [*lines, *(piece for line in sentences for piece in hung(line, screen.text_width))]
 
 
-def _as_json(
-    opened: Opened, groups: Sequence[Group], pairs: Sequence[SimilarTopics]
-) -> dict[str, object]:
+def _as_json(opened: Opened, groups: Groups, pairs: Sequence[SimilarTopics]) -> dict[str, object]:
     return {
         "project": str(opened.project.root),
         "topics": [
             {
-                "topic": redact(group.topic)[0],
-                "records": len(group.records),
-                "principles": _principles(group),
-                "last": _last(group),
+                "topic": redact(topic)[0],
+                "records": len(records),
+                "principles": _principles(records),
+                "last": _last(records),
             }
-            for group in groups
+            for topic, records in groups.items()
         ],
         "similar": [
             {
@@ -121,12 +120,12 @@ def _as_json(
     }
 
 
-def _principles(group: Group) -> int:
-    return sum(record.type == "principle" for record in group.records)
+def _principles(records: Sequence[Record]) -> int:
+    return sum(record.type == "principle" for record in records)
 
 
-def _last(group: Group) -> str:
-    return max(map(last_of, group.records), key=seconds_of)
+def _last(records: Sequence[Record]) -> str:
+    return max(map(last_of, records), key=seconds_of)
 
 
 def _rename(arguments: argparse.Namespace) -> int:

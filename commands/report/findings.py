@@ -12,9 +12,7 @@ from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
 from core.config import Settings
 from core.guard.injection import marks_of
-from core.lessons.answers import Frame
-from core.lessons.compaction import Need, group_by_topic, need_for
-from core.lessons.counts import whole_answer
+from core.lessons.answers import Frame, Need, need_of, search_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import find, values_in
@@ -22,6 +20,7 @@ from core.text.plain import estimate_tokens
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 HIDDEN = "hidden"
+BOUNDLESS = 10**12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,7 @@ def report_on(revisions: Revisions, *, threshold: int) -> Report:
         records=records,
         before=_figures(revisions.before),
         after=_figures(revisions.after),
-        need=need_for(group_by_topic(after.records), after.count, threshold),
+        need=need_of(after.records, after.count, threshold),
         threshold=threshold,
     )
 
@@ -187,11 +186,12 @@ def _marked(revisions: Revisions, records: Comparison) -> Iterator[Marked]:
 def _figures(side: Side) -> Figures:
     records = side.log.records
     # Neither the name of a directory nor a setting of this machine may change a figure.
-    frame = Frame(project="", settings=Settings())
+    settings = Settings(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    frame = Frame(project="", settings=settings)
     return Figures(
         records=len(records),
         principles=sum(record.type == "principle" for record in records),
         topics=len(side.log.topics),
-        tokens=estimate_tokens(whole_answer(side.log, frame)) if records else 0,
+        tokens=estimate_tokens(search_answer(side.log, frame, query="")) if records else 0,
         size=len(side.data),
     )

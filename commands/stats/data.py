@@ -6,9 +6,8 @@ Of a record's texts it holds only the topic; the token leads to the others.
 from datetime import UTC, datetime
 
 from commands.hook.journal import KEPT_DAYS
-from commands.stats.figures import Stats, safe
+from commands.stats.figures import WARNED_TOKENS, Growth, Stats, safe
 from commands.stats.hook_use import Showings
-from core.lessons.counts import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 
 
@@ -37,7 +36,7 @@ def as_json(stats: Stats) -> dict[str, object]:
         "came_back": [record_data(it) for it in stats.came_back],
         "questions": [record_data(it) for it in stats.questions],
         "compaction": {
-            "threshold": stats.frame.threshold,
+            "threshold": stats.frame.settings.threshold,
             "need": state.need,
             "principles": state.principles,
             "replaced": state.replaced,

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from datetime import date
 
 from commands.hook.journal import KEPT_DAYS
-from commands.stats.figures import Stats
+from commands.stats.figures import WARNED_TOKENS, Growth, Stats
 from commands.stats.hook_use import Showings, Unheeded
 from commands.stats.parts import Page, day_text, head_of, last_day, named, section, topic_of
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.counts import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 from core.messages import Facts, say
 
@@ -93,7 +92,7 @@ def _questions(records: Sequence[Record], page: Page) -> list[str]:
 
 def _compaction(stats: Stats, page: Page) -> list[str]:
     state = stats.compaction
-    facts = {"count": stats.log.count, "threshold": stats.frame.threshold}
+    facts = {"count": stats.log.count, "threshold": stats.frame.settings.threshold}
     text = say(f"stats.{state.need}", **facts)
     if state.replaced:
         day = day_text(seconds_of(state.last))

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from commands.stats.figures import safe
+from commands.stats.figures import day_of, safe
 from commands.terminal.columns import INDENT, table, wrapped
+from commands.terminal.figures import last_s
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.counts import day_of, last_s
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.messages import has_sentence, say

@@ -122,7 +122,7 @@ def _masthead(page: Page, parts: Sequence[Part]) -> list[str]:
     if page.log.skipped:
         notes.append(say("view.skipped", skipped=page.log.skipped))
     if page.compaction.need == "required":
-        notes.append(say("view.required", threshold=page.frame.threshold))
+        notes.append(say("view.required", threshold=page.frame.settings.threshold))
     return [
         '<header class="masthead">',
         '<div class="title">',

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from commands.terminal.figures import Compaction, came_back, compaction, last_s, open_questions
 from core.lessons.answers import Frame
-from core.lessons.compaction import group_by_topic
-from core.lessons.counts import Compaction, came_back, compaction, last_s, open_questions
 from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.record_text import is_harmless, token_text
+from core.lessons.record_text import by_topic, is_harmless, token_text
 from core.sanitizer import redact
 
 NEWEST = 5
@@ -96,7 +95,7 @@ def page_of(
         newest=shown(_newest(log.records)),
         came_back=shown(came_back(log.records)),
         questions=shown(open_questions(log.records)),
-        compaction=compaction(log.records, frame.threshold),
+        compaction=compaction(log.records, frame.settings.threshold),
         redacted=tuple(kind for _, found in cleaned for _, kind in found),
     )
 
@@ -127,16 +126,15 @@ def topic_anchor(name: str) -> str:
 def _topics(entries: Sequence[Entry]) -> list[Topic]:
     """Return the topics, the largest first."""
     by_id = {id(entry.record): entry for entry in entries}
-    groups = group_by_topic([entry.record for entry in entries])
-    groups.sort(key=lambda it: (-len(it.records), it.topic.casefold()))
+    topics = by_topic(entry.record for entry in entries)
     return [
         Topic(
-            name=group.topic,
+            name=name,
             entries=tuple(
-                sorted((by_id[id(record)] for record in reversed(group.records)), key=_rank)
+                sorted((by_id[id(record)] for record in reversed(topics[name])), key=_rank)
             ),
         )
-        for group in groups
+        for name in sorted(topics, key=lambda name: (-len(topics[name]), name.casefold()))
     ]
 
 

@@ -1,11 +1,11 @@
 """What search_memory and log_memory answer, and the lines beside the records in every answer."""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.config import Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
@@ -27,11 +27,13 @@ from core.lessons.record_text import (
 )
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, one_line
-from core.text.wording import is_source_code, scope_of
+from core.text.wording import is_source_code, scope_of, similar_to, worth_using
 
 if TYPE_CHECKING:
     from core.room.one_list import Gathered
     from core.text.ranking import Ranking
+
+Need = Literal["required", "optional", "pointless"]
 
 TOPICS_SHOWN = 40
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
@@ -47,25 +49,16 @@ MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 class Frame:
     """What every answer depends on beside the log: whose it is, and what it may take.
 
-    own_threshold: records above which this call asks for a compaction; None as the settings say.
-    is_uncommitted: tells whether the log has changes that git has not committed. It costs a moment,
-    so that only a compaction asks.
+    settings: `threshold` is that of this call, records above which a compaction is required.
+    usual_threshold: of calls that name none, where this one names another. is_uncommitted: tells
+    whether the log has changes that git has not committed; it costs a moment, so that only a
+    compaction asks.
     """
 
     project: str
     settings: Settings
-    own_threshold: int | None = None
+    usual_threshold: int | None = None
     is_uncommitted: Callable[[], bool] = bool
-
-    @property
-    def threshold(self) -> int:
-        """The records above which a compaction is required."""
-        return self.settings.threshold if self.own_threshold is None else self.own_threshold
-
-    @property
-    def has_other_threshold(self) -> bool:
-        """Whether this call speaks of another threshold than calls that name none."""
-        return self.threshold != self.settings.threshold
 
     @property
     def budget(self) -> Budget:
@@ -119,8 +112,6 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     """List all topics with counts: those like the missing one, those about it, then those that
     should not be used."""
-    from core.lessons.similar_topics import similar_to
-
     about = _ranking(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
     closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
     judged = closest[:NEAREST_JUDGED]
@@ -218,12 +209,10 @@ def saved_answer(
     lines += _cautions(saved, shortened_from_bytes, of_anchors)
     if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)
-    if topics[record.topic] == 1 and not again:
-        from core.lessons.similar_topics import similar_to, worth_using  # a hook compares no topics
-
-        if alike := worth_using(similar_to(record.topic, list(topics))):
-            near = ", ".join(map(topic_text, alike[:5]))
-            lines.append(say("answers.similar_topic", topic=topic, topics=near))
+    is_new = topics[record.topic] == 1 and not again
+    if is_new and (alike := worth_using(similar_to(record.topic, topics))):
+        near = ", ".join(map(topic_text, alike[:5]))
+        lines.append(say("answers.similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
     listing = listed_topics(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
     lines.append(say("answers.topics", topics=listing.text))
@@ -273,8 +262,8 @@ def _originals_left(saved: Outcome, topic: str, frame: Frame) -> list[str]:
     if not beside:
         return []
     call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
-    if frame.has_other_threshold:
-        call += f", compact_threshold={frame.threshold}"
+    if frame.usual_threshold:
+        call += f", compact_threshold={frame.settings.threshold}"
     principles = sum(it.type == "principle" for it in beside)
     facts: Facts = {"logs": len(beside) - principles, "principles": principles}
     line = say("answers.originals_stay", count=len(beside), topic=topic, call=call, **facts)
@@ -289,28 +278,28 @@ def _originals_left(saved: Outcome, topic: str, frame: Frame) -> list[str]:
 def notes(log: MemoryLog, frame: Frame) -> list[str]:
     """Say whether a compaction is due, and what is wrong with the file.
 
-    A threshold of this call alone is named as such: the next answer goes by the default again, and
-    neither may seem to contradict the other.
+    A threshold of this call alone is named as such: the next answer goes by the usual one again,
+    and neither may seem to contradict the other.
     """
-    default = frame.settings.threshold
-    lowest = min(frame.threshold, default)
-    if not is_required(log.records, lowest):
+    threshold, usual = frame.settings.threshold, frame.usual_threshold or frame.settings.threshold
+    if need_of(log.records, log.count, min(threshold, usual)) != "required":
         return flaw_notes(log)
     key = "compact_required"
-    if frame.has_other_threshold:
-        is_above = log.count > frame.threshold
-        key = "compact_required_here" if is_above else "compact_later_here"
-    facts: Facts = {"count": log.count, "threshold": frame.threshold, "default": default}
+    if threshold != usual:
+        key = "compact_required_here" if log.count > threshold else "compact_later_here"
+    facts: Facts = {"count": log.count, "threshold": threshold, "default": usual}
     return [say(f"answers.{key}", **facts), *flaw_notes(log)]
 
 
-def is_required(records: Sequence[Record], threshold: int) -> bool:
-    """Return whether compaction is required: above the threshold, not at it, and of use.
+def need_of(records: Collection[Record], count: int, threshold: int) -> Need:
+    """Return the need of a compaction of these records, required above the threshold.
 
-    Where each topic is one principle there is nothing to merge.
+    Where each topic is one principle there is nothing to merge. count: of all records of the log.
     """
     topics = {record.topic for record in records if record.type == "principle"}
-    return len(records) > threshold and len(topics) < len(records)
+    if len(topics) == len(records):
+        return "pointless"
+    return "required" if count > threshold else "optional"
 
 
 def flaw_notes(log: MemoryLog) -> list[str]:

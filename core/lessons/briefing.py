@@ -21,7 +21,7 @@ from core.lessons.record_text import (
     is_usable,
     that_fit,
 )
-from core.messages import say
+from core.messages import language, say
 from core.text.plain import Budget, one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
@@ -95,7 +95,8 @@ def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
     trial = Budget(budget.tokens, budget.chars)
     if not trial.take(say("answers.brief_all", count=len(records))):
         return False
-    blocks = (block_of(record) for record in records if is_usable(record))
+    spoken = language()
+    blocks = (block_of(record, spoken) for record in records if is_usable(record))
     return trial.take_all((block.text, block.tokens) for block in blocks)
 
 

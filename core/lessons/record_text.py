@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
@@ -58,9 +59,7 @@ def topic_text(topic: str) -> str:
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
     beginning = topic[:TOPIC_CHARS]
-    twin = (
-        "" if topic.isascii() else ascii_twin(beginning)
-    )  # the ASCII topic that this one looks like
+    twin = "" if topic.isascii() else ascii_twin(beginning)  # the ASCII topic that it looks like
     is_seen = is_plain(topic) or not re.search(_UNSEEN, topic)
     if is_seen and not twin and _PLAIN_TOPIC.fullmatch(topic):
         reads_like_us = topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic)
@@ -152,10 +151,10 @@ def headed_block(record: Record, *, token: str = "") -> str:
 
 
 class Block(NamedTuple):
-    """A record as an answer shows it, and what that costs.
+    """A record as an answer shows it, and what that costs in estimated tokens.
 
     text: below its topic, which is the first line. body: without it, as it stands below another
-    record of the topic. tokens, body_tokens: estimated.
+    record of the topic.
     """
 
     text: str
@@ -164,24 +163,25 @@ class Block(NamedTuple):
     body_tokens: int
 
 
-# By identity, since a record may hold what has no hash; each stays here, so that no other gets its
-# id. By language, since its notes are in one.
-_BLOCKS: dict[tuple[int, Language], tuple[Record, Block]] = {}
+# For each language, since its notes are in one; by identity, since a record may hold what has no
+# hash. Each record stays here, so that no other gets its id.
+_BLOCKS: dict[Language, dict[int, tuple[Record, Block]]] = {"en": {}, "ko": {}}
 
 
-def block_of(record: Record) -> Block:
-    """Return the block of a record, which is laid out and estimated once for many answers."""
-    key = id(record), language()
-    kept = _BLOCKS.get(key)
-    if kept:
-        return kept[1]
-    text = headed_block(record)
-    body = text.partition("\n")[2]
-    block = Block(text, estimate_tokens(text), body, estimate_tokens(body))
-    if len(_BLOCKS) >= MOST_BLOCKS:
-        _BLOCKS.clear()
-    _BLOCKS[key] = record, block
-    return block
+def block_of(record: Record, spoken: Language) -> Block:
+    """Return the block of a record, which is laid out and estimated once for many answers.
+
+    spoken: the language of the answer.
+    """
+    kept = _BLOCKS[spoken]
+    if id(record) not in kept:
+        text = headed_block(record)
+        body = text.partition("\n")[2]
+        block = Block(text, estimate_tokens(text), body, estimate_tokens(body))
+        if len(kept) >= MOST_BLOCKS:
+            kept.clear()
+        kept[id(record)] = record, block
+    return kept[id(record)][1]
 
 
 def _looks_like_a_note(text: str) -> bool:
@@ -264,6 +264,14 @@ def shortened(record: Record, chars: int) -> Record:
     return replace(record, **texts)
 
 
+def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return the records of each topic, in the order of the file as the topics first appear."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.topic, []).append(record)
+    return found
+
+
 def all_within(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return the text of all records by topic, in the order of the file; None if they do not fit.
 
@@ -271,10 +279,8 @@ def all_within(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """
     if not could_hold(budget, records):
         return None
-    by_topic: dict[str, list[Record]] = {}
-    for record in records:
-        by_topic.setdefault(record.topic, []).append(record)
-    blocks = blocks_by_topic(record for group in by_topic.values() for record in group)
+    members = by_topic(records).values()
+    blocks = blocks_by_topic(record for group in members for record in group)
     return [text for text, _ in blocks] if budget.take_all(blocks) else None
 
 
@@ -306,9 +312,9 @@ def best_within(ranked: Sequence[Record], budget: Budget) -> list[str]:
 
 def blocks_by_topic(records: Iterable[Record]) -> list[tuple[str, int]]:
     """Return each block with its tokens; the topic stands above the first record of a run."""
-    blocks, topic = list[tuple[str, int]](), None
+    blocks, topic, spoken = list[tuple[str, int]](), None, language()
     for record in records:
-        block = block_of(record)
+        block = block_of(record, spoken)
         is_first = record.topic != topic
         blocks.append((block.text, block.tokens) if is_first else (block.body, block.body_tokens))
         topic = record.topic
@@ -326,11 +332,11 @@ def that_fit(
     """
     fitting: list[Record] = []
     rest: list[Record] = []
-    missed = 0
+    missed, spoken = 0, language()
     for at, record in enumerate(records):
         if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
             return fitting, [*rest, *records[at:]]
-        block = block_of(record) if may_fit(record, budget) else None
+        block = block_of(record, spoken) if may_fit(record, budget) else None
         if block and budget.take(block.text, block.tokens):
             fitting.append(record)
             missed = 0
@@ -351,12 +357,8 @@ def may_fit(record: Record, budget: Budget) -> bool:
 
 def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
     """Return whether it is worth laying these records out: their bare texts alone would fit."""
-    chars = 0
-    for record in records:
-        chars += len(record.lesson) + len(record.missing_context)
-        if chars > budget.chars:
-            return False
-    return True
+    bare = accumulate(len(record.lesson) + len(record.missing_context) for record in records)
+    return all(chars <= budget.chars for chars in bare)
 
 
 def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:

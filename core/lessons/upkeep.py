@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
-from core.lessons.answers import is_required
+from core.lessons.answers import need_of
 from core.lessons.encodings import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
@@ -76,7 +76,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
     for at, record in log.all_records():
         if at not in log.leftovers:
             findings += _on_record(record, log.content(at), at + 1, now)
-    if is_required(log.records, threshold):
+    if need_of(log.records, log.count, threshold) == "required":
         severity: Severity = "warning" if log.count > FAR_ABOVE * threshold else "note"
         facts: Facts = {"count": log.count, "threshold": threshold}
         findings.append(Finding("overdue", severity, facts=facts))

@@ -1,22 +1,36 @@
-"""Judges how a record is worded: a topic that is too broad or too narrow, a text that is code.
+"""Judges how a record is worded: topics too broad, too narrow or like others, a text that is code.
 
-The rules for agents forbid both, and a save is never refused for them: what is said of a topic is
+The rules for agents forbid it, and a save is never refused for it: what is said of a topic is
 advice, and a false alarm costs more than a miss. So each test asks for a plain sign.
 """
 
 import re
 import unicodedata
-from itertools import pairwise
-from typing import Literal
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from itertools import islice, pairwise, takewhile
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.data import word_list
+from core.text.plain import normal_form
+
+if TYPE_CHECKING:
+    from difflib import SequenceMatcher
 
 Scope = Literal["broad", "narrow"]
+Reason = Literal["case", "words", "prefix", "contains", "spelling"]
+
+PREFIX_LETTERS = 4
+SPELLING_RATIO = 0.8
+TOPICS_COMPARED = 500  # every pair is looked at
+MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the last letter
+COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 
 _MOST_WORDS = 5
 _JUDGED_CHARS = 128  # no topic that was saved is longer
 
 _SEPARATORS = re.compile(r"[-_/.:\s]+")
+_WORD_ENDS = re.compile(r"[-_/.\s]+")
 _REPAIR_ENDS = ("버그수정", "오류수정", "에러수정", "버그픽스")
 _VERSION = re.compile(r"v[0-9]+|v[0-9]+_[0-9]+")
 _TICKET = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z][A-Z0-9]{1,9})-[0-9]{2,6}(?![0-9A-Za-z])|#[0-9]+")
@@ -82,6 +96,136 @@ def scope_of(topic: str) -> Scope | None:
         )
     is_long = len(words) > _MOST_WORDS
     return "narrow" if is_long or names_a_moment or names_a_ticket or names_a_change else None
+
+
+class SimilarTopics(NamedTuple):
+    """Two topics that may be one, and why. shared: the letters or words they have in common."""
+
+    topic: str
+    other: str
+    reason: Reason
+    shared: str = ""
+
+
+def similar_topics(
+    topics: Iterable[str], among: Collection[str] | None = None
+) -> list[SimilarTopics]:
+    """Return pairs of different topics that may mean the same, each pair once.
+
+    among: only pairs with one of these topics. Without it, call it with no more than
+    TOPICS_COMPARED.
+    """
+    names = list(dict.fromkeys(topics))
+    comparison, found = _Comparison(), list[SimilarTopics]()
+    for at, topic in enumerate(names):
+        for other in islice(names, at + 1, None):
+            if among is None or topic in among or other in among:
+                found += comparison.alike(topic, other)
+    return found
+
+
+def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
+    """Return the topics that resemble `topic`, the closest spelling first."""
+    comparison = _Comparison()
+    alike = [it for it in topics if it != topic and comparison.alike(topic, it)]
+    return closest_first(topic, alike)
+
+
+def worth_using(topics: Iterable[str]) -> list[str]:
+    """Return those topics that are neither too broad nor too narrow, in the order given."""
+    return [topic for topic in topics if not scope_of(topic)]
+
+
+def topic_to_keep(pair: SimilarTopics) -> str:
+    """Return the one of two similar topics that both should become; "" where nothing decides.
+
+    The broader one, unless it breaks the rules for topics.
+    """
+    topics = worth_using((pair.topic, pair.other))
+    if len(topics) == 1:
+        return topics[0]
+    if topics and pair.reason == "words":
+        return min(topics, key=lambda topic: len(_Spelled(topic).words))
+    if topics and pair.reason == "contains":
+        return min(topics, key=lambda topic: len(_Spelled(topic).folded))
+    return ""
+
+
+def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
+    """Sort topics by how alike they are spelled, ties in the order given."""
+    from difflib import SequenceMatcher  # a hook compares no topics
+
+    folded = _Spelled(topic).folded
+
+    def likeness(other: str) -> float:
+        return SequenceMatcher(None, folded, _Spelled(other).folded, autojunk=False).ratio()
+
+    return sorted(topics, key=likeness, reverse=True)
+
+
+class _Spelled:
+    """A topic prepared once for many comparisons."""
+
+    def __init__(self, topic: str) -> None:
+        self.folded = normal_form("NFKC", topic[:COMPARED_CHARS]).casefold()
+        self.words = frozenset(word for word in _WORD_ENDS.split(self.folded) if word)
+        self.letters = frozenset(self.folded)
+
+    @cached_property
+    def matcher(self) -> "SequenceMatcher[str]":
+        from difflib import SequenceMatcher
+
+        return SequenceMatcher(None, "", self.folded, autojunk=False)
+
+
+class _Comparison:
+    """Compares many topics. Of very many pairs that look alike not all are spelled out: it takes
+    long."""
+
+    def __init__(self) -> None:
+        self._spelled: dict[str, _Spelled] = {}
+        self._left = MOST_SPELLED
+
+    def alike(self, topic: str, other: str) -> list[SimilarTopics]:
+        """Return the two topics and the first reason why they may be one; nothing for none."""
+        for name in (topic, other):
+            if name not in self._spelled:
+                self._spelled[name] = _Spelled(name)
+        one, two = self._spelled[topic], self._spelled[other]
+        shorter, longer = sorted((one.folded, two.folded), key=len)
+        if one.folded == two.folded:
+            return [SimilarTopics(topic, other, "case", one.folded)]
+        if one.words and two.words and (one.words <= two.words or two.words <= one.words):
+            words = " ".join(sorted(one.words & two.words))
+            return [SimilarTopics(topic, other, "words", words)]
+        both = zip(shorter, longer, strict=False)
+        pairs = takewhile(lambda two: two[0] == two[1] and two[0].isalpha(), both)
+        start = "".join(letter for letter, _ in pairs)
+        if len(start) >= PREFIX_LETTERS:
+            return [SimilarTopics(topic, other, "prefix", start)]
+        if len(shorter) >= 2 and shorter in longer and _is_unspaced(shorter):
+            return [SimilarTopics(topic, other, "contains", shorter)]
+        if self._is_spelled_alike(one, two):
+            return [SimilarTopics(topic, other, "spelling")]
+        return []
+
+    def _is_spelled_alike(self, one: _Spelled, two: _Spelled) -> bool:
+        lengths = len(one.folded), len(two.folded)
+        if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
+            return False  # the ratio cannot be reached; most pairs end here
+        if one.letters.isdisjoint(two.letters) or self._left <= 0:
+            return False
+        matcher = two.matcher
+        matcher.set_seq1(one.folded)
+        if matcher.quick_ratio() < SPELLING_RATIO:
+            return False
+        self._left -= 1
+        return matcher.ratio() >= SPELLING_RATIO
+
+
+def _is_unspaced(text: str) -> bool:
+    """Say whether a script writes compounds without a separator: Hangul, Han, kana and the like."""
+    return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 
 def is_source_code(text: str) -> bool:

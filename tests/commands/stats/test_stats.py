@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session
+from commands.stats.figures import Growth, Period, growth, size_of
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.terminal.columns import INDENT, cells, wrapped
+from commands.terminal.figures import came_back, open_questions
 from core.config import state_directory
-from core.lessons.counts import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from tests.support.cli_process import GoodRun

@@ -474,7 +474,7 @@ def test_whatever_a_record_says_the_page_has_the_same_elements(
 
 def page(*records: Record, project: str = "shop", threshold: int = 50) -> Page:
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
-    frame = Frame(project="/shop", settings=Settings(), own_threshold=threshold)
+    frame = Frame(project="/shop", settings=Settings(threshold=threshold))
     return page_of(log, frame, project=project, now=LAST)
 
 

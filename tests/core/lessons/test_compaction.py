@@ -1,18 +1,12 @@
-"""Tests what a compaction offers a model: groups, joined questions, similar topics."""
-
-from dataclasses import replace
+"""Tests what a compaction offers a model: topics, joined questions, similar topics."""
 
 import pytest
 
-from core.lessons.answers import is_required
-from core.lessons.compaction import (
-    group_by_topic,
-    join_questions,
-    need_for,
-    shorten_question,
-)
-from core.lessons.record import new_record
-from core.lessons.similar_topics import (
+from core.lessons.answers import Need, need_of
+from core.lessons.compaction import fit_question, join_questions
+from core.lessons.record import Record, new_record
+from core.lessons.record_text import by_topic
+from core.text.wording import (
     SimilarTopics,
     closest_first,
     similar_to,
@@ -21,36 +15,34 @@ from core.lessons.similar_topics import (
 )
 from tests.support.samples import NOW, a_principle, a_record
 
-
-def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
-    """Reading such a memory again and again would otherwise ask for what nobody can do."""
-    alone = [new_record(a_principle(topic=f"topic-{number}"), now=NOW) for number in range(51)]
-    assert not is_required(alone, 50)
-    assert is_required([*alone, a_record("one", topic="topic-7")], 50)
-    assert is_required([*alone, new_record(a_principle(lesson="other"), now=NOW)], 51) is False
+PRINCIPLE = new_record(a_principle(), now=NOW)
+# Reading such a memory again and again would otherwise ask for what nobody can do.
+ALONE = [new_record(a_principle(topic=f"topic-{number}"), now=NOW) for number in range(51)]
 
 
-def test_groups_keep_the_order_of_the_file() -> None:
-    one, two, three = (
-        a_record("one", topic="b"),
-        a_record("two", topic="a"),
-        a_record("three", topic="b"),
-    )
-    groups = group_by_topic([one, two, three])
-    assert [(group.topic, group.records) for group in groups] == [
-        ("b", (one, three)),
-        ("a", (two,)),
-    ]
+def test_topics_keep_the_order_of_the_file() -> None:
+    one, two = a_record("one", topic="b"), a_record("two", topic="a")
+    three = a_record("three", topic="b")
+    assert list(by_topic([one, two, three]).items()) == [("b", [one, three]), ("a", [two])]
 
 
 @pytest.mark.row("001 3-3.b")
-def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
-    principle = new_record(a_principle(), now=NOW)
-    compact = group_by_topic([principle])
-    assert need_for(compact, 1, 50) == "pointless"
-    assert need_for(compact, 51, 50) == "pointless"
-    assert need_for(group_by_topic([principle, a_record()]), 51, 50) == "required"
-    assert need_for(group_by_topic([principle, a_record()]), 2, 50) == "optional"
+@pytest.mark.parametrize(
+    ("records", "count", "threshold", "need"),
+    [
+        ([PRINCIPLE], 1, 50, "pointless"),
+        ([PRINCIPLE], 51, 50, "pointless"),
+        (ALONE, 51, 50, "pointless"),
+        ([PRINCIPLE, a_record()], 50, 50, "optional"),
+        ([PRINCIPLE, a_record()], 51, 50, "required"),
+        ([*ALONE, a_record("one", topic="topic-7")], 52, 50, "required"),
+        ([*ALONE, new_record(a_principle(lesson="other"), now=NOW)], 52, 50, "pointless"),
+    ],
+)
+def test_compaction_is_pointless_where_every_topic_is_one_principle(
+    records: list[Record], count: int, threshold: int, need: Need
+) -> None:
+    assert need_of(records, count, threshold) == need
 
 
 @pytest.mark.row("001 3-3.f")
@@ -60,29 +52,27 @@ def test_joined_questions_are_whole_different_and_within_512_bytes() -> None:
     assert join_questions([korean, "나" * 20 + "?", "C?"]) == (f"{korean} C?", 1)
 
 
-def test_a_question_within_the_limit_is_not_shortened() -> None:
-    assert shorten_question("가" * 170 + "??") == "가" * 170 + "??"
+ASKED = "어느 국가에 적용되나요? "
+LONG = "which of the countries and regions and " * 30
 
 
 @pytest.mark.row("001 9.b", "I10")
-def test_a_long_question_ends_at_a_question_where_it_can() -> None:
-    text = "어느 국가에 적용되나요? " * 30
-    shortened = shorten_question(text)
-    assert text.startswith(shortened)
-    assert shortened.endswith("?")
-    assert 512 - len("어느 국가에 적용되나요? ".encode()) < len(shortened.encode()) <= 512
-
-
-@pytest.mark.parametrize("start", ["e.g. ", "Early? ", "see https://x.y/a?b=1 and "])
-def test_an_early_end_is_not_worth_most_of_a_question(start: str) -> None:
-    text = start + "which of the countries and regions and " * 30
-    assert shorten_question(text) == text[:512]
-
-
-@pytest.mark.row("001 9.b", "I10")
-def test_a_long_question_without_an_end_is_cut_between_characters() -> None:
-    assert shorten_question("가" * 300) == "가" * 170
-    assert shorten_question("x" + "😀" * 200) == "x" + "😀" * 127
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("가" * 170 + "??", "가" * 170 + "??"),  # within the limit
+        (ASKED * 30, (ASKED * 15).rstrip()),  # 15 questions are 509 bytes with a blank
+        # An early end is not worth most of a question.
+        *((start + LONG, (start + LONG)[:512]) for start in ("e.g. ", "Early? ")),
+        ("see https://x.y/a?b=1 and " + LONG, ("see https://x.y/a?b=1 and " + LONG)[:512]),
+        # Without an end it is cut between characters.
+        ("가" * 300, "가" * 170),
+        ("x" + "😀" * 200, "x" + "😀" * 127),
+    ],
+)
+def test_a_long_question_ends_at_a_question_where_it_can(text: str, kept: str) -> None:
+    used_bytes = len(text.encode())
+    assert fit_question(text) == (kept, 0 if used_bytes <= 512 else used_bytes)
 
 
 @pytest.mark.row("001 3-3.d")
@@ -147,10 +137,3 @@ def test_topics_like_a_new_one_come_closest_first() -> None:
         "authentication",
     ]
     assert closest_first("aut", ["payment", "auth"]) == ["auth", "payment"]
-
-
-def test_a_group_names_how_many_questions_did_not_fit() -> None:
-    long = "가" * 160 + "?"
-    records = [replace(a_record(str(number)), ask_next_time=f"{number}{long}") for number in (1, 2)]
-    [group] = group_by_topic(records)
-    assert (group.questions, group.questions_left_out) == (f"1{long}", 1)

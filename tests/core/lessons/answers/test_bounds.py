@@ -11,8 +11,8 @@ from core.lessons.answers import Frame, search_answer
 from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.similar_topics import TOPICS_COMPARED, similar_topics
 from core.text.plain import Budget, estimate_tokens
+from core.text.wording import TOPICS_COMPARED, similar_topics
 from tests.support.changes import delete
 from tests.support.fitting import whole_records
 
