@@ -279,7 +279,7 @@ def _holds_memory(context: str) -> bool:
     Other tools keep a `.context` as well, often one in each package of a repository.
     """
     if os.path.islink(context):
-        return True  # `core.disk.links` tells where it leads
+        return True  # `core.disk` tells where it leads
     try:
         names = os.listdir(context)
     except OSError:

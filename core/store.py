@@ -282,8 +282,6 @@ class MemoryStore:
             left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
             return Change(repaired.data, bool(repaired.aside), repaired.aside, left)
 
-        if self._file.strays():
-            self._file.tidy()
         return self._file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":

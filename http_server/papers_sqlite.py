@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from core.disk.files import make_directory, reason_of
+from core.disk import make_directory, reason_of
 from core.room.database import Database, DatabaseWriteError, Migrations
 from http_server.papers import COLUMNS, Kind, Paper, paper_of, row_of
 

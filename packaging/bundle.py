@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.disk.files import is_there, read_regular, reason_of, replace_whole
+from core.disk import is_there, read_regular, reason_of, replace_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "sentinel-memory"

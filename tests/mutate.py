@@ -1,7 +1,7 @@
 """Plants the faults of tests/mutants.toml, one after another, and says which of them no test sees.
 
     python -m tests.mutate                       all of them
-    python -m tests.mutate core/disk redaction   those of a file or a folder, or with a word
+    python -m tests.mutate core/guard redaction   those of a file or a folder, or with a word
     python -m tests.mutate --changed main        those of files that changed since a revision
 
 Each fault is planted in a copy of the tree in a temporary directory, so that a run that is killed

@@ -23,7 +23,7 @@ from commands.setup.files import LEVELS, Change, Desk, Installation, Job, Level,
 from commands.setup.hooks import hook_strings, places_of
 from commands.setup.levels import at_level
 from commands.setup.plan import Plan, plan
-from core.disk.files import read_regular
+from core.disk import read_regular
 from core.messages import Facts
 
 _MOST_BYTES = 4_000_000

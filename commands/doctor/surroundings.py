@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from commands.doctor.memories import other_memories
 from core.config import Project
-from core.disk.files import held, is_odd
+from core.disk import held, is_odd
 from core.errors import BusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
@@ -20,7 +20,7 @@ from core.messages import Facts
 from core.store import MemoryStore
 
 MOUNTS = Path("/proc/self/mounts")
-# What `core.disk.links` says of a log that is behind a link.
+# What `core.disk` says of a log that is behind a link.
 LINKS = ("log_link", "log_link_folder", "log_link_gone_file", "log_link_gone_folder")
 NETWORK = (
     *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.disk.files import (
+from core.disk import (
     NEW_MODE,
     Identity,
+    WayOut,
     identity_of,
     is_there,
     make_directory,
@@ -23,9 +24,8 @@ from core.disk.files import (
     reason_of,
     replace_whole,
     sync_directory,
-    with_sharing_retry,
+    way_out,
 )
-from core.disk.links import WayOut, way_out
 from core.errors import SentinelError
 
 
@@ -52,7 +52,7 @@ class UserFile:
         """Read the text with its own line ends and byte order mark. Raises ExportError."""
         check_stays(path, project)
         try:
-            data, identity = with_sharing_retry(lambda: read_regular(path))
+            data, identity = read_regular(path)
         except FileNotFoundError:
             if _leads_nowhere(path):
                 reason = "broken symbolic link"

@@ -11,7 +11,7 @@ from commands.terminal.printing import painted_diff
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import screen_here
-from core.disk.files import is_there
+from core.disk import is_there
 from core.guard.injection import orders_in
 from core.lessons.record import Record
 from core.lessons.record_text import by_topic

@@ -19,7 +19,7 @@ from typing import Any
 from commands.exchange.formats import FORMAT, MARKER, VERSION
 from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.errors import RefusedError
 from core.lessons.encodings import BOM, UTF_16_MARKS
 from core.lessons.log import MemoryLog, split_lines

@@ -41,9 +41,9 @@ from commands.hook.given import (
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings, state_directory
-from core.disk.links import read_plain
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
+from core.lessons.file import LogFile, check_missing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.record_text import is_usable
@@ -192,19 +192,13 @@ def _scene(
     root = project.folder
     if not os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY)):
         if event == "session-start":
-            from core.lessons.log_in_git import check_missing  # a log that is there needs no git
-
             check_missing(project.log_path)
         return None
     log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
-    data = read_plain(log_path)
-    if data is None:
-        from core.lessons import file  # follows links
-
-        check = file.check_missing if event in ("session-start", "stop") else None
-        data = file.LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
+    check = check_missing if event in ("session-start", "stop") else None
+    data = LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,
@@ -321,7 +315,7 @@ def _brought(scene: Scene) -> str:
         from pathlib import Path
 
         from commands.clients.events import new_lines
-        from core.disk.files import open_regular
+        from core.disk import open_regular
 
         with contextlib.suppress(OSError, ValueError):
             path = Path(scene.root, scene.moment.paths[0])

@@ -13,7 +13,7 @@ from commands.documents.text_file import ExportError
 from commands.report.findings import Report
 from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.messages import say
 from core.sanitizer import safe
 

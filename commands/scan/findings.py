@@ -14,7 +14,7 @@ from pathlib import Path
 
 from commands.terminal.safe_text import plain
 from core.config import LOG_NAME
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
 from core.lessons.encodings import readings

@@ -17,7 +17,7 @@ from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile, check_stays
-from core.disk.links import way_out
+from core.disk import way_out
 from core.errors import RefusedError
 from core.messages import Facts, Language
 

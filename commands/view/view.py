@@ -25,7 +25,7 @@ from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
 from commands.view.page import page_of
 from core.config import state_directory
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.errors import DiskError
 from core.lessons.answers import Frame
 from core.lessons.record import utc_now

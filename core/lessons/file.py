@@ -4,7 +4,7 @@ Readers take no lock and see either the old or the new file. A writer holds the 
 file while it reads, decides and replaces. A replacement is a temporary file in the same directory,
 written and fsync'd, then renamed over the target; then the directory is fsync'd. A failure before
 the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced,
-if it is plainly a memory (`core.disk.links`).
+if it is plainly a memory (`core.disk`).
 
 Beside the log lie its lock, the companions in which git is told about it, and the side file, which
 keeps what left the log. The side file grows at its end, and is on disk before the log loses a line.
@@ -15,32 +15,30 @@ for network file systems.
 """
 
 import contextlib
+import errno
 import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from core.disk.files import (
+from core.disk import (
     Identity,
-    append_lines,
+    append,
     held,
     identity_of,
     is_odd,
     is_there,
-    kept_aside,
     make_directory,
+    memory_at,
     prepared,
     read_regular,
-    real_path,
     reason_of,
     rename,
+    replace_whole,
     sync_directory,
-    with_sharing_retry,
 )
-from core.disk.links import memory_at
 from core.errors import DiskError, LogReadError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 
@@ -50,9 +48,10 @@ REPLACED_NAME = "memory_log.replaced.jsonl"
 MOST_SIDE_BYTES = 1_000_000  # above it the newest half of the side file stays
 MOST_SIDE_READ_BYTES = 16_000_000  # no change that we know of takes more out; a stranger's may hold
 
+IGNORE_NAME = ".gitignore"
 GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n{REPLACED_NAME}\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
-COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+COMPANIONS = {IGNORE_NAME: GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 _ATTEMPTS = 5
 _SETTLE_S = 0.05
@@ -89,7 +88,6 @@ class LogFile:
     ) -> None:
         self.path = path
         self.side_path = path.with_name(REPLACED_NAME)
-        self._companions = [path.with_name(name) for name in COMPANIONS]
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
         self._check_missing = check_missing
@@ -98,16 +96,17 @@ class LogFile:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
 
-    def _read(self) -> tuple[bytes, Identity]:
+    def _read(self, place: Path | None = None) -> tuple[bytes, Identity]:
+        """Return the file, and what tells this version of it apart. place: where it really is."""
         try:
             with _reading(self.path):
-                return with_sharing_retry(lambda: read_regular(memory_at(self.path)))
+                return read_regular(place or memory_at(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
                 raise LogReadError(path=str(self.path), reason=reason) from None
         # A git that was writing the file may be done by now.
-        return self._read() if self._is_checked() else (b"", None)
+        return self._read(place) if self._is_checked() else (b"", None)
 
     def _is_checked(self) -> bool:
         """Check a missing file, once; return whether that was still to be done."""
@@ -130,82 +129,100 @@ class LogFile:
         ends early, DiskError, and what `change` raises. After an error the file is byte for byte
         what it was.
         """
-        with self._locked():
+        with self._locked() as place:
             for _ in range(_ATTEMPTS):
-                data, identity = self._read_settled()
+                data, identity = self._read_settled(place)
                 changed = change(data)
-                if changed.data == data or self._replace(changed, identity, aside_name):
+                if changed.data == data:
+                    return changed.outcome
+                if self._replace(place, changed, identity, aside_name):
                     return changed.outcome
         raise DiskError("log_unsettled", path=str(self.path))
 
-    def _read_settled(self) -> tuple[bytes, Identity]:
+    def _read_settled(self, place: Path) -> tuple[bytes, Identity]:
         """Return the file; read an empty or missing one again for a moment.
 
         An editor empties a file before it writes it, and git removes it before it writes it anew.
         """
         deadline = time.monotonic() + _SETTLE_S
         while True:
-            data, identity = self._read()
-            if data or time.monotonic() > deadline or not all(map(is_there, self._companions)):
+            data, identity = self._read(place)
+            is_new = not data and not all(is_there(self.path.with_name(it)) for it in COMPANIONS)
+            if data or is_new or time.monotonic() > deadline:
                 return data, identity
             time.sleep(_SETTLE_S / 5)
 
-    def _replace(self, change: Change[_Result], identity: Identity, aside_name: str) -> bool:
+    def _replace(
+        self, place: Path, change: Change[_Result], identity: Identity, aside_name: str
+    ) -> bool:
         """Replace the file if it still has this identity; whether it did."""
-        target = real_path(self.path)
-        _sweep(self.path, target)
-        if not is_there(target) or not any(map(is_there, self._companions)):
-            self._add(*self._companions)
-        with prepared(target, change.data) as temporary:
-            if identity_of(target) != identity:
+        if identity is None or not is_there(self.path.with_name(IGNORE_NAME)):
+            self._tell_git(*COMPANIONS, only_missing=True)
+        with prepared(place, change.data) as temporary:
+            if identity_of(place) != identity:
                 return False
-            with kept_aside(self.path.parent / aside_name, change.aside):
-                if change.left:
-                    self._keep(change.left, target)
-                rename(temporary, target)
-        sync_directory(target.parent)
+            if change.left:
+                self._keep(change.left, place)
+            aside = self.path.parent / aside_name
+            if change.aside:
+                replace_whole(aside, change.aside, _check_is_new, name=self.path.name)
+            try:
+                rename(temporary, place)
+            except BaseException:
+                if change.aside:
+                    with contextlib.suppress(OSError):
+                        aside.unlink()
+                raise
+        sync_directory(place.parent)
         return True
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock of this file; an error of the disk inside becomes DiskError."""
+    def _locked(self) -> Iterator[Path]:
+        """Hold the lock of this file, and remove what killed writers left; gives its real place.
+
+        An error of the disk inside becomes DiskError.
+        """
         with _writing(self.path):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                memory_at(self.path)  # before anything is made beside what is none
+            place = memory_at(self.path, may_be_new=True)  # before anything is made there
             self._is_checked()
             make_directory(self.path.parent)
             with held(
-                str(real_path(self.path)) + LOCK_SUFFIX,
+                f"{place}{LOCK_SUFFIX}",
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
             ):
+                with contextlib.suppress(OSError):  # nobody may list it, or another user's stray
+                    for stray in self.strays():
+                        os.unlink(stray)
                 try:
-                    yield
+                    yield place
                 finally:  # `git stash -u` takes the rule away and leaves the lock
                     with contextlib.suppress(OSError):
-                        self._add(self.path.with_name(".gitignore"))
+                        self._tell_git(IGNORE_NAME, only_missing=True)
+
+    def strays(self) -> list[Path]:
+        """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
+        found = list[Path]()
+        with contextlib.suppress(FileNotFoundError), _reading(self.path):
+            for place in dict.fromkeys((memory_at(self.path, may_be_new=True), self.path)):
+                for name in sorted(os.listdir(place.parent)):
+                    match = _TEMPORARY.fullmatch(name)
+                    if match and match["name"] == place.name:
+                        found.append(place.parent / name)
+        return found
 
     # The side file. No link is followed: what a repository puts in its place is another file.
 
-    def read_side(self) -> bytes:
-        """Return the newest lines of the side file, b"" for none. Raises LogReadError."""
-        return self._read_side(MOST_SIDE_READ_BYTES)
-
-    def _read_side(self, most_bytes: int) -> bytes:
-        """Return so many bytes of the end of the side file."""
+    def read_side(self, *, most_bytes: int = MOST_SIDE_READ_BYTES) -> bytes:
+        """Return so many bytes of the end of the side file, b"" for none. Raises LogReadError."""
         try:
             with _reading(self.side_path):
-                self._check_side()
-                read = partial(read_regular, self.side_path, most_bytes=most_bytes)
-                return with_sharing_retry(read)[0]
+                if is_odd(self.side_path):
+                    reason = "a link, a directory or another thing that is no file"
+                    raise OSError(errno.EINVAL, reason)
+                return read_regular(self.side_path, most_bytes=most_bytes)[0]
         except FileNotFoundError:
             return b""
-
-    def _check_side(self) -> None:
-        """Raise LogReadError where something else is in the place of the side file."""
-        if is_odd(self.side_path):
-            reason = "a link, a directory or another thing that is no file"
-            raise LogReadError(path=str(self.side_path), reason=reason)
 
     def _keep(self, lines: bytes, log: Path) -> None:
         """Add lines to the side file; one that grows too long keeps only its newest half.
@@ -213,20 +230,20 @@ class LogFile:
         log: the real file, whose mode and owner a new side file gets.
         """
         with _writing(self.side_path):
-            self._check_side()
-            if not is_there(self.side_path):
-                self._complete(self.path.with_name(".gitignore"))  # git must not track it
-                self._replace_side(lines, like=log if is_there(log) else None)
+            last = self.read_side(most_bytes=1)
+            if last not in (b"", b"\n"):  # a killed save has torn its line
+                lines = b"\n" + lines
+            known_bytes = os.stat(self.side_path).st_size if last else 0
+            if known_bytes and known_bytes + len(lines) <= MOST_SIDE_BYTES:
+                append(self.side_path, lines)
                 return
-            known_bytes = os.stat(self.side_path).st_size
-            if known_bytes + len(lines) <= MOST_SIDE_BYTES:
-                append_lines(self.side_path, lines)
-                return
-            newest = self._read_side(MOST_SIDE_BYTES // 2)
+            newest = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
             if known_bytes > len(newest):
                 newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
-            ended = newest if not newest or newest.endswith(b"\n") else newest + b"\n"
-            self._replace_side(ended + lines)
+            if not known_bytes:
+                self._tell_git(IGNORE_NAME)  # git must not track it
+            like = log if is_there(log) else None
+            replace_whole(self.side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock; errors as of `rewrite`."""
@@ -234,53 +251,33 @@ class LogFile:
             known = self.read_side()
             data = change(known)
             if data != known:
-                self._replace_side(data)
-
-    def _replace_side(self, data: bytes, *, like: Path | None = None) -> None:
-        with prepared(self.side_path, data, self.path.name, like=like) as temporary:
-            rename(temporary, self.side_path)
+                replace_whole(self.side_path, data, name=self.path.name)
 
     # The companions. One that is a link is let be: git does not follow it.
 
     def tell_git(self) -> None:
         """Complete the companions, under the lock. Raises BusyError or DiskError."""
         with self._locked():
-            self._complete(*self._companions)
+            self._tell_git(*COMPANIONS)
 
-    def _add(self, *companions: Path) -> None:
-        """Write those of these that are missing; existing ones stay as they are."""
-        self._complete(*(it for it in companions if not is_there(it)))
+    def _tell_git(self, *names: str, only_missing: bool = False) -> None:
+        """Add to these companions the lines that are missing; other lines stay.
 
-    def _complete(self, *companions: Path) -> None:
-        """Add to these the lines that are missing; other lines stay."""
-        for companion in companions:
-            if is_odd(companion):  # a pipe would block
+        only_missing: a companion that is there stays as it is.
+        """
+        for name in names:
+            companion = self.path.with_name(name)
+            is_known = is_there(companion)
+            if is_known and (only_missing or is_odd(companion)):  # a pipe would block
                 continue
-            known = companion.read_bytes() if is_there(companion) else b""
+            known = companion.read_bytes() if is_known else b""
             lines = [line.strip() for line in known.splitlines()]
-            wanted = COMPANIONS[companion.name].encode("ascii").splitlines(keepends=True)
+            wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
             missing = [line for line in wanted if line.strip() not in lines]
             if missing:
                 ended = known if not known or known.endswith(b"\n") else known + b"\n"
-                data = b"".join([ended, *missing])
                 # Its temporary name is like the log's, so that strays are swept.
-                with prepared(companion, data, self.path.name) as temporary:
-                    rename(temporary, companion)
-
-    # What killed writers left.
-
-    def strays(self) -> list[Path]:
-        """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
-        try:
-            with _reading(self.path):
-                return list(_temporaries(self.path, memory_at(self.path)))
-        except FileNotFoundError:
-            return []
-
-    def tidy(self) -> None:
-        """Remove the strays, under the lock. Raises BusyError or DiskError."""
-        with self._locked():
-            _sweep(self.path, real_path(self.path))
+                replace_whole(companion, b"".join([ended, *missing]), name=self.path.name)
 
 
 @contextlib.contextmanager
@@ -305,20 +302,9 @@ def _writing(path: Path) -> Iterator[None]:
         raise DiskError("log_write", path=str(path), reason=reason_of(error)) from error
 
 
-def _temporaries(path: Path, target: Path) -> Iterator[Path]:
-    """Yield files named like temporary ones, beside the link and beside its target."""
-    for place in dict.fromkeys((target, path)):
-        for name in sorted(os.listdir(place.parent)):
-            match = _TEMPORARY.fullmatch(name)
-            if match and match["name"] == place.name:
-                yield place.parent / name
-
-
-def _sweep(path: Path, target: Path) -> None:
-    """Remove the strays; the caller holds the lock, so no writer is at work."""
-    with contextlib.suppress(OSError):  # a directory nobody may list, a stray of another user
-        for stray in _temporaries(path, target):
-            os.unlink(stray)
+def _check_is_new(path: Path) -> None:
+    if is_there(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
 def check_missing(path: Path) -> None:
@@ -334,9 +320,7 @@ def place_of(path: Path) -> Path:
     Raises LogReadError for a directory that is a link to another one.
     """
     try:
-        memory_at(path)
-    except FileNotFoundError:
-        pass
+        memory_at(path, may_be_new=True)
     except OSError:
         if os.path.islink(path.parent):
             raise

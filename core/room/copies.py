@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from core.disk.files import is_there, prepared, rename, sync_directory
+from core.disk import is_there, prepared, rename, sync_directory
 from core.room.connections import JOURNALS, MODE, Check, size_of, status_of
 
 KEPT = 2

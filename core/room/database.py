@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
-from core.disk.files import Identity, identity_of
+from core.disk import Identity, identity_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation, shown

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk.files import prepared, reason_of, rename, sync_directory
+from core.disk import prepared, reason_of, rename, sync_directory
 from core.errors import SentinelError
 from core.messages import language
 from core.text.plain import LINE_ENDS, one_line, printable

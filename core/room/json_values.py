@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.files import open_regular
+from core.disk import open_regular
 from core.guard.characters import HIDDEN_CLASS
 
 CONFIG_NAME = "config.json"

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.files import replace_whole
+from core.disk import replace_whole
 from core.sanitizer import find, has_secret, redact, values_in
 
 MOST_FILE_BYTES = 5_000_000

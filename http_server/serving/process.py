@@ -14,7 +14,7 @@ from types import FrameType
 import uvicorn
 from sse_starlette.sse import AppStatus
 
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.errors import SentinelError
 from core.messages import say
 from core.program import LOGGER, SERVER_COMMAND

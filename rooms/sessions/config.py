@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk.files import make_directory, reason_of
-from core.disk.links import way_out
+from core.disk import make_directory, reason_of, way_out
 from core.room.json_values import (
     CONFIG_NAME,
     TEXTS,

@@ -12,7 +12,7 @@ from logging.handlers import TimedRotatingFileHandler
 from pathlib import Path
 from typing import TextIO
 
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.program import LOGGER, shown
 from http_server.serving.options import ServingError
 

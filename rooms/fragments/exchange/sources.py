@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.lessons.record import DECODER
 from core.room.documents import SQLITE, open_foreign, rows_of, tables_of
 from core.text.plain import shown_path

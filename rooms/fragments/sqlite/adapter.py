@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from core.disk.files import held, make_directory, reason_of
+from core.disk import held, make_directory, reason_of
 from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseWriteError

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from core.config import Settings
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.lessons.upkeep import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.config import Settings
-from core.disk.files import reason_of
+from core.disk import reason_of
 from core.lessons.upkeep import Finding
 from core.room.copies import date_of
 from core.room.database import Database, NotMendedError

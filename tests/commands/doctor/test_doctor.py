@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from commands.doctor.lines import SEVERITIES
-from core.disk.files import held
+from core.disk import held
 from core.lessons.file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore

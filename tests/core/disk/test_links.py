@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from core.disk.links import trees_of, way_out
+from core.disk import tree_of, way_out
 from core.errors import LogReadError
 from core.lessons.file import COMPANIONS, Change, LogFile
 from tests.support.faults import Tree, tree
@@ -58,7 +58,7 @@ def link(project: Path, name: str, target: Path | str) -> Path:
 def refused(project: Path, before: Tree, home: Path) -> LogReadError:
     """The refusal of a save, after every way to read, write and tidy has been refused alike."""
     log = log_of(project)
-    for action in (log.read, log.strays, log.tidy, log.tell_git):
+    for action in (log.read, log.strays, log.tell_git):
         with pytest.raises(LogReadError) as caught:
             action()
         assert caught.value.key.startswith("log_link")
@@ -278,7 +278,7 @@ def test_another_work_tree_of_the_repository_is_another_place(home: Path, projec
     git(project, "commit", "-qm", "one", "--allow-empty")
     git(project, "worktree", "add", "-q", "../second")
     second = project.parent / "second"
-    assert (trees_of(second), trees_of(project)) == ([second], [project])
+    assert (tree_of(second), tree_of(project)) == (second, project)
     link(second, "CLAUDE.md", project / "CLAUDE.md")
     assert way_out(second / "CLAUDE.md", second) is not None
     save(project)
@@ -297,21 +297,21 @@ def test_an_archive_cannot_name_a_home_or_another_project_as_its_worktree(
     forged = project / ".git" / "worktrees" / "x"
     forged.mkdir(parents=True)
     (forged / "gitdir").write_text(f"{other}/.git\n")
-    assert trees_of(project) == [project]
+    assert tree_of(project) == project
     for inside, common in ((project / "a", other / ".git"), (project / "b", home / ".git")):
         inside.mkdir()
         (inside / "worktrees" / "x").mkdir(parents=True)
         (inside / ".git").write_text(f"gitdir: {inside}/worktrees/x\n")
         (inside / "worktrees" / "x" / "gitdir").write_text(f"{inside}/.git\n")
         (inside / "worktrees" / "x" / "commondir").write_text(f"{common}\n")
-        assert trees_of(inside) == [inside]
+        assert tree_of(inside) == inside
     git(other, "commit", "-qm", "one", "--allow-empty")
     git(other, "worktree", "add", "-q", "../another")
     taken = link(project, "c/.git", other / ".git").parent
-    assert trees_of(taken) == [taken]
+    assert tree_of(taken) == taken
     unpacked = home / "src" / "unpacked"  # in no repository but that of the home
     unpacked.mkdir()
-    assert trees_of(unpacked) == [unpacked]
+    assert tree_of(unpacked) == unpacked
 
 
 def test_a_place_that_the_user_has_chosen_may_be_behind_links(home: Path, project: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.disk.files import held
+from core.disk import held
 from core.errors import BusyError, DiskError, WaitEndedError
 from core.program import Cancellation
 from tests.support.sentences import raised

@@ -343,7 +343,7 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
         file.write_bytes(b"half")
     log = LogFile(path, lock_timeout_s=1)
     assert log.strays() == strays
-    log.tidy()
+    log.tell_git()
     assert log.strays() == []
     assert kept.read_bytes() == b"half"
     assert target.read_bytes() == RECORD
@@ -353,23 +353,21 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
 def test_a_new_folder_and_what_is_set_aside_are_synced_with_their_directories(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced: list[str] = []
+    synced: list[int] = []
     real = os.fsync
 
     def fsync(descriptor: int) -> None:
-        status = os.fstat(descriptor)
-        places = (path.parent.parent, path.parent, path.parent / "aside.txt")
-        there = [place for place in places if place.exists()]
-        synced.extend(place.name for place in there if os.path.samestat(place.stat(), status))
+        synced.append(os.fstat(descriptor).st_ino)
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
     write(path, b"one\n")
-    assert synced[0] == path.parent.parent.name
+    assert synced[0] == path.parent.parent.stat().st_ino
     synced.clear()
     file = LogFile(path, lock_timeout_s=1)
     file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
-    assert synced == ["aside.txt", path.parent.name, path.parent.name]
+    log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
+    assert synced == [log, aside, folder, folder]
 
 
 def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(

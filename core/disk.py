@@ -1,0 +1,461 @@
+"""Files on disk: read whole, replaced whole, written to their end, locked, and not behind a link.
+
+No reader ever sees half of a file that is replaced. Every step of a replacement can raise OSError;
+before the rename the old file is untouched.
+
+A clone brings links that its user has never looked at. Such a link may lead to whatever lies in the
+project or in its work tree. Out of them it is followed only to what is plainly a memory; a file
+that is written for clients never follows it. A git directory and a home are outside, wherever they
+lie.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+
+from core.config import CONTEXT_DIRECTORY, no_project_kind
+from core.errors import BusyError, DiskError, LogReadError, WaitEndedError, link_error
+from core.program import NO_CANCELLATION, Cancellation, warn
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+NEW_MODE = 0o666  # of a new file, less what the user's umask takes
+LOG_SUFFIX = ".jsonl"
+_BINARY = getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_SHARING_RETRY_S = 1.0
+_POLL_S = 0.01
+_RELEASES = 2
+_MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
+
+Identity = tuple[int, ...] | None
+_Result = TypeVar("_Result")
+
+
+# What a name stands for.
+
+
+def status_of(path: str | Path) -> os.stat_result | None:
+    """Return the status of what has this name, be it a link; None for nothing.
+
+    Raises OSError if unsure: what is taken for missing would be replaced.
+    """
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def is_there(path: Path) -> bool:
+    """Return whether something, even a broken link, has this name. Raises OSError if unsure."""
+    return status_of(path) is not None
+
+
+def is_odd(path: Path) -> bool:
+    """Return whether something other than a file has this name, a link included."""
+    status = status_of(path)
+    return status is not None and not stat.S_ISREG(status.st_mode)
+
+
+def identity_of(path: Path) -> Identity:
+    """Return what tells a file's versions apart without reading it; None without a file."""
+    try:
+        return _of_status(os.stat(path))
+    except FileNotFoundError:
+        return None
+
+
+def _of_status(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def reason_of(error: OSError) -> str:
+    """Return the operating system's words for an error, without the path."""
+    return error.strerror or type(error).__name__
+
+
+# Reading.
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; a pipe or a device could block."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    return _retried(lambda: open(path, "rb"))
+
+
+def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
+    """Read a regular file. most_bytes: of its end, 0 for all."""
+    with open_regular(path) as file:
+        status = os.fstat(file.fileno())
+        if most_bytes and status.st_size > most_bytes:
+            file.seek(-most_bytes, os.SEEK_END)
+        return file.read(), _of_status(status)
+
+
+def _retried(action: Callable[[], _Result]) -> _Result:
+    """Try again for a moment: Windows refuses a file that a reader or a scanner holds."""
+    deadline = time.monotonic() + _SHARING_RETRY_S
+    while True:
+        try:
+            return action()
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+# Writing.
+
+
+def make_directory(directory: Path) -> None:
+    """Make a missing directory with those above it, and make their entries durable."""
+    if directory.is_dir():
+        return
+    missing = [it for it in (directory, *directory.parents) if not it.is_dir()]
+    directory.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        sync_directory(made.parent)
+
+
+@contextlib.contextmanager
+def prepared(
+    target: Path,
+    data: bytes | Iterable[bytes],
+    name: str = "",
+    *,
+    like: Path | None = None,
+    mode: int = NEW_MODE,
+) -> Iterator[Path]:
+    """A temporary file beside `target` with its mode and owner and this content, on disk.
+
+    Afterwards it is gone, unless it was renamed. data: whole, or piece by piece. name: the base of
+    its own name. like: the file whose mode and owner it gets where there is no target yet; mode:
+    without either.
+    """
+    status: os.stat_result | None
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        status = os.stat(like) if like else None
+    else:
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        try:
+            if status and os.name == "posix" and status.st_uid != os.geteuid():
+                with contextlib.suppress(OSError):  # only root may, and must not lock the user out
+                    os.chown(temporary, status.st_uid, status.st_gid)
+            if status:
+                os.chmod(temporary, stat.S_IMODE(status.st_mode))
+            for piece in [data] if isinstance(data, bytes) else data:
+                _write_all(descriptor, piece)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def rename(temporary: Path, target: Path) -> None:
+    """Put `temporary` in the place of `target`, in one step."""
+    written = identity_of(temporary)
+    try:
+        _retried(lambda: os.replace(temporary, target))
+    except OSError:
+        with contextlib.suppress(OSError):
+            if written and identity_of(target) == written:  # it happened in spite of the error
+                return
+        raise
+
+
+def replace_whole(
+    path: Path,
+    data: bytes,
+    check: Callable[[Path], None] = lambda target: None,
+    *,
+    name: str = "",
+    like: Path | None = None,
+    mode: int = NEW_MODE,
+) -> None:
+    """Replace the content of a file by `data`, in one step and on disk; a link stays one.
+
+    check: gets the path without links just before the replacement; what it raises prevents that.
+    name, like, mode: as of `prepared`. Raises OSError.
+    """
+    try:
+        target = Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:  # a link that cannot be read is not taken for a file
+        target = Path(os.path.realpath(path.parent, strict=True), path.name)
+    with prepared(target, data, name, like=like, mode=mode) as temporary:
+        check(target)
+        rename(temporary, target)
+    sync_directory(target.parent)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Write to the end of a regular file and wait until it is on disk.
+
+    An error takes back what was written, where it can. Raises OSError, also for a link.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | _BINARY | _NO_LINK)
+    try:
+        before_bytes = os.fstat(descriptor).st_size
+        try:
+            _write_all(descriptor, data)
+            # Of its status the length alone matters, which spares the disk a step.
+            getattr(os, "fdatasync", os.fsync)(descriptor)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, before_bytes)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        written = os.write(descriptor, rest)
+        if not written:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rest = rest[written:]
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a rename durable where the platform can; a failure is only logged."""
+    if os.name == "nt":  # directories cannot be opened there
+        return
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        warn("%s: directory not synced (%s)", directory, reason_of(error))
+
+
+# The lock.
+
+
+@contextlib.contextmanager
+def held(
+    path: str, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+) -> Iterator[None]:
+    """Hold the lock file at `path`, which is made when missing and stays afterwards.
+
+    A killed holder lets go at once. Raises BusyError when another holder keeps the lock for
+    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, DiskError when a
+    link stands in its place, which would be emptied, or when the lock file belongs to another user,
+    OSError when it cannot be opened for another reason.
+    """
+    status = status_of(path)
+    if status and stat.S_ISLNK(status.st_mode):
+        raise link_error("lock_link", path=path, link=path, target="")
+    from filelock import Timeout  # a reader does not need the package
+
+    deadline = time.monotonic() + timeout_s
+    turn, lock = _lock_at(path, os.getpid())
+    if not turn.acquire(timeout=timeout_s):
+        raise BusyError("log_busy", path=path, waited_s=round(timeout_s))
+    try:
+        try:
+            lock.acquire(
+                timeout=max(deadline - time.monotonic(), 0), cancel_check=cancellation.ends_wait
+            )
+        except Timeout as error:
+            if cancellation.ends_wait():
+                raise WaitEndedError(path=path) from error
+            raise BusyError("log_busy", path=path, waited_s=round(timeout_s)) from error
+        except PermissionError as error:
+            if not status:
+                raise  # the directory may not be written
+            import shlex  # nearly nobody needs it
+
+            removal = shlex.join(["rm", "-f", path])
+            raise DiskError("lock_file", path=path, rm=removal) from error
+        try:
+            if not status and os.name == "posix" and os.geteuid() == 0:
+                with contextlib.suppress(OSError):  # so that the directory's owner can open it
+                    owner = os.stat(os.path.dirname(path))
+                    os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+            if cancellation.is_requested():  # while it waited for its turn among the threads
+                raise WaitEndedError(path=path)
+            yield
+        finally:
+            _release(lock)
+    finally:
+        turn.release()
+
+
+class _Lock(NamedTuple):
+    """A lock among threads of this process, and one among processes.
+
+    Only the holder of the first polls the lock file: many threads that poll would take the
+    processor from the one that writes.
+    """
+
+    turn: threading.Lock
+    file: "FileLock"
+
+
+@lru_cache(maxsize=64)  # to make one costs as much as to take it
+def _lock_at(path: str, process: int) -> _Lock:
+    """Return the lock at `path`. process: a fork does not take over the lock of its parent."""
+    from filelock import FileLock
+
+    return _Lock(threading.Lock(), FileLock(path, poll_interval=_POLL_S))
+
+
+def _release(lock: "FileLock") -> None:
+    """Let go, and try again after a failure: a kept lock would shut out every other process.
+
+    A failure is only logged, since the file may be replaced already.
+    """
+    for _ in range(_RELEASES):
+        try:
+            lock.release(force=True)
+        except OSError as error:
+            warn("%s: lock not released (%s)", lock.lock_file, error.strerror)
+        else:
+            return
+
+
+# Where links lead.
+
+
+class WayOut(NamedTuple):
+    """A link of a project, and where it leads."""
+
+    link: Path
+    target: Path
+
+
+def way_out(path: Path, project: Path | None = None) -> WayOut | None:
+    """Return the link by which `path` leaves the project; None where it leaves it by none.
+
+    A path that lies outside by its own name, or by a link that is none of the project's, has been
+    chosen by the user. project: None for the repository that the link is in.
+    """
+    first, *parts = Path(os.getcwd(), path).parts
+    at = Path(first)
+    for part in parts:
+        link = at / part
+        if part == os.pardir:
+            at = at.parent
+        elif not os.path.islink(link):
+            at = link
+        else:
+            tree = tree_of(project) if project else _work_tree(at)
+            real = Path(os.path.realpath(path))
+            if _is_in(at, tree) and not _is_in(real, tree):
+                return WayOut(link, real)
+            at = Path(os.path.realpath(link))
+    return None
+
+
+def memory_at(path: Path, *, may_be_new: bool = False) -> Path:
+    """Return where the memory log `path` really is; may_be_new: or would be.
+
+    Raises LogReadError for a link that leads to nothing or to what is no memory, FileNotFoundError
+    where there is no log, OSError.
+    """
+    look = status_of if may_be_new else os.lstat
+    folder, real = path.parent, path
+    status = look(folder)
+    if status and stat.S_ISLNK(status.st_mode):
+        real = _target(folder, path, "folder")
+        if not _is_in(real, tree_of(folder.parent)) and not _holds_memory(real, path.name):
+            raise _error("log_link_folder", path, folder, real)
+        real /= path.name
+    status = look(real)
+    if status and stat.S_ISLNK(status.st_mode):
+        real = _target(path, path, "file")
+        is_named = real.suffix == LOG_SUFFIX or _is_in(real, tree_of(folder.parent))
+        if os.path.isfile(real) and not (is_named and _is_log(real)):
+            raise _error("log_link", path, path, real)
+    return real
+
+
+def _target(link: Path, path: Path, kind: str) -> Path:
+    """Return what a link leads to. Raises LogReadError where nothing is there."""
+    try:
+        return Path(os.path.realpath(link, strict=True))
+    except FileNotFoundError:
+        gone = Path(os.path.realpath(link))
+        raise _error(f"log_link_gone_{kind}", path, link, gone) from None
+
+
+def _error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
+    return link_error(key, path=str(path), link=str(link), target=str(target))
+
+
+def _holds_memory(folder: Path, name: str) -> bool:
+    """Return whether a directory is there for a memory, or for nothing yet."""
+    if no_project_kind(folder, os.environ):
+        return False
+    found, ours = os.listdir(folder), name.removesuffix(LOG_SUFFIX) + "."
+    left = [
+        it
+        for it in found
+        if it not in (".gitignore", ".gitattributes") and not it.lstrip(".").startswith(ours)
+    ]
+    return folder.name == CONTEXT_DIRECTORY or name in found or not left
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether a file holds a record, or nothing but blanks."""
+    with open(path, "rb") as file:
+        start = file.read(_MOST_BYTES).removeprefix(b"\xef\xbb\xbf")
+    for line in start.split(b"\n"):
+        with contextlib.suppress(ValueError, RecursionError, AttributeError):
+            value = json.loads(line)
+            if all(isinstance(value.get(key), str) for key in ("id", "topic", "lesson")):
+                return True
+    return not start.strip()
+
+
+def tree_of(project: Path) -> Path | None:
+    """Return the directory, without links, inside which a project's links may lead."""
+    root = Path(os.path.realpath(project))
+    return _work_tree(root) or (None if _is_shared(root) else root)
+
+
+def _work_tree(folder: Path) -> Path | None:
+    """Return the work tree that a directory, given without links, is in; None outside of any.
+
+    Not the other work trees of its repository: files of an archive could name any directory so.
+    """
+    for place in (folder, *folder.parents):
+        if os.path.lexists(place / ".git"):
+            return None if _is_shared(place) else place
+    return None
+
+
+def _is_in(path: Path, tree: Path | None) -> bool:
+    if not tree or not path.is_relative_to(tree):
+        return False
+    return ".git" not in map(str.casefold, path.relative_to(tree).parts)
+
+
+def _is_shared(tree: Path) -> bool:
+    """Return whether a directory is no project's: a home, what homes lie in, one of the system."""
+    homes = {os.environ.get("HOME", ""), os.environ.get("USERPROFILE", ""), os.path.expanduser("~")}
+    holds_home = any(home and Path(os.path.realpath(home)).is_relative_to(tree) for home in homes)
+    return holds_home or bool(no_project_kind(tree, os.environ))

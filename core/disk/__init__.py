@@ -1,1 +1,0 @@
-"""Replaces files whole, and locks them for one writer at a time."""
