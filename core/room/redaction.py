@@ -7,13 +7,13 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from core.disk import replace_whole
-from core.sanitizer import find, has_secret, redact, values_in
+from core.sanitizer import redact, values_in
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -23,6 +23,8 @@ _NAMING = "id", "_table"  # what says which row it is
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Row = dict[str, Any]
+_Change = Callable[[str], str]
+_Changed = TypeVar("_Changed")
 
 
 class Held(NamedTuple):
@@ -50,26 +52,21 @@ def cleaned(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without their secrets, and the kinds of these, each once.
 
-    of_json: the columns that hold JSON, in which each text is redacted by itself.
+    of_json: the columns that hold JSON, in which each text is redacted by itself. What says which
+    row it is stays.
     """
-    texts = list[str]()
 
-    def keep(text: str) -> str:
-        texts.append(text)
-        return text
+    def changed(change: _Change) -> list[Row]:
+        return [
+            {
+                name: value if name in _NAMING else _column(value, change, name in of_json)
+                for name, value in row.items()
+            }
+            for row in rows
+        ]
 
-    _of_rows(rows, keep, of_json)
-    if not any(map(has_secret, texts)):  # nearly always, and at half the price
-        return [*rows], ()
-    known = values_in(texts)
-    kinds = dict[str, None]()
-
-    def clean(text: str) -> str:
-        done, found = redact(text, known)
-        kinds.update(dict.fromkeys(found))
-        return done
-
-    return _of_rows(rows, clean, of_json), tuple(kinds)
+    done, kinds = _redacted(changed)
+    return done, tuple(dict.fromkeys(kinds))
 
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
@@ -88,9 +85,9 @@ def clean_file(path: Path) -> None:
     [done], kinds = cleaned([_read(path) or {}])
     if not kinds:
         return
-    text = done.get(_JSON) or done.get("text") or ""
+    text = done.get("text") or ""
     if _JSON in done:
-        text = _dumped(json.loads(text), indent=2) + "\n"
+        text = _dumped(json.loads(done[_JSON]), indent=2) + "\n"
     replace_whole(path, text.encode("utf-8", "surrogateescape"))
 
 
@@ -99,22 +96,13 @@ def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str,
 
     One that any of its texts gives away goes from all. plain: what matches it whole has none.
     """
-    texts = [text for text in _texts(value) if not plain.fullmatch(text)]
-    if not find("\n\n".join(texts)):
-        return value, ()
-    known, kinds = values_in(texts), list[str]()
-
-    def clean(text: str) -> str:
-        if plain.fullmatch(text):
-            return text
-        done, found = redact(text, known)
-        kinds.extend(found)
-        return done
-
-    return mapped(value, clean), tuple(kinds)
+    done, kinds = _redacted(
+        lambda change: mapped(value, lambda text: text if plain.fullmatch(text) else change(text))
+    )
+    return done, tuple(kinds)
 
 
-def mapped(value: Any, change: Callable[[str], str]) -> Any:
+def mapped(value: Any, change: _Change) -> Any:
     """Return a value of ours with each text in it changed, however deep it stands."""
     if isinstance(value, str):
         return change(value)
@@ -126,16 +114,28 @@ def mapped(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield each text in a value of ours."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        for it in value:
-            yield from _texts(it)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _texts(getattr(value, field.name))
+def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[str]]:
+    """Return what is left of some texts without their secrets, and the kind of each of these.
+
+    changed: returns all of them, each changed.
+    """
+    texts, kinds = list[str](), list[str]()
+
+    def keep(text: str) -> str:
+        texts.append(text)
+        return text
+
+    unchanged = changed(keep)
+    known = values_in(texts)
+    if not known:  # nearly always
+        return unchanged, []
+
+    def clean(text: str) -> str:
+        done, found = redact(text, known)
+        kinds.extend(found)
+        return done
+
+    return changed(clean), kinds
 
 
 def _read(path: Path) -> Row | None:
@@ -150,20 +150,7 @@ def _read(path: Path) -> Row | None:
     return {"text" if _parsed(text) is None else _JSON: text}
 
 
-def _of_rows(
-    rows: Sequence[Row], change: Callable[[str], str], of_json: Collection[str]
-) -> list[Row]:
-    """Return rows with each text changed, but for what says which row it is."""
-    return [
-        {
-            name: value if name in _NAMING else _column(value, change, is_json=name in of_json)
-            for name, value in row.items()
-        }
-        for row in rows
-    ]
-
-
-def _column(value: Any, change: Callable[[str], str], *, is_json: bool) -> Any:
+def _column(value: Any, change: _Change, is_json: bool) -> Any:
     """Return the value of a column with its texts changed; JSON that nothing changes stays."""
     if not isinstance(value, str):
         return value
@@ -174,9 +161,7 @@ def _column(value: Any, change: Callable[[str], str], *, is_json: bool) -> Any:
         changed = _walked(data, change)
     except RecursionError:
         return change(value)
-    if changed == data:
-        return value
-    return _dumped(changed, separators=(",", ":"))
+    return value if changed == data else _dumped(changed, separators=(",", ":"))
 
 
 def _parsed(text: str) -> Any:
@@ -193,7 +178,7 @@ def _dumped(data: Any, **form: Any) -> str:
     return json.dumps(data, **form) if _SURROGATE.search(text) else text
 
 
-def _walked(data: Any, change: Callable[[str], str]) -> Any:
+def _walked(data: Any, change: _Change) -> Any:
     if isinstance(data, str):
         return change(data)
     if isinstance(data, list):
