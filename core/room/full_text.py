@@ -7,25 +7,21 @@ the beginning of one.
 
 The rarest terms of the question tell which texts are looked at, and by that alone which share of
 the question each of them has. How common a term is that many have is worked out from the newest of
-them. Those that have most are put in order by the ranker: few texts are read for it, so that the
-time hardly grows with their number.
+them.
 """
 
 import re
 import sqlite3
-import sys
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from core.text.ranking import Held, Holding, Ranking
+from core.text.ranking import Held, Holding
 from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
 
 INDEXED_VERSION = 2  # of what `indexed` makes of a text
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
-MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
-BLOCK = 12  # rows of about the same share, whose texts are ranked
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _SHORT_CHARS = 2
@@ -37,7 +33,6 @@ _LEAST_CHARS, _SAME_CHARS = 5, 3
 _MOST_WORDS, _LEAST_RATIO = 3, 0.8
 _MOST_COMPARED = 20_000  # words that begin as it does
 _COUNTED = 100  # how common a term is that more texts have is worked out from the newest
-_MOST_CHARS = 500_000  # of the texts that are ranked at once
 
 Match = TypeVar("Match")
 Numbers = Sequence[int]
@@ -173,21 +168,11 @@ def _places(index: Terms[Match], known: Sequence[_Sought[Match]], most: int) -> 
 # an index of SQLite
 
 
-class Index(NamedTuple):
-    """A full-text index of `indexed` texts.
-
-    texts: returns the whole texts of some rows by their numbers, ascending.
-    """
-
-    name: str
-    texts: Callable[[sqlite3.Connection, Iterable[int]], Iterable[tuple[int, str]]]
-
-
 class IndexTerms:
     """See `Terms`. The full-text index of a connection, which is asked by expressions of MATCH."""
 
-    def __init__(self, connection: sqlite3.Connection, index: Index) -> None:
-        self._connection, self._name = connection, index.name
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self._connection, self._name = connection, name
 
     def extent(self) -> Extent:
         """See `Terms`."""
@@ -236,67 +221,6 @@ class IndexTerms:
             [number for (number,) in self._connection.execute(rows, (f"({it}){both}",))]
             for it in matches
         ]
-
-
-class Candidates:
-    """The rows that have a good part of a question, those that have most of it first.
-
-    shares: by number the share of the question that each has. best: the numbers, those of the
-    greatest share first, of equals the newer. frequencies: of its words in all rows.
-    """
-
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        index: Index,
-        query: str,
-        fitting: Collection[int] | None = None,
-        *,
-        least: float,
-        most: int = MOST_CANDIDATES,
-        any_word: bool = False,
-        without: Collection[int] = (),
-    ) -> None:
-        """Find them. The connection must stay open.
-
-        fitting: the only rows that may be found. least: the share that each must have. most: how
-        many that have one of the rarest terms are looked at; with `fitting` all of them, for few of
-        them may fit. any_word: words that no row has keep none from being found: who searches may
-        try some. without: rows that may not be found.
-        """
-        self._connection, self._index, self._query = connection, index, query
-        most = most if fitting is None else sys.maxsize
-        holding = holding_of(IndexTerms(connection, index), query, most)
-        self.frequencies = holding.frequencies()
-        having = holding.shares(least, any_word=any_word)
-        allowed = having if fitting is None else fitting
-        self.shares = {
-            number: share
-            for number, share in having.items()
-            if number in allowed and number not in without
-        }
-        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
-
-    def page(self, offset: int, limit: int) -> list[int]:
-        """Return the numbers of some of them, in the order of the ranker where shares are near.
-
-        No two pages have one in common.
-        """
-        first = offset // BLOCK * BLOCK
-        numbers = list[int]()
-        for start in range(first, min(offset + limit, len(self.best)), BLOCK):
-            numbers += self._by_text(self.best[start : start + BLOCK])
-        return numbers[offset - first : offset - first + limit]
-
-    def _by_text(self, numbers: Sequence[int]) -> list[int]:
-        """Return the rows in the order of the ranker."""
-        kept, texts, left = list[int](), list[str](), _MOST_CHARS
-        for number, text in self._index.texts(self._connection, numbers):
-            kept.append(number)
-            texts.append(text[:left])
-            left -= len(texts[-1])
-        order = Ranking(self._query, texts, self.frequencies).order()
-        return [kept[at] for at in order]
 
 
 def is_sound(connection: sqlite3.Connection, index: str) -> bool:

@@ -3,13 +3,12 @@
 import sqlite3
 from collections.abc import Iterable
 
-from core.room.full_text import INDEXED_VERSION, PREFIXES, Index, indexed
+from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.conditions import ANY_OF, MOST_NUMBER, listed
-from rooms.fragments.sqlite.rows import texts_of
 from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
 
-INDEX = Index("fragments_fts", texts_of)
+INDEX = "fragments_fts"
 
 # The fields of a fragment that it holds, and those that say whether it holds it.
 KNOWN = frozenset(("content", "topic", "keywords", "deleted_at", "superseded_at"))

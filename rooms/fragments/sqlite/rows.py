@@ -1,22 +1,17 @@
 """Turns fragments and entries into rows of the database."""
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rooms.fragments.engine import Entry
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.sqlite.conditions import ANY_OF, listed
 from rooms.fragments.stored.rows import (
     COLUMNS,
     FIELDS,
     FLAGS,
     LISTS,
-    SELECTED,
     TABLES,
     Table,
-    fragment_of,
     spelled,
 )
 
@@ -55,13 +50,3 @@ def condition_of(
     }
     parts = [part for part, values in given.items() if values]
     return " AND ".join(parts or ["1"]), [it for values in given.values() for it in values]
-
-
-def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """Yield the texts of fragments by their numbers, ascending: what `Fragment.text` has."""
-    rows = connection.execute(
-        f"SELECT {SELECTED} FROM fragments WHERE number {ANY_OF} ORDER BY number",
-        (listed(numbers),),
-    )
-    for fragment in map(fragment_of, rows):
-        yield fragment.number, fragment.text

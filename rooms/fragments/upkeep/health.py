@@ -160,7 +160,7 @@ def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
-    return is_sound(connection, index.INDEX.name) and index.is_current(connection)
+    return is_sound(connection, index.INDEX) and index.is_current(connection)
 
 
 def _counted(connection: sqlite3.Connection) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from core.lessons.record import Record
 from core.lessons.record_text import as_json
 from core.messages import say
 from core.program import CLI, NO_CANCELLATION, Cancellation
-from core.room.full_text import Candidates
 from core.room.one_list import Entry, Gathered
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget
@@ -30,10 +29,9 @@ from rooms.sessions.answers import (
 )
 from rooms.sessions.answers.hints import hint, hint_of, is_order, name_of
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page
-from rooms.sessions.search.index import INDEX
+from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.reading import read_whole
-from rooms.sessions.search.searching import resembling, search
+from rooms.sessions.search.searching import Candidates, resembling, search
 from rooms.sessions.search.statistics import statistics_of
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import Saved, SessionStore, open_sessions
@@ -216,7 +214,7 @@ def sessions_on(question: str, store: SessionStore) -> Gathered:
     with store.database.reading() as connection:
         if connection is None:
             return Gathered()
-        found = Candidates(connection, INDEX, question, least=LEAST_SHARE)
+        found = Candidates(connection, question)
         condition = f"number IN ({', '.join(map(str, found.best[:GATHERED]))})"
         sessions = [it for it in sessions_where(connection, condition) if not is_order(it)]
         return Gathered([_entry(it) for it in sessions], found.frequencies)

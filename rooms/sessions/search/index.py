@@ -7,12 +7,12 @@ https://sqlite.org/fts5.html#external_content_tables
 import sqlite3
 from collections.abc import Sequence
 
-from core.room.full_text import INDEXED_VERSION, PREFIXES, Index, indexed
+from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
 from rooms.sessions.config import TOKENIZERS
-from rooms.sessions.rows import sessions_where, texts_of
+from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 
-INDEX = Index("contexts_fts", texts_of)
+INDEX = "contexts_fts"
 
 _AT_ONCE = 500
 

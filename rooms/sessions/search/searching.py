@@ -1,19 +1,81 @@
 """Puts sessions in the order in which they answer a question."""
 
 import sqlite3
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
-from core.room.full_text import Candidates
+from core.room.full_text import IndexTerms, holding_of
+from core.text.ranking import Ranking
 from rooms.sessions.errors import NoSuchSessionError
-from rooms.sessions.rows import sessions_where
+from rooms.sessions.rows import sessions_where, texts_of
 from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_of
 from rooms.sessions.search.index import INDEX
 from rooms.sessions.store import SessionStore
 
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
+_MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
+_BLOCK = 12  # sessions of about the same share, whose texts are ranked
+_MOST_CHARS = 500_000  # of the texts that are ranked at once
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
+
+
+class Candidates:
+    """The sessions that have a good part of a question.
+
+    shares: by number the share of the question that each has. best: the numbers, those of the
+    greatest share first, of equals the newer. frequencies: of its words in all sessions.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        fitting: Collection[int] | None = None,
+        *,
+        least: float = LEAST_SHARE,
+        most: int = _MOST_CANDIDATES,
+        any_word: bool = False,
+        without: Collection[int] = (),
+    ) -> None:
+        """Find them. The connection must stay open.
+
+        fitting: the only sessions that may be found. least: the share that each must have. most:
+        how many that have one of the rarest terms are looked at; with `fitting` all of them, for
+        few of them may fit. any_word: words that no session has keep none from being found: who
+        searches may try some. without: sessions that may not be found.
+        """
+        self._connection, self._query = connection, query
+        most = most if fitting is None else sys.maxsize
+        holding = holding_of(IndexTerms(connection, INDEX), query, most)
+        self.frequencies = holding.frequencies()
+        having = holding.shares(least, any_word=any_word)
+        allowed = having if fitting is None else fitting
+        self.shares = {
+            number: share
+            for number, share in having.items()
+            if number in allowed and number not in without
+        }
+        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+
+    def page(self, offset: int, limit: int) -> list[int]:
+        """Return the numbers of some of them, in the order of the ranker where shares are near.
+
+        Few texts are read for it, so that the time hardly grows with their number. No two pages
+        have a session in common.
+        """
+        first = offset // _BLOCK * _BLOCK
+        numbers = list[int]()
+        for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
+            kept, texts, left = list[int](), list[str](), _MOST_CHARS
+            for number, text in texts_of(self._connection, self.best[start : start + _BLOCK]):
+                kept.append(number)
+                texts.append(text[:left])
+                left -= len(texts[-1])
+            order = Ranking(self._query, texts, self.frequencies).order()
+            numbers += [kept[at] for at in order]
+        return numbers[offset - first : offset - first + limit]
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -30,9 +92,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
         fitting = wanted.numbers(connection) if wanted else None
-        found = Candidates(
-            connection, INDEX, criteria.query, fitting, least=LEAST_SHARE, any_word=True
-        )
+        found = Candidates(connection, criteria.query, fitting, any_word=True)
         return Page(_hits(connection, found, found.page(offset, limit)), len(found.best))
 
 
@@ -48,9 +108,7 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
     with store.database.reading() as connection:
         if connection is None:
             return []
-        found = Candidates(
-            connection, INDEX, goal, least=LEAST_SHARE, most=_MOST_RESEMBLING, without=left_out
-        )
+        found = Candidates(connection, goal, most=_MOST_RESEMBLING, without=left_out)
         return _hits(connection, found, found.best[:limit])  # a goal says enough by its words
 
 

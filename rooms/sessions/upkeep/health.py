@@ -96,7 +96,7 @@ def check(database: Database) -> list[Finding]:
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
     """Return whether the index is sound in itself, and has every session once."""
-    if not is_sound(connection, INDEX.name):
+    if not is_sound(connection, INDEX):
         return False
     has_all = connection.execute(
         "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from core.room.full_text import Candidates
 from rooms.sessions.config import TOKENIZERS, Config
 from rooms.sessions.search import index
 from rooms.sessions.search.found import Criteria
-from rooms.sessions.search.index import INDEX
-from rooms.sessions.search.searching import resembling, search
+from rooms.sessions.search.searching import Candidates, resembling, search
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import SessionStore, delete, insert, open_sessions, resolve, update
 from tests.support.rows import none_of
@@ -251,7 +249,7 @@ def test_the_sessions_that_answer_come_first(tmp_path: Path, name: str) -> None:
         assert reading
 
         def order(query: str, _: object) -> list[int]:
-            found = Candidates(reading, INDEX, query, least=0.0)
+            found = Candidates(reading, query, least=0.0)
             return [number - 1 for number in found.page(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)
