@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from core.disk import make_directory, reason_of
-from core.room.database import Database, DatabaseWriteError, Migrations
+from core.room.database import Database, DatabaseError, Migrations
 from http_server.papers import COLUMNS, Kind, Paper, paper_of, row_of
 
 FILE_NAME = "http_server.db"
@@ -133,7 +133,7 @@ class SqlitePapers:
         try:
             make_directory(self.path.parent)
         except OSError as error:
-            raise DatabaseWriteError(path=str(self.path), reason=reason_of(error)) from error
+            raise DatabaseError("write", path=str(self.path), reason=reason_of(error)) from error
         return self._database.writing()
 
     def _where(self, condition: str, *values: object) -> list[Paper]:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show what is missing, and make it once somebody agrees; 1 otherwise. Raises SentinelError."""
-    from core.postgres.errors import SchemaForeignError
+    from core.postgres.errors import ServerError
     from core.postgres.pool import Pool
     from rooms.fragments.config import database_server
     from rooms.fragments.postgres import schema
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         found = schema.Schema(pool).look()
         if found.is_foreign:
-            raise SchemaForeignError(path=server.name)
+            raise ServerError("schema_foreign", path=server.name)
         is_done = found.is_current and not found.has_waiting_vectors
         if arguments.sql:
             print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])

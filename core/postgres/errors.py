@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from core.errors import RefusedError
 from core.program import shown
-from core.room.database import (
-    DatabaseBusyError,
-    DatabaseError,
-    DatabaseForeignError,
-    DatabaseNewerError,
-    DatabaseWaitEndedError,
-)
+from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 
 if TYPE_CHECKING:
     from psycopg import Error
@@ -37,25 +31,13 @@ class ServerError(DatabaseError):
     table = "postgres"
 
 
-class ServerUnreachableError(ServerError):
-    """No server answers there, or it ends the connection while it starts. Facts: path, reason."""
+class NoConnectionError(ServerError):
+    """No server answers, the way to it is not secured, or it lets nobody in. Facts: path, reason.
 
-    key = "unreachable"
+    Keys: `unreachable`, `not_proven`, and what a server refuses.
+    """
+
     placed = ("path", "reason")  # libpq names hosts, sockets and users
-
-
-class ServerNotProvenError(ServerError):
-    """The connection cannot be secured as the address demands. Facts: path, reason."""
-
-    key = "not_proven"
-    placed = ("path", "reason")
-
-
-class ServerRefusedError(ServerError):
-    """The server answers and lets nobody in. Facts: path, reason; the key says what is wrong."""
-
-    key = "refused"
-    placed = ("path", "reason")
 
 
 class ServerBusyError(ServerError, DatabaseBusyError):
@@ -68,50 +50,10 @@ class ServerWaitEndedError(ServerError, DatabaseWaitEndedError):
     key = "wait_ended"
 
 
-class ServerSlowError(ServerError, TimeoutError):
-    """One statement took longer than it may. Facts: path, query_s."""
-
-    key = "slow"
-
-
 class ConnectionCutError(ServerError):
     """The connection ended before anything was stored. Facts: path."""
 
     key = "cut"
-
-
-class CommitUnknownError(ServerError):
-    """The connection ended while the server stored a change: nobody knows whether it did."""
-
-    key = "unknown"
-
-
-class RoleError(ServerError):
-    """The roles are not there, may not be taken, or row security would not bind them."""
-
-
-class SchemaMissingError(ServerError):
-    """The tables are not there, or not all of them. Facts: path."""
-
-    key = "schema_missing"
-
-
-class SchemaNewerError(ServerError, DatabaseNewerError):
-    """A newer version of the program has changed the tables. Facts: path, found, known."""
-
-    key = "schema_newer"
-
-
-class SchemaForeignError(ServerError, DatabaseForeignError):
-    """Another program has made the tables. Facts: path."""
-
-    key = "schema_foreign"
-
-
-class NoRightError(ServerError):
-    """The user of the address may not make what is missing. Facts: path, reason."""
-
-    key = "no_right"
 
 
 _NO_PASSWORD = "no password supplied"  # libpq says so by itself, of a server that asked for one
@@ -135,13 +77,13 @@ def failed_connection(name: str, error: Exception | None) -> ServerError:
     text = str(error or "")
     lines, reason = text.splitlines(), _reason(text)
     if "FATAL" not in text and (said := next(filter(_TLS.search, lines), "")):
-        return ServerNotProvenError(path=name, reason=_reason(said))
+        return NoConnectionError("not_proven", path=name, reason=_reason(said))
     if _NO_PASSWORD not in text and ("FATAL" not in text or _STARTING.search(text)):
-        return ServerUnreachableError(path=name, reason=reason)
+        return NoConnectionError("unreachable", path=name, reason=reason)
     for key, pattern in _REFUSALS.items():
         if said := next(filter(pattern.search, lines), ""):
-            return ServerRefusedError(key, path=name, reason=_reason(said.rpartition("FATAL:")[2]))
-    return ServerRefusedError("refused", path=name, reason=reason)
+            return NoConnectionError(key, path=name, reason=_reason(said.rpartition("FATAL:")[2]))
+    return NoConnectionError("refused", path=name, reason=reason)
 
 
 @contextlib.contextmanager
@@ -174,19 +116,20 @@ def told(
     """Return the error of ours that an error of the server stands for."""
     state = error.sqlstate or ""
     if phase == "commit" and error.diag.severity_nonlocalized in ("FATAL", "PANIC"):
-        return CommitUnknownError(path=name)  # as where WAL finds the disk full: it may be in it
+        # As where WAL finds the disk full: it may be in it.
+        return ServerError("unknown", path=name)
     if state[:2] in ("08", "") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
         return _cut(name, error, phase)
     if state == "57014":
-        return ServerSlowError(path=name, query_s=_whole(query_s))
+        return ServerError("slow", path=name, query_s=_whole(query_s))
     if state in ("55P03", "40P01", "40001"):
         return ServerBusyError("lock", path=name, waited_s=_whole(waited_s))
     if state in ("22023", "42704") and phase == "begin":
-        return RoleError("no_roles", path=name)
+        return ServerError("no_roles", path=name)
     if state == "42501":
-        return RoleError("no_roles" if phase == "begin" else "denied", path=name)
+        return ServerError("no_roles" if phase == "begin" else "denied", path=name)
     if state in ("3F000", "42P01", "42703", "42883"):
-        return SchemaMissingError(path=name)
+        return ServerError("schema_missing", path=name)
     if state == "0A000" and phase == "begin":  # a standby begins no transaction that writes
         return ServerError("read_only", path=name)
     if state in ("53100", "25006", "53200", "53300"):
@@ -202,7 +145,7 @@ def _cut(name: str, error: "Error", phase: Phase) -> DatabaseError:
         # psycopg itself: a value that cannot be sent
         return ServerError("failed", path=name, state="client", reason=type(error).__name__)
     if phase == "commit":
-        return CommitUnknownError(path=name)
+        return ServerError("unknown", path=name)
     return ConnectionCutError(path=name)
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from core.postgres.errors import (
     ConnectionCutError,
     Phase,
-    RoleError,
     ServerBusyError,
+    ServerError,
     ServerWaitEndedError,
     connecting,
     translated,
@@ -172,7 +172,7 @@ class Pool:
                 # prepared another statement by the same name.
                 connection.prepare_threshold = None
             if bypasses and opening.role:
-                raise RoleError("bypasses", path=self.server.name, role=role)
+                raise ServerError("bypasses", path=self.server.name, role=role)
             return
 
     def _go_on_waiting(self) -> None:

@@ -1,4 +1,4 @@
-"""Keeps two daily copies of a SQLite file beside it, and puts one back when the file is damaged.
+"""Daily copies of a SQLite file: two are kept beside it, and one is put back when it is damaged.
 
 A copy is written under a temporary name, synced, and checked before it gets its own name: a process
 that is killed leaves a whole copy or none. Nobody has to wait for it, since `VACUUM INTO` only
@@ -7,28 +7,40 @@ reads. https://sqlite.org/lang_vacuum.html#vacuuminto
 
 import glob
 import os
-import re
 import sqlite3
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from core.disk import is_there, prepared, rename, sync_directory
-from core.room.connections import JOURNALS, MODE, Check, size_of, status_of
+from core.program import shown
 
-KEPT = 2
+MODE = 0o600  # what was done on a machine is its user's
+JOURNALS = "-wal", "-shm", "-journal"  # SQLite opens them by name, and would follow a link
+BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
+
+_KEPT = 2
 _DUE = timedelta(days=1)
 _STAMP = "%Y%m%dT%H%M%SZ"
-_NAME = re.compile(r".*\.copy-(\d{8}T\d{6}Z)\Z", re.DOTALL)
 _ABANDONED_S = 3_600  # an unfinished copy of this age is one of a process that was killed
 _PIECE_BYTES = 1_000_000
-_OF_INDEX = "fts5"  # a search index is made anew from the texts
+_REASON_CHARS = 200
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+
+Check = Callable[[sqlite3.Connection], object]  # raises for a database that is not ours
+
+
+class Flaw(NamedTuple):
+    """What is wrong: pages are damaged, or the index alone. reason: what SQLite says of pages."""
+
+    of: Literal["pages", "index"]
+    reason: str = ""
 
 
 class PutBack(NamedTuple):
@@ -48,9 +60,9 @@ def copies_of(path: Path) -> list[Path]:
     return sorted(found, key=lambda it: (found[it] <= now, found[it]), reverse=True)
 
 
-def date_of(copy: Path) -> str:
-    """Return the moment of a copy as people read it."""
-    moment = _moment_of(copy)
+def date_of(copy: Path | None) -> str:
+    """Return the moment of a copy as people read it, "" without one."""
+    moment = _moment_of(copy) if copy else None
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
 
 
@@ -69,11 +81,11 @@ def is_due(path: Path) -> bool:
     if not is_there(path):
         return False
     newest = next(map(_moment_of, copies_of(path)), None)
-    age = datetime.now(UTC) - newest if newest else _DUE
-    if newest is None or age < timedelta():  # the clock was ahead
+    now = datetime.now(UTC)
+    if newest is None or newest > now:  # the clock was ahead
         return True
     changed_at = max(_changed_at(f"{path}{name}") for name in ("", "-wal"))
-    return age >= _DUE and changed_at >= newest.timestamp()
+    return now - newest >= _DUE and changed_at >= newest.timestamp()
 
 
 def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None:
@@ -82,13 +94,19 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     write: writes a copy into an empty file. Raises OSError, sqlite3.Error, and what `check` raises;
     the copies that are there then stay.
     """
-    _remove_abandoned(path)
+    for abandoned in _unfinished(path):
+        if time.time() - _changed_at(abandoned) > _ABANDONED_S:
+            abandoned.unlink(missing_ok=True)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
     unfinished = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
     try:
         write(unfinished)
-        _sync(unfinished)
+        descriptor = os.open(unfinished, os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
         flaw = flaw_of(unfinished, check)
         if flaw:
             raise sqlite3.DatabaseError(flaw)
@@ -103,7 +121,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
         with suppress(OSError):
             unfinished.unlink()
     sync_directory(path.parent)
-    for former in copies_of(path)[KEPT:]:
+    for former in copies_of(path)[_KEPT:]:
         former.unlink(missing_ok=True)
 
 
@@ -112,14 +130,14 @@ def remove_copies(path: Path) -> bool:
 
     Called once something was removed from the database for good.
     """
-    # The unfinished ones first: one that gets its name meanwhile is found among the others.
     is_clean = True
-    if not is_there(path.parent):
-        return is_clean
+    # The unfinished ones first: one that gets its name meanwhile is found among the others.
     for found in (_unfinished, _named):
         try:
             for copy in found(path):
                 copy.unlink(missing_ok=True)
+        except FileNotFoundError:  # the directory is gone
+            pass
         except OSError:
             is_clean = False
     return is_clean
@@ -135,34 +153,56 @@ def newest_whole(path: Path, check: Check) -> Path | None:
 
 def flaw_of(copy: Path, check: Check) -> str:
     """Return what is wrong with a copy, "" where all of it can be read. Nothing is changed."""
-    name = f"{copy.absolute().as_uri()}?mode=ro&immutable=1"
     try:
-        with closing(sqlite3.connect(name, uri=True)) as connection:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cell_size_check = ON")
-            check(connection)
-            of_pages = flaw_of_pages(connection.execute("PRAGMA integrity_check(3)").fetchall())
-            if of_pages:
-                return of_pages
-            ordinary = "type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-            tables = connection.execute(f"SELECT name FROM sqlite_master WHERE {ordinary}")
-            names = tables.fetchall()
-            if not names:
-                return "it is empty"
-            for (table,) in names:
-                quoted = str(table).replace('"', '""')
-                deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # is it text
+        with closing(connected(copy, "immutable=1", check)) as connection:
+            flaw = flaw_in(connection, "integrity_check")
+            return flaw.reason if flaw and flaw.of == "pages" else ""
     except (OSError, sqlite3.Error) as error:
-        return "a text is not UTF-8" if is_no_text(error) else str(error)
-    return ""
+        return reason_of(error)
 
 
-def flaw_of_pages(lines: Sequence[tuple[str]]) -> str:
-    """Return the first line that a check of SQLite says of pages, not of an index; "" for none."""
-    for (line,) in lines:
-        if line != "ok" and _OF_INDEX not in line.lower():
-            return line.partition("\n")[0]
-    return ""
+def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
+    """Open a database that may be damaged or a stranger's.
+
+    how: `mode=rw`, or `immutable=1` to make no journal. Raises sqlite3.Error, and what `check`
+    raises.
+    """
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=timeout_s,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cell_size_check = ON")  # else a damaged page may look empty
+        check(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
+    """Return what a check of SQLite finds, or a text that is none. Raises sqlite3.Error.
+
+    pragma: `quick_check` or `integrity_check`.
+    """
+    flaw = None
+    for (line,) in connection.execute(f"PRAGMA {pragma}(3)").fetchall():
+        if "fts5" in line.lower():  # a search index is made anew from the texts
+            flaw = Flaw("index")
+        elif line != "ok":
+            return Flaw("pages", line.partition("\n")[0])
+    tables = connection.execute(_TABLES).fetchall()
+    if not tables:
+        return Flaw("pages", "it is empty")
+    for (table,) in tables:
+        quoted = str(table).replace('"', '""')
+        deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # is it text
+    return flaw
 
 
 def is_no_text(error: BaseException) -> bool:
@@ -171,6 +211,18 @@ def is_no_text(error: BaseException) -> bool:
     The message of such an error holds the text.
     """
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
+
+
+def code_of(error: BaseException) -> int:
+    """Return the primary result code of SQLite; 0 for an error of something else."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def reason_of(error: Exception) -> str:
+    """Return what the system or SQLite says, of which a stranger may have written a part."""
+    if is_no_text(error):
+        return "a text is not UTF-8"
+    return shown(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
 
 
 def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
@@ -187,7 +239,14 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
         ready = stack.enter_context(_ready(copy, path)) if copy else None
         try:
             _keep_aside(path, aside)
-            held = stack.enter_context(closing(_held(path, timeout_s)))
+            name = f"{path.absolute().as_uri()}?mode=rw"
+            held = sqlite3.connect(name, uri=True, isolation_level=None, timeout=timeout_s)
+            stack.callback(held.close)
+            try:
+                held.execute("BEGIN IMMEDIATE")
+            except sqlite3.DatabaseError as error:  # nobody can write to what is no database
+                if code_of(error) in BUSY:
+                    raise
             _keep_aside(path, aside)  # a journal that was begun meanwhile
             sync_directory(path.parent)
             if os.name == "nt":  # where nothing that is open can be replaced
@@ -214,6 +273,20 @@ def kept_aside(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{glob.escape(path.name)}.damaged-*"))
 
 
+def size_of(path: str | Path) -> int:
+    """Return how many bytes a file has, 0 where there is none."""
+    status = status_of(path)
+    return status.st_size if status else 0
+
+
+def status_of(path: str | Path) -> os.stat_result | None:
+    """Return what the system says of a file or a link; None where there is none."""
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def _named(path: Path) -> list[Path]:
     """Return what has the name of a copy of a database; no link is one."""
     return _listed(path.parent, f"{path.name}.copy-", "")
@@ -233,29 +306,14 @@ def _listed(directory: Path, beginning: str, end: str) -> list[Path]:
 
 def _moment_of(copy: Path) -> datetime | None:
     """Return when a copy was begun; None for an unfinished one."""
-    named = _NAME.match(copy.name)
     with suppress(ValueError):
-        return datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC) if named else None
+        return datetime.strptime(copy.name.rpartition(".copy-")[2], _STAMP).replace(tzinfo=UTC)
     return None
 
 
 def _changed_at(path: str | Path) -> float:
     status = status_of(path)
     return status.st_mtime if status else 0.0
-
-
-def _remove_abandoned(path: Path) -> None:
-    for it in _unfinished(path):
-        if time.time() - _changed_at(it) > _ABANDONED_S:
-            it.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
@@ -271,24 +329,11 @@ def _ready(source: Path, target: Path) -> Iterator[Path]:
 def _keep_aside(path: Path, aside: Path) -> None:
     """Give a damaged file and its journals a second name, or copy them where that cannot be."""
     for name in ("", "-wal", "-journal"):
-        source, target = f"{path}{name}", f"{aside}{name}"
+        source, target = Path(f"{path}{name}"), Path(f"{aside}{name}")
         is_needed = not name or size_of(source)  # who only looks makes an empty journal
         if is_needed and not os.path.lexists(target):
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
-                with _ready(Path(source), Path(target)) as ready:
-                    rename(ready, Path(target))
-
-
-def _held(path: Path, timeout_s: float) -> sqlite3.Connection:
-    """Open a damaged file so that nobody writes to it what would be left behind."""
-    name = path.absolute().as_uri()
-    held = sqlite3.connect(f"{name}?mode=rw", uri=True, isolation_level=None, timeout=timeout_s)
-    try:
-        held.execute("BEGIN IMMEDIATE")
-    except sqlite3.DatabaseError as error:  # what is no database any more cannot be written to
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL):
-            held.close()
-            raise
-    return held
+                with _ready(source, target) as ready:
+                    rename(ready, target)

@@ -1,4 +1,4 @@
-"""Opens a SQLite file so that what it acknowledges is on disk, and no two writers undo each other.
+"""A SQLite file of a room: what it acknowledges is on disk, and no two writers undo each other.
 
 Every write is one transaction that begins as one (`BEGIN IMMEDIATE`): a transaction that only
 turns into a write later fails at once where another writes, whatever the time it may wait. The
@@ -7,37 +7,59 @@ each other. https://sqlite.org/wal.html, https://sqlite.org/lang_transaction.htm
 """
 
 import contextlib
+import os
 import re
 import shlex
 import sqlite3
+import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from core.disk import Identity, identity_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
-from core.program import NO_CANCELLATION, Cancellation, shown
+from core.program import NO_CANCELLATION, Cancellation
 from core.room import copies
-from core.room.connections import Connections, EmptiedError, Lent, LinkError
+from core.room.copies import (
+    BUSY,
+    JOURNALS,
+    MODE,
+    Flaw,
+    code_of,
+    connected,
+    reason_of,
+    size_of,
+    status_of,
+)
+
+SQLITE = b"SQLite format 3\0"  # with which each database begins
 
 _MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
 _ALTERED = re.compile(r"ALTER TABLE (\w+)")
 _SLICE_S = 0.02  # SQLite asks ever more rarely; begun anew, a wait ends soon after its reason
-_BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
 _DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
-_REASON_CHARS = 200
-_MOST_FLAWS = 3
+_NO_JOURNAL = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR
 _INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'"
+
+# Of a database of somebody else.
+_MOST_S = 60
+_MOST_VALUE_BYTES = 10_000_000
+_STEPS = 100_000  # between two looks at the clock
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"  # a view may never end
+
+# Whoever closes a file loses every lock that his process has on it, those of SQLite as well: while
+# a file is made and closed, nothing else of this process opens it.
+_OPENING = threading.Lock()
+_FORKED: list[object] = []  # a connection is for the process that opened it, even its closing
 
 Migrations = Sequence[Sequence[str]]  # for each version the statements that lead to it
 _Result = TypeVar("_Result")
 
 
 class DatabaseError(DiskError):
-    """A database cannot be used. Facts: path, and what the sentence of the key names."""
+    """A database cannot be used. The key says why. Facts: path, and what the sentence names."""
 
     table = "disk"
 
@@ -53,48 +75,6 @@ class DatabaseDamagedError(DatabaseError):
     def sentence(self) -> str:
         """Say which copy there is, or that there is none."""
         return say("disk.damaged" if self.facts.get("copy") else "disk.damaged_alone", **self.facts)
-
-
-class DatabaseNewerError(DatabaseError):
-    """A newer version of the program has written it. Facts: path, found, known."""
-
-    key = "newer"
-
-
-class DatabaseForeignError(DatabaseError):
-    """Another program's database has this name. Facts: path."""
-
-    key = "foreign"
-
-
-class DatabaseLinkError(DatabaseError):
-    """A symbolic link has this name, or that of a journal beside it. Facts: path, rm."""
-
-    key = "link"
-
-
-class DatabaseMovedError(DatabaseError):
-    """The file was removed or replaced while it was being written. Facts: path."""
-
-    key = "moved"
-
-
-class DatabaseReadError(DatabaseError):
-    """The file is there and cannot be read. Facts: path, reason."""
-
-    key = "read"
-
-
-class DatabaseWriteError(DatabaseError):
-    """The file cannot be written; it is unchanged. Facts: path, reason."""
-
-    key = "write"
-
-
-class DatabaseCopyError(DatabaseError):
-    """The daily copy could not be made. Facts: path, reason."""
-
-    key = "copy"
 
 
 class DatabaseBusyError(DatabaseError, TimeoutError):
@@ -116,62 +96,23 @@ class NotMendedError(DiskError):
     table = "upkeep"
 
 
-class Flaw(NamedTuple):
-    """What is wrong: pages are damaged, or the index alone. reason: what SQLite says of pages."""
+class _Lent(NamedTuple):
+    """A connection that one caller has until it comes back.
 
-    of: Literal["pages", "index"]
-    reason: str = ""
+    file: what tells the file from another one of its name. journal: the same of its journal, 0 for
+    none. is_fixed: it sees no later change.
+    """
 
-
-class _Schema:
-    """The tables that a database should have."""
-
-    def __init__(self, path: Path, migrations: Migrations, application_id: int) -> None:
-        self._path, self._migrations, self._application_id = path, migrations, application_id
-        self.known = len(migrations)
-        statements = [statement for version in migrations for statement in version]
-        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # no longer as made
-        made = (it for it in map(_MADE.match, statements) if it)
-        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
-
-    def version(self, connection: sqlite3.Connection) -> int:
-        """Return the version that is there, 0 in a file that is still empty."""
-        # Whose it is comes last: another process may make all three meanwhile, in one transaction.
-        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        [version] = connection.execute("PRAGMA user_version").fetchone()
-        [application_id] = connection.execute("PRAGMA application_id").fetchone()
-        if application_id == self._application_id:
-            if version > self.known:
-                raise DatabaseNewerError(path=str(self._path), found=version, known=self.known)
-            return int(version)
-        if application_id or version or tables:
-            raise DatabaseForeignError(path=str(self._path))
-        return 0
-
-    def check(self, connection: sqlite3.Connection) -> None:
-        """Raise DatabaseError for what is not ours: a view, a trigger or a column that somebody
-        else has thought of could run for ever. Tables of other names are nobody's business.
-        """
-        self.version(connection)
-        parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-        for kind, name, statement in connection.execute(parts):
-            ours = self._statements.get(name, statement)
-            if kind in ("view", "trigger") or ours != statement:
-                raise DatabaseForeignError(path=str(self._path))
-
-    def bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        """Do what is missing, inside the transaction of the write that needs it."""
-        version = self.version(connection)
-        for statements in self._migrations[version:]:
-            for statement in statements:
-                connection.execute(statement)
-        if version < self.known:
-            connection.execute(f"PRAGMA application_id = {self._application_id}")
-            connection.execute(f"PRAGMA user_version = {self.known}")
+    connection: sqlite3.Connection
+    file: tuple[int, int]
+    journal: int
+    is_fixed: bool = False
 
 
 class Database:
-    """One SQLite file. Safe to use from several threads; a connection is kept for the next call.
+    """One SQLite file. Safe to use from several threads, each with a connection of its own.
+
+    One connection is kept for the next call; who comes while it is lent opens another one.
 
     path: the file, which `writing` makes where it is missing. migrations: for each version of the
     schema, from 1 on, the statements that lead to it. application_id: a number of 32 bits in the
@@ -188,11 +129,15 @@ class Database:
         cancellation: Cancellation = NO_CANCELLATION,
     ) -> None:
         self.path = path
-        self._schema = _Schema(path, migrations, application_id)
-        self._timeout_s = timeout_s
+        self._migrations, self._application_id = migrations, application_id
+        statements = [statement for version in migrations for statement in version]
+        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # no longer as made
+        made = (it for it in map(_MADE.match, statements) if it)
+        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
+        self._timeout_s, self._slice_s = timeout_s, min(_SLICE_S, timeout_s)
         self._cancellation = cancellation
-        slice_s = min(_SLICE_S, timeout_s)
-        self._connections = Connections(path, slice_s=slice_s, check=self._schema.check)
+        self._kept: list[_Lent] = []
+        self._process = os.getpid()
         self._damage: tuple[Identity, str] | None = None
 
     @contextlib.contextmanager
@@ -207,44 +152,40 @@ class Database:
                 return
             connection = lent.connection
             version = self._patiently(lambda: self._begin_reading(connection))
-            if 0 < version < self._schema.known:
+            if 0 < version < len(self._migrations):
                 connection.execute("ROLLBACK")
                 with self.writing():
                     pass  # brings the schema up to date
                 version = self._patiently(lambda: self._begin_reading(connection))
-            try:
-                yield connection if version else None
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            yield connection if version else None
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction, which is on disk once this ends without error.
 
         wait_s: for other processes that write, None for as long as ever. An error inside undoes all
-        of it. Raises DatabaseError, of which DatabaseWaitEndedError says
-        that the wait for other processes was cut short. What was found to be damaged is not written
-        until it was changed.
+        of it. What was found to be damaged is not written until it was changed. Raises
+        DatabaseError, of which DatabaseWaitEndedError says that the wait was cut short.
         """
         self._check_damage()
         with self._lent(writes=True) as lent:
             if lent is None:
-                raise DatabaseMovedError(path=str(self.path))
+                raise DatabaseError("moved", path=str(self.path))
             connection = lent.connection
-            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"), wait_s)
-            try:
-                if self._cancellation.is_requested():  # while it waited for its turn
-                    raise DatabaseWaitEndedError(path=str(self.path))
-                self._schema.bring_up_to_date(connection)
-                yield connection
-                if not self._connections.is_there(lent):
-                    raise DatabaseMovedError(path=str(self.path))
-                self._patiently(lambda: connection.execute("COMMIT"))
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            self._patiently(lambda: self._begin_writing(connection), wait_s)
+            if self._cancellation.is_requested():  # while it waited for its turn
+                raise DatabaseWaitEndedError(path=str(self.path))
+            for statements in self._migrations[self._version(connection) :]:
+                for statement in statements:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {self._application_id}")
+                connection.execute(f"PRAGMA user_version = {len(self._migrations)}")
+            yield connection
+            if self._journal_of(lent) is None:
+                raise DatabaseError("moved", path=str(self.path))
+            self._patiently(lambda: connection.execute("COMMIT"))
 
     def purge(self) -> bool:
         """Write the file anew with only what it holds; False where that was not possible just now.
@@ -260,30 +201,28 @@ class Database:
                 for (index,) in connection.execute(_INDEXES).fetchall():
                     connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
             with self._lent(writes=True) as lent:
-                return (lent is None or self._is_vacuumed(lent.connection)) and is_without_copies
+                if lent is None:
+                    return is_without_copies
+                connection = lent.connection
+                self._patiently(lambda: connection.execute("VACUUM"))
+                connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
+                [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                connection.execute(f"PRAGMA busy_timeout = {1000 * self._slice_s:.0f}")
+                return not is_busy and is_without_copies
         except SentinelError:
             return False
 
-    def flaw(
-        self, tables: Sequence[str], is_index_whole: Callable[[sqlite3.Connection], bool]
-    ) -> Flaw | None:
+    def flaw(self, is_index_whole: Callable[[sqlite3.Connection], bool]) -> Flaw | None:
         """Return what is wrong with the file, None where nothing is. Nothing is changed.
 
-        tables: those whose texts are read, all of them. Raises DatabaseError for another reason why
-        it cannot be used.
+        Raises DatabaseError for another reason why it cannot be used.
         """
         try:
             with self.reading() as connection:
                 if connection is None:
                     return None
-                lines = connection.execute(f"PRAGMA quick_check({_MOST_FLAWS})").fetchall()
-                of_pages = copies.flaw_of_pages(lines)
-                if of_pages:
-                    return Flaw("pages", of_pages)
-                for table in tables:
-                    deque(connection.execute(f"SELECT * FROM {table}"), maxlen=0)  # is it text
-                is_whole = lines == [("ok",)] and is_index_whole(connection)
-                return None if is_whole else Flaw("index")
+                found = copies.flaw_in(connection, "quick_check")
+                return found or (None if is_index_whole(connection) else Flaw("index"))
         except DatabaseDamagedError as error:
             return Flaw("pages", str(error.facts["reason"]))
 
@@ -294,20 +233,19 @@ class Database:
         """
         try:
             if copies.is_due(self.path):
-                copies.keep_copy(self.path, self._write_copy, self._schema.check)
-        except DatabaseReadError as error:
-            raise DatabaseCopyError(**error.facts) from error
-        except SentinelError:
-            raise
+                copies.keep_copy(self.path, self._write_copy, self._check)
+        except DatabaseError as error:
+            if error.key != "read":
+                raise
+            raise DatabaseError("copy", **error.facts) from error
         except (OSError, sqlite3.Error) as error:
-            raise DatabaseCopyError(path=str(self.path), reason=_reason(error)) from error
+            raise DatabaseError("copy", path=str(self.path), reason=reason_of(error)) from error
 
     def whole_copy(self) -> str:
         """Return the moment of the copy that `put_back_copy` would take, "" without one."""
-        found = None
         with contextlib.suppress(OSError):  # `put_back_copy` says so
-            found = copies.newest_whole(self.path, self._schema.check)
-        return copies.date_of(found) if found else ""
+            return copies.date_of(copies.newest_whole(self.path, self._check))
+        return ""
 
     def put_back_copy(self) -> copies.PutBack:
         """Put the newest whole copy in the place of a damaged file, which is kept beside it.
@@ -316,95 +254,163 @@ class Database:
         """
         self.close()
         try:
-            done = copies.put_back(self.path, self._schema.check, timeout_s=self._timeout_s)
+            done = copies.put_back(self.path, self._check, timeout_s=self._timeout_s)
         except sqlite3.Error as error:
             raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
         with self.writing():
             return done
-
-    def close(self) -> None:
-        """Close the connection that is kept."""
-        self._connections.close()
-
-    @contextlib.contextmanager
-    def _lent(self, *, writes: bool) -> Iterator[Lent | None]:
-        """Lend a connection; None where there is no file."""
-        with self._translated(sqlite3.Error, OSError, writes=writes):
-            if writes:
-                self._connections.make()
-            lent = self._patiently(lambda: self._connections.take(writes=writes))
-        if lent is None:
-            yield None
-            return
-        with self._translated(sqlite3.Error, writes=writes):
-            try:
-                yield lent
-            except sqlite3.Error:
-                lent.connection.close()
-                raise
-            except BaseException:
-                self._connections.give_back(lent)
-                raise
-        self._connections.give_back(lent)
-
-    @contextlib.contextmanager
-    def _translated(self, *kinds: type[Exception], writes: bool) -> Iterator[None]:
-        """Turn what SQLite and the system raise into our errors."""
-        name = str(self.path)
-        try:
-            yield
-        except SentinelError:  # some are OSErrors
-            raise
-        except LinkError as error:
-            link = str(error)
-            raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
-        except EmptiedError as error:
-            raise self.damage(str(error)) from error
-        except kinds as error:
-            if _is_busy(error):
-                raise DatabaseBusyError(path=name, waited_s=round(self._timeout_s)) from error
-            if _code(error) in _DAMAGED or copies.is_no_text(error):
-                raise self._noted(error) from error
-            failure = DatabaseWriteError if writes else DatabaseReadError
-            raise failure(path=name, reason=_reason(error)) from error
 
     def damage(self, reason: str) -> DatabaseDamagedError:
         """Return the error for a file of which something cannot be read."""
         copy = copies.newest_date(self.path)
         return DatabaseDamagedError(path=str(self.path), reason=reason, copy=copy)
 
-    def _noted(self, error: Exception) -> DatabaseDamagedError:
-        """Return the error, and remember damage that only another file mends."""
-        reason, is_of_pages = _reason(error), _code(error) in _DAMAGED
-        if is_of_pages and getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
-            with contextlib.suppress(OSError):
-                self._damage = identity_of(self.path), reason
-        return self.damage(reason)
+    def close(self) -> None:
+        """Close the connection that is kept."""
+        kept = self._take_kept()
+        if kept:
+            kept.connection.close()
 
-    def _check_damage(self) -> None:
-        """Raise DatabaseDamagedError where a page was found to be damaged and nothing changed."""
-        if self._damage is None:
+    # the tables that a database should have
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        """Return the version of the schema that is there, 0 in a file that is still empty."""
+        # Whose it is comes last: another process may make all three meanwhile, in one transaction.
+        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        [application_id] = connection.execute("PRAGMA application_id").fetchone()
+        known = len(self._migrations)
+        if application_id == self._application_id:
+            if version > known:
+                raise DatabaseError("newer", path=str(self.path), found=version, known=known)
+            return int(version)
+        if application_id or version or tables:
+            raise DatabaseError("foreign", path=str(self.path))
+        return 0
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Raise DatabaseError for what is not ours: a view, a trigger or a column that somebody
+        else has thought of could run for ever. Tables of other names are nobody's business.
+        """
+        self._version(connection)
+        parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        for kind, name, statement in connection.execute(parts):
+            ours = self._statements.get(name, statement)
+            if kind in ("view", "trigger") or ours != statement:
+                raise DatabaseError("foreign", path=str(self.path))
+
+    def _begin_writing(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+
+    def _begin_reading(self, connection: sqlite3.Connection) -> int:
+        """Return the version of the schema in the state that is read from now on."""
+        connection.execute("BEGIN")
+        try:
+            return self._version(connection)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+    # connections
+
+    @contextlib.contextmanager
+    def _lent(self, *, writes: bool) -> Iterator[_Lent | None]:
+        """Lend a connection, which an error inside closes; None where there is no file."""
+        try:
+            if writes and not self._found():
+                with _OPENING, contextlib.suppress(FileExistsError):
+                    os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
+            lent = self._patiently(lambda: self._take(writes=writes))
+        except SentinelError:  # some are OSErrors
+            raise
+        except (OSError, sqlite3.Error) as error:
+            raise self._error(error, writes=writes) from error
+        if lent is None:
+            yield None
             return
-        identity, reason = self._damage
-        is_same = False
-        with contextlib.suppress(OSError):
-            is_same = identity_of(self.path) == identity
-        if is_same:
-            raise self.damage(reason)
+        try:
+            yield lent
+        except BaseException as error:
+            lent.connection.close()
+            if isinstance(error, sqlite3.Error):
+                raise self._error(error, writes=writes) from error
+            raise
+        journal = self._journal_of(lent)
+        if journal and not lent.is_fixed and not self._kept:
+            self._kept.append(lent._replace(journal=journal))
+        else:  # without a journal, it may be a lost one's
+            lent.connection.close()
 
-    def _is_vacuumed(self, connection: sqlite3.Connection) -> bool:
-        """Write the file anew and empty its journal; False where another process reads it."""
-        self._patiently(lambda: connection.execute("VACUUM"))
-        [slice_ms] = connection.execute("PRAGMA busy_timeout").fetchone()
-        connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
-        [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        connection.execute(f"PRAGMA busy_timeout = {slice_ms}")
-        return not is_busy
+    def _take(self, *, writes: bool) -> _Lent | None:
+        """Return a connection to the file that has the name now; None where there is none."""
+        found, kept = self._found(), self._take_kept()
+        if kept and found == (kept.file, kept.journal):
+            return kept
+        if kept:
+            with contextlib.suppress(sqlite3.Error):
+                # Somebody removed the journal: only this connection still sees what was saved
+                # into it, and puts it into the database.
+                if found == (kept.file, 0):
+                    kept.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            kept.connection.close()
+        if not found:
+            return None
+        with _OPENING:
+            for suffix in JOURNALS:
+                self._check_link(f"{self.path}{suffix}")
+            journal_bytes = size_of(f"{self.path}-wal")
+            if journal_bytes and not os.path.getsize(self.path):
+                raise self.damage("the file is empty, its journal is not")
+            try:
+                return _Lent(self._opened("mode=rw"), *found)
+            except sqlite3.OperationalError as error:
+                # Somebody may be writing, or what was written stands in a journal only.
+                needs_journal = writes or journal_bytes or os.path.exists(f"{self.path}-shm")
+                if needs_journal or code_of(error) not in _NO_JOURNAL:
+                    raise
+            return _Lent(self._opened("immutable=1"), *found, is_fixed=True)
+
+    def _take_kept(self) -> _Lent | None:
+        """Return the connection that is kept, which then is the caller's."""
+        if self._process != os.getpid():
+            _FORKED.append(self._kept)
+            self._kept, self._process = [], os.getpid()
+        with contextlib.suppress(IndexError):  # another thread may be faster
+            return self._kept.pop()
+        return None
+
+    def _found(self) -> tuple[tuple[int, int], int] | None:
+        """Return what tells this file from another of its name, and its journal; None for none."""
+        status = status_of(self.path)
+        if status is None:
+            return None
+        self._check_link(self.path)
+        journal = status_of(f"{self.path}-wal")
+        return (status.st_dev, status.st_ino), journal.st_ino if journal else 0
+
+    def _journal_of(self, lent: _Lent) -> int | None:
+        """Return the journal of a connection, 0 for none; None where its file lost its name."""
+        with contextlib.suppress(OSError):
+            found = self._found()
+            if found and found[0] == lent.file:
+                return found[1]
+        return None
+
+    def _check_link(self, path: Path | str) -> None:
+        """Raise DatabaseError for a link, which SQLite would follow."""
+        if os.path.islink(path):
+            raise DatabaseError("link", path=str(path), rm=shlex.join(["rm", str(path)]))
+
+    def _opened(self, how: str) -> sqlite3.Connection:
+        return connected(self.path, how, self._check, timeout_s=self._slice_s)
 
     def _write_copy(self, empty: Path) -> None:
         with self._lent(writes=False) as lent:
             if lent:
                 lent.connection.execute("VACUUM INTO ?", (str(empty),))
+
+    # errors
 
     def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
         """Return what an action does as soon as no other process prevents it."""
@@ -413,33 +419,64 @@ class Database:
             try:
                 return action()
             except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() >= deadline:
+                if code_of(error) not in BUSY or time.monotonic() >= deadline:
                     raise
                 if self._cancellation.ends_wait():
                     raise DatabaseWaitEndedError(path=str(self.path)) from error
 
-    def _begin_reading(self, connection: sqlite3.Connection) -> int:
-        """Return the version of the schema in the state that is read from now on."""
-        connection.execute("BEGIN")
-        try:
-            return self._schema.version(connection)
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
+    def _error(self, error: Exception, *, writes: bool) -> DatabaseError:
+        """Return the error of ours that one of SQLite or the system stands for.
+
+        Damage that only another file mends is remembered.
+        """
+        path, reason = str(self.path), reason_of(error)
+        if code_of(error) in BUSY:
+            return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
+        if code_of(error) in _DAMAGED:
+            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+                with contextlib.suppress(OSError):
+                    self._damage = identity_of(self.path), reason
+            return self.damage(reason)
+        if copies.is_no_text(error):
+            return self.damage(reason)
+        return DatabaseError("write" if writes else "read", path=path, reason=reason)
+
+    def _check_damage(self) -> None:
+        """Raise DatabaseDamagedError where a page was found to be damaged and nothing changed."""
+        if self._damage is None:
+            return
+        identity, reason = self._damage
+        now: Identity = None
+        with contextlib.suppress(OSError):
+            now = identity_of(self.path)
+        if now == identity:
+            raise self.damage(reason)
 
 
-def _is_busy(error: BaseException) -> bool:
-    return _code(error) in _BUSY
+# a database of somebody else
 
 
-def _code(error: BaseException) -> int:
-    """Return the primary result code of SQLite; 0 for an error of something else."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+def open_foreign(path: Path) -> sqlite3.Connection:
+    """Open a database to read it for a minute at most. Raises sqlite3.Error, OSError."""
+    is_settled = not size_of(f"{path}-wal")
+    name = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_settled else ''}"
+    connection = sqlite3.connect(name, uri=True, isolation_level=None)
+    deadline = time.monotonic() + _MOST_S
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
 
 
-def _reason(error: Exception) -> str:
-    """Return what the system or SQLite says, of which a stranger may have written a part."""
-    text = getattr(error, "strerror", None) or str(error)
-    if copies.is_no_text(error):  # the message holds the text
-        return "a text is not UTF-8"
-    return shown(text)[:_REASON_CHARS]
+def tables_of(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of the tables. Raises sqlite3.Error."""
+    return {name for (name,) in connection.execute(_TABLES)}
+
+
+def rows_of(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table by the names of its columns. Raises sqlite3.Error."""
+    cursor = connection.execute(f"SELECT * FROM {table}")
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 
 from core.config import Settings
-from core.postgres.errors import CommitUnknownError
+from core.postgres.errors import ServerError
 from core.room.database import DatabaseError
 from rooms.fragments.config import Config
 from rooms.fragments.postgres.adapter import PostgresEngine
@@ -53,11 +53,12 @@ def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
         given, begun = draft(f"{agent} {number}"), time.monotonic()
         try:
             kept.append(remember(own, given).fragment.content)
-        except CommitUnknownError:
-            unknown.append(given.content)
         except DatabaseError as error:
-            refused.append(str(error))
-            ended.wait(0.02)
+            if isinstance(error, ServerError) and error.key == "unknown":
+                unknown.append(given.content)
+            else:
+                refused.append(str(error))
+                ended.wait(0.02)
         longest_s = max(longest_s, time.monotonic() - begun)
     return Outcome(kept, unknown, refused, longest_s)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.disk import reason_of
 from core.lessons.record import DECODER
-from core.room.documents import SQLITE, open_foreign, rows_of, tables_of
+from core.room.database import SQLITE, open_foreign, rows_of, tables_of
 from core.text.plain import shown_path
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.foreign import (

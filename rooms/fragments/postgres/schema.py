@@ -4,15 +4,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.postgres.errors import (
-    NoRightError,
-    RoleError,
-    SchemaForeignError,
-    SchemaMissingError,
-    SchemaNewerError,
-    ServerError,
-    connecting,
-)
+from core.postgres.errors import ServerError, connecting
 from core.postgres.lending import parameters
 from core.postgres.opening import UPKEEP_ROLE
 from core.postgres.pool import Pool
@@ -129,7 +121,7 @@ class Schema:
         return self.look()
 
     def look(self) -> Found:
-        """Return what is there. Raises DatabaseError, SchemaNewerError among them."""
+        """Return what is there. Raises DatabaseError."""
         with self._pool.as_login(changes=False) as connection:
             return self._looked(connection)
 
@@ -156,7 +148,7 @@ class Schema:
             finally:
                 connection.close()
         if skipped:
-            raise RoleError("no_roles", path=self._pool.server.name)
+            raise ServerError("no_roles", path=self._pool.server.name)
 
     def _use(self, found: Found) -> None:
         self._pool.path = found.path
@@ -170,7 +162,7 @@ class Schema:
                     lock(connection)
                     found = self._looked(connection)
                     if found.is_foreign:
-                        raise SchemaForeignError(path=self._pool.server.name)
+                        raise ServerError("schema_foreign", path=self._pool.server.name)
                     if not found.is_current or (with_vectors and found.has_waiting_vectors):
                         self._make(connection, found)
                         found = self._looked(connection)
@@ -178,7 +170,7 @@ class Schema:
             except ServerError as error:
                 if not (left and error.facts.get("state") == "XX000"):
                     raise
-        raise SchemaMissingError(path=self._pool.server.name)
+        raise ServerError("schema_missing", path=self._pool.server.name)
 
     def _make(self, connection: "Connection[Any]", found: Found) -> None:
         from psycopg.errors import InsufficientPrivilege
@@ -190,7 +182,7 @@ class Schema:
             make(connection, found)
         except InsufficientPrivilege as error:
             reason = (error.diag.message_primary or "").strip()
-            raise NoRightError(path=path, reason=reason) from error
+            raise ServerError("no_right", path=path, reason=reason) from error
 
     def _looked(self, connection: "Connection[Any]") -> Found:
         from psycopg.errors import InsufficientPrivilege
@@ -200,11 +192,11 @@ class Schema:
             found = look(connection)
         except InsufficientPrivilege as error:
             user = _quoted(connection.info.user)
-            raise RoleError("not_member", path=path, user=user) from error
+            raise ServerError("not_member", path=path, user=user) from error
         if found.version > tables.KNOWN:
-            raise SchemaNewerError(path=path, found=found.version, known=tables.KNOWN)
+            raise ServerError("schema_newer", path=path, found=found.version, known=tables.KNOWN)
         if found.version and len(found.roles) < len(security.ROLES):
-            raise RoleError("no_roles", path=path)
+            raise ServerError("no_roles", path=path)
         return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from core.disk import held, make_directory, reason_of
 from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
-from core.room.database import Database, DatabaseWriteError
+from core.room.database import Database, DatabaseError
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.reading import SqliteReading
@@ -84,7 +84,7 @@ class SqliteEngine:
         try:
             make_directory(self.path.parent)
         except OSError as error:
-            raise DatabaseWriteError(path=self.name, reason=reason_of(error)) from error
+            raise DatabaseError("write", path=self.name, reason=reason_of(error)) from error
         with self.database.writing(wait_s=wait_s) as connection:
             index.keep_current(connection)
             yield SqliteWriting(connection, self._vectors, self._file())

@@ -29,10 +29,6 @@ from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.upkeep.server_health import ServerHealth, look_at
 
 OTHERS = 0o077  # of a mode: what is not for the user alone
-_TABLES = (
-    *("fragments", "fragment_links", "fragment_versions", "fragment_vectors"),
-    *("tool_feedback", "task_feedback", "activities", "suspicions", "state"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +144,7 @@ def _about_redis(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
     facts = {"path": engine.name}
     try:
-        flaw = engine.database.flaw(_TABLES, _has_whole_index)
+        flaw = engine.database.flaw(_has_whole_index)
     except SentinelError as error:
         yield _unusable("fragments_unusable", error)
         return

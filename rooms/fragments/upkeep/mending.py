@@ -60,7 +60,7 @@ def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mappi
         case "fragments_damaged":
             engine.close()
             done = engine.database.put_back_copy()
-            return {"aside": str(done.aside), "copy": date_of(done.copy) if done.copy else ""}
+            return {"aside": str(done.aside), "copy": date_of(done.copy)}
         case "fragments_index":
             with engine.database.writing() as connection:
                 index.make_anew(connection)

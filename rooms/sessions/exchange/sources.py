@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.room.documents import SQLITE, open_foreign, rows_of, tables_of
+from core.room.database import SQLITE, open_foreign, rows_of, tables_of
 from core.text.plain import shown_path
 from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.document import MARK

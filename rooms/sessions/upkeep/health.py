@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.config import Settings
-from core.errors import SentinelError
+from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding
 from core.messages import Facts
 from core.room.database import Database, DatabaseDamagedError
+from core.room.documents import CONFIG_NAME
 from core.room.full_text import is_sound
-from core.room.json_values import CONFIG_NAME
 from rooms.sessions.config import FOLDER, config_path, unknown_keys
-from rooms.sessions.errors import SessionsError
 from rooms.sessions.projection import NAME
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, projects_in
@@ -53,7 +52,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> H
     """Look at everything that belongs to the sessions of a project, and to the hints of all."""
     try:
         store = open_sessions(root, settings)
-    except SessionsError as error:
+    except RefusedError as error:
         return Health(path=config_path(root), findings=[_unusable("sessions_config", error)])
     findings = [*_about_settings(root)]
     with archive(store, store.path) as database:  # with connections of its own
@@ -83,7 +82,7 @@ def check(database: Database) -> list[Finding]:
     """Return what is wrong with a file as a database: its pages, and its full-text index."""
     facts = {"path": str(database.path)}
     try:
-        flaw = database.flaw(("contexts", "actions", "waiting_actions"), _has_whole_index)
+        flaw = database.flaw(_has_whole_index)
     except SentinelError as error:
         return [_unusable("sessions_unusable", error)]
     if flaw is None:

@@ -87,7 +87,7 @@ def _put_back(
             with closing(hints):
                 remove(hints, store.root)
             refresh(store, environment)
-    return {"aside": str(done.aside), "copy": date_of(done.copy) if done.copy else ""}
+    return {"aside": str(done.aside), "copy": date_of(done.copy)}
 
 
 def rebuild_index(database: Database) -> None:

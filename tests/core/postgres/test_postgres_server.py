@@ -10,12 +10,10 @@ from psycopg.pq import DiagnosticField
 from core.errors import placeless
 from core.messages import Language
 from core.postgres.errors import (
-    CommitUnknownError,
     ConnectionCutError,
     Phase,
     ServerError,
     ServerSettingError,
-    ServerUnreachableError,
     failed_connection,
     told,
 )
@@ -174,7 +172,7 @@ def test_a_full_disk_is_said_to_be_one(phase: Phase) -> None:
 
 
 def test_a_server_that_ends_itself_at_the_commit_may_have_stored_the_change() -> None:
-    assert isinstance(said(failed(b"PANIC"), "commit"), CommitUnknownError)
+    assert said(failed(b"PANIC"), "commit").key == "unknown"
     assert said(failed(b"PANIC"), "body").key == "disk_full"
 
 
@@ -184,7 +182,7 @@ def test_a_limit_that_ends_the_connection_is_told_as_its_end() -> None:
 
 def test_a_server_that_still_recovers_does_not_answer_yet() -> None:
     error = failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
-    assert isinstance(error, ServerUnreachableError)
+    assert error.key == "unreachable"
     assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)
 
 

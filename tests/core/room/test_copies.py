@@ -21,11 +21,11 @@ from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, rem
 from core.room.database import (
     Database,
     DatabaseBusyError,
-    DatabaseCopyError,
     DatabaseDamagedError,
+    DatabaseError,
 )
 from tests.support.faults import CODES, Child, Faults, killed_after, killed_before, refused, tree
-from tests.support.sentences import in_language
+from tests.support.sentences import in_language, raised
 
 ONE = (("CREATE TABLE notes (text TEXT)", "CREATE INDEX idx_notes ON notes(text)"),)
 OURS, PAGE = 7, 4096
@@ -168,7 +168,8 @@ def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_on
                 with Faults(path.parent, at, spoil) as faults:  # type: ignore[arg-type]
                     try:
                         Database(path, ONE, application_id=OURS, timeout_s=1).keep_copy()
-                    except DatabaseCopyError as error:
+                    except DatabaseError as error:
+                        assert error.key == "copy"
                         return f"{len(faults.calls)} {error}"
                 return f"{len(faults.calls)} "
 
@@ -241,7 +242,7 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: Opene
     def work(_: object) -> str:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
-        with pytest.raises(DatabaseCopyError) as caught:
+        with raised(DatabaseError, "copy") as caught:
             Database(path, ONE, application_id=OURS, timeout_s=1).keep_copy()
         return str(caught.value)
 

@@ -15,7 +15,7 @@ import pytest
 import server
 from core.messages import say
 from core.room.copies import copies_of
-from core.room.database import DatabaseCopyError
+from core.room.database import DatabaseError
 from rooms.sessions import tools
 from rooms.sessions.answers.recommended import MOST_FAILURES
 from rooms.sessions.answers.warnings import FAILURE_CHARS
@@ -54,7 +54,7 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
         begun.set()
         assert goes_on.wait(60)
         keep_copies(store)
-        raise DatabaseCopyError(path="there", reason="no room")
+        raise DatabaseError("copy", path="there", reason="no room")
 
     monkeypatch.setattr("rooms.sessions.upkeep.copying.keep_copies", keep)
     for _ in range(2):  # the second finds a thread that is at it

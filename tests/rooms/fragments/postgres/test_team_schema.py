@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from core.postgres.errors import NoRightError, RoleError, SchemaForeignError, SchemaNewerError
+from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, hash_of
@@ -23,6 +23,7 @@ from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
+from tests.support.sentences import raised
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
@@ -79,9 +80,9 @@ def test_the_tables_of_a_newer_program_are_refused(empty: Pool) -> None:
     Schema(empty).prepare()
     with empty.transaction() as connection:
         connection.execute("INSERT INTO schema_version VALUES (99)")
-    with pytest.raises(SchemaNewerError, match="99"):
+    with raised(ServerError, "schema_newer", match="99"):
         Schema(empty).is_ready()
-    with pytest.raises(SchemaNewerError):
+    with raised(ServerError, "schema_newer"):
         Schema(empty).prepare()
 
 
@@ -104,7 +105,7 @@ def test_a_user_without_rights_works_after_the_administrators_statements() -> No
         plain = Pool(a_server(running.dsn(database, user="plain_one")))
         made = Schema(plain)
         assert not made.is_ready()
-        with pytest.raises(NoRightError, match="--sql"):
+        with raised(ServerError, "no_right", match="--sql"):
             made.prepare()
         script = schema.script(made.look())
         import psycopg
@@ -143,7 +144,7 @@ def test_another_programs_tables_are_refused_with_the_way_out_and_stay_as_they_a
 ) -> None:
     before = contents(anothers)
     for call in (Schema(anothers).is_ready, Schema(anothers).prepare, Schema(anothers).complete):
-        with pytest.raises(SchemaForeignError, match="import former"):
+        with raised(ServerError, "schema_foreign", match="import former"):
             call()
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", anothers.server.dsn)
     for words in (("--yes",), ("--sql",), ("--dry-run",)):
@@ -174,7 +175,7 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
             )
         dsn = dsn.replace("//owner@", "//former_reader@")
     [command] = re.findall(r"^psql ADDRESS .*$", OPERATORS.read_text("utf-8"), re.MULTILINE)
-    with pytest.raises(SchemaForeignError) as caught:
+    with raised(ServerError, "schema_foreign") as caught:
         Schema(anothers).is_ready()
     assert command in str(caught.value)
     psql = shlex.quote(str(team_server.postgres.binaries / "psql"))
@@ -408,7 +409,7 @@ def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
     administrator = Pool(a_server(running.dsn(managed.database)))
     Schema(administrator).prepare()
     administrator.close()
-    with pytest.raises(RoleError, match="GRANT sentinel_room") as caught:
+    with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
         Schema(managed.pool).look()
     managed.run(str(caught.value).rpartition(": ")[2])
     assert Schema(managed.pool).look().is_current
@@ -421,7 +422,7 @@ def test_an_extension_that_the_roles_do_not_reach_is_a_right_that_is_missing(
                 "GRANT USAGE ON SCHEMA extensions TO {user}; ALTER DATABASE {database} OWNER TO"
                 " {user}; GRANT sentinel_room, sentinel_upkeep TO {user};")  # fmt: skip
     made = Schema(managed.pool)
-    with pytest.raises(NoRightError, match="schema extensions"):
+    with raised(ServerError, "no_right", match="schema extensions"):
         made.prepare()
     managed.run(";".join(schema.script(made.look())))
     assert made.is_ready() and made.has_vectors
