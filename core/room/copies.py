@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from core.disk import is_there, prepared, rename, sync_directory
+from core.disk import is_there, prepared, rename, status_of, sync_directory
 from core.program import shown
 
 MODE = 0o600  # what was done on a machine is its user's
@@ -277,14 +277,6 @@ def size_of(path: str | Path) -> int:
     """Return how many bytes a file has, 0 where there is none."""
     status = status_of(path)
     return status.st_size if status else 0
-
-
-def status_of(path: str | Path) -> os.stat_result | None:
-    """Return what the system says of a file or a link; None where there is none."""
-    try:
-        return os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
 
 
 def _named(path: Path) -> list[Path]:

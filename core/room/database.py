@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.disk import Identity, identity_of
+from core.disk import Identity, identity_of, status_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
@@ -31,7 +31,6 @@ from core.room.copies import (
     connected,
     reason_of,
     size_of,
-    status_of,
 )
 
 SQLITE = b"SQLite format 3\0"  # with which each database begins

@@ -1,43 +1,31 @@
-"""Documents that leave a room and databases that come into it: where an export may be written, the
-page of HTML that it may be, and how a database of somebody else is read.
+"""What leaves a room and comes into it: documents beside a project, JSON, and a `config.json`.
 
-A page has no script and loads nothing, and its policy allows only its own style. Texts stay texts
-in it, and hidden characters are spelled out. A database of somebody else is not trusted, and stays
-as it is.
+A value of `config.json` that cannot be used is refused by its key: with a default in its place,
+the program would do what somebody has ruled out.
 """
 
-import base64
+import json
 import os
 import re
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from hashlib import sha256
-from html import escape
-from importlib.resources import files
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk import prepared, reason_of, rename, sync_directory
-from core.errors import SentinelError
-from core.messages import language
-from core.text.plain import LINE_ENDS, one_line, printable
+from core.disk import open_regular, prepared, reason_of, rename, sync_directory
+from core.errors import RefusedError, SentinelError
+from core.guard.characters import HIDDEN_CLASS
+from core.messages import say
+
+CONFIG_NAME = "config.json"
+MOST_CONFIG_BYTES = 100_000
 
 # What clients read as instructions: a document with texts of a memory is none.
 _RULES = frozenset(
     "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
 )
 _ASCII_SPACE = ". "  # which Windows drops at the end of a name
-_HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
-END = "</main>\n</body>\n</html>\n"
-SQLITE = b"SQLite format 3\0"  # with which each database begins
-
-_MOST_S = 60
-_MOST_VALUE_BYTES = 10_000_000
-_STEPS = 100_000  # of the database between two looks at the clock
-_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"  # a view may never end
+_UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
 
 class Target:
@@ -121,89 +109,112 @@ class Target:
             raise self._refused("output_exists")
 
 
-# a page of HTML
+# config.json
 
 
-@cache
-def _style() -> str:
-    return files("core.room").joinpath("page.css").read_text(encoding="utf-8")
+class Expected(NamedTuple):
+    """What a key of `config.json` may hold: the key of the sentence that says so, and a check."""
+
+    sentence: str
+    fits: Callable[[Any], bool]
 
 
-def begins_with(mark: str) -> str:
-    """Return with what a page begins, by which a later export knows it. mark: of the room."""
-    return f"<!doctype html>\n<!-- {mark}:"
+Keys = Mapping[str, tuple[str, Expected]]  # by `group.key`: the name of the value, what it may be
 
 
-def head_of(mark: str, title: str, intro: str) -> str:
-    """Return the page up to its content. title, intro: unescaped, in this language."""
-    title, style = escape(one_line(title)), _style()
-    allowed = f"sha256-{base64.b64encode(sha256(style.encode('utf-8')).digest()).decode('ascii')}"
-    policy = f"default-src 'none'; style-src '{allowed}'; base-uri 'none'; form-action 'none'"
-    lines = [
-        f"{begins_with(mark)} the next export may replace this file -->",
-        f'<html lang="{language()}">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="referrer" content="no-referrer">',
-        f"<title>{title}</title>",
-        f"<style>{style}</style>",
-        "</head>",
-        "<body>",
-        f"<header><h1>{title}</h1>",
-        f"<p>{escape(intro)}</p></header>",
-        "<main>",
-    ]
-    return "\n".join([*lines, ""])
+class ConfigError(RefusedError):
+    """A `config.json` cannot be used. Facts: path, and of a value its name and what is expected.
+
+    expected: the key of a sentence, which is said in the reader's language.
+    """
+
+    table = "room"
+
+    def sentence(self) -> str:
+        """Say what the key must hold."""
+        facts = dict(self.facts)
+        if "expected" in facts:
+            facts["expected"] = say(str(facts["expected"]))
+        return say(f"{self.table}.{self.key}", **facts)
 
 
-def text_element(tag: str, text: str) -> str:
-    """Return an element with a text of somebody, all of its lines."""
-    return f'<{tag} class="text" {spoken(text)}>{block(text)}</{tag}>'
+def wrong_value(path: Path, name: str, expected: str) -> ConfigError:
+    """Return the error for a key that holds what it may not. expected: the key of a sentence."""
+    return ConfigError("bad_config", path=str(path), name=name, expected=expected)
 
 
-def line(text: str) -> str:
-    """Return a text as one line."""
-    return escape(one_line(text))
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object that a `config.json` holds; {} without one. Raises ConfigError."""
+    value = None
+    try:
+        with open_regular(path) as file:
+            data = file.read(MOST_CONFIG_BYTES + 1)
+        if len(data) <= MOST_CONFIG_BYTES:
+            value = json.loads(data.decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        if not os.path.islink(path):
+            return {}
+    except (OSError, ValueError, RecursionError):
+        pass
+    if not isinstance(value, dict):
+        raise ConfigError("config_json", path=str(path))
+    return value
 
 
-def block(text: str) -> str:
-    """Return a text with its line ends, a lone carriage return among them."""
-    return escape("\n".join(map(printable, LINE_ENDS.split(text.strip("\r\n")))))
+def values_in(path: Path, keys: Keys) -> dict[str, Any]:
+    """Return the values that a `config.json` has, by their names. Raises ConfigError."""
+    config, values = read_object(path), dict[str, Any]()
+    for name, (field, expected) in keys.items():
+        part: Any = config
+        *above, last = name.split(".")
+        for depth, key in enumerate(above, 1):
+            part = part.get(key, {})
+            if not isinstance(part, dict):
+                raise wrong_value(path, ".".join(above[:depth]), "room.expects_object")
+        if last not in part:
+            continue
+        value = part[last]
+        if not expected.fits(value):
+            raise wrong_value(path, name, expected.sentence)
+        values[field] = tuple(value) if isinstance(value, list) else value
+    return values
 
 
-def spoken(text: str) -> str:
-    """Return the attributes for direction and language of an element with this text."""
-    own = "ko" if _HANGUL.search(text) else "en"
-    return 'dir="auto"' if own == language() else f'dir="auto" lang="{own}"'
+def unknown_in(part: Any, keys: Keys, above: str = "") -> Iterator[str]:
+    """Yield the keys that the program does not know, such as misspelt ones."""
+    for key, value in part.items() if isinstance(part, dict) else ():
+        name = f"{above}{key}"
+        if any(known.startswith(f"{name}.") for known in keys):
+            yield from unknown_in(value, keys, f"{name}.")
+        elif name not in keys:
+            yield name
 
 
-# a database of somebody else
+# JSON of somebody else
 
 
-def open_foreign(path: Path) -> sqlite3.Connection:
-    """Open a database to read it for a minute at most. Raises sqlite3.Error, OSError."""
-    wal = Path(f"{path}-wal")
-    is_settled = not wal.exists() or not wal.stat().st_size
-    name = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_settled else ''}"
-    connection = sqlite3.connect(name, uri=True, isolation_level=None)
-    deadline = time.monotonic() + _MOST_S
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    return connection
+def texts_in(value: object) -> tuple[str, ...]:
+    """Return the texts of a list that came from outside, () where it is none."""
+    return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()
 
 
-def tables_of(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of the tables. Raises sqlite3.Error."""
-    return {name for (name,) in connection.execute(_TABLES)}
+def objects_at(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a list that came from outside, [] where there is none."""
+    listed = data.get(key)
+    return [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
 
 
-def rows_of(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table by the names of its columns. Raises sqlite3.Error."""
-    cursor = connection.execute(f"SELECT * FROM {table}")
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
+def text_at(data: Mapping[str, Any], key: str) -> str:
+    """Return a text that came from outside, "" where there is none."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def as_json(value: object) -> str:
+    r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] > "\x9f" else f"\\u{ord(found[0]):04x}"

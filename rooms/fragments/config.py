@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import Server, is_server, server_of
-from core.room.json_values import (
+from core.room.documents import (
     CONFIG_NAME,
     Expected,
     Keys,
-    NoObjectError,
-    WrongValueError,
     read_object,
     unknown_in,
-    values_of,
+    values_in,
+    wrong_value,
 )
-from rooms.fragments.errors import ConfigError, FragmentsError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.redis.place import Place, place_of
 
 FILE_NAME = "memory.db"
@@ -55,22 +54,17 @@ def read_config(environment: Mapping[str, str]) -> Config:
     """Return the settings of the room. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
     cache = place_of(environment) if server else None
-    given = _given(config_path(path))
-    try:
-        return Config(path, **_figures(values_of(given, _KEYS)), server=server, cache=cache)
-    except WrongValueError as error:
-        named = {"name": error.name, "expected": error.expected}
-        raise ConfigError(path=str(config_path(path)), **named) from error
+    return Config(path, **_figures(config_path(path)), server=server, cache=cache)
 
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
-    """Return the server that keeps the fragments, None where a file does. Raises ConfigError."""
+    """Return the server that keeps the fragments, None where a file does. Raises FragmentsError."""
     given = environment.get(FRAGMENTS_PLACE, "").strip()
     return server_of(given, environment) if is_server(given) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:
-    """Return where the fragments are kept, which need not exist. Raises ConfigError.
+    """Return where the fragments are kept, which need not exist. Raises FragmentsError.
 
     Where a server keeps them, it is where a file of the user would be: `config.json` is beside it.
     """
@@ -78,13 +72,13 @@ def database_path(environment: Mapping[str, str]) -> Path:
     if given and not is_server(given):
         path = os.path.expanduser(given)
         if not os.path.isabs(path) or "://" in path:
-            raise ConfigError("bad_place")
+            raise FragmentsError("bad_place")
         if os.path.isdir(path) or not os.path.basename(path):  # one that a slash ends is to be made
             path = os.path.join(path, FILE_NAME)
         return Path(path)
     base = data_directory(environment)
     if not base:
-        raise ConfigError("no_place")
+        raise FragmentsError("no_place")
     return Path(base, FILE_NAME)
 
 
@@ -96,27 +90,21 @@ def config_path(database: Path) -> Path:
 def unknown_keys(database: Path) -> list[str]:
     """Return the keys of `config.json` that this program does not know, such as misspelt ones.
 
-    Raises FragmentsError.
+    Raises ConfigError.
     """
-    return list(unknown_in(_given(config_path(database)), _KEYS))
-
-
-def _given(path: Path) -> dict[str, Any]:
-    """Return the object that the file holds; {} without a file."""
-    try:
-        return read_object(path)
-    except NoObjectError as error:
-        raise FragmentsError("config_json", path=str(path)) from error
+    return list(unknown_in(read_object(config_path(database)), _KEYS))
 
 
 def _whole(value: Any, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
-_WEIGHT = Expected("expects_weight", lambda it: type(it) in (int, float) and 0 <= it <= 1)
-_COUNT = Expected("expects_count", lambda value: _whole(value, 10**9))
-_DAYS = Expected("expects_days", lambda value: _whole(value, MOST_DAYS))
-_LINKED = Expected("expects_linked", lambda value: _whole(value, MOST_LINKED))
+_WEIGHT = Expected(
+    "fragments.room.expects_weight", lambda it: type(it) in (int, float) and 0 <= it <= 1
+)
+_COUNT = Expected("fragments.room.expects_count", lambda value: _whole(value, 10**9))
+_DAYS = Expected("fragments.room.expects_days", lambda value: _whole(value, MOST_DAYS))
+_LINKED = Expected("fragments.room.expects_linked", lambda value: _whole(value, MOST_LINKED))
 
 # fmt: off
 _KEYS: Keys = {
@@ -133,14 +121,15 @@ _KEYS: Keys = {
 _AGEING = ("fact", "decision", "relation")  # what may go stale; nothing else is left for `default`
 
 
-def _figures(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of `Config` for what is given. Raises WrongValueError."""
+def _figures(path: Path) -> dict[str, Any]:
+    """Return the fields of `Config` that a `config.json` names. Raises ConfigError."""
+    values = values_in(path, _KEYS)
     days = tuple((word, values.pop(word)) for word in _AGEING if word in values)
     importance, recency = values.get("importance_weight"), values.get("recency_weight")
     if importance is not None:
         rest = round(1 - importance, _DIGITS)
         if recency is not None and round(recency - rest, _DIGITS):
-            raise WrongValueError("ranking.recencyWeight", "expects_rest")
+            raise wrong_value(path, "ranking.recencyWeight", "fragments.room.expects_rest")
         values["recency_weight"] = rest
     elif recency is not None:
         values["importance_weight"] = round(1 - recency, _DIGITS)

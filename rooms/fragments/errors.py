@@ -3,7 +3,6 @@
 import sys
 
 from core.errors import RefusedError
-from core.messages import say
 from core.sanitizer import redact
 from core.text.plain import one_line
 
@@ -28,19 +27,6 @@ class NoSuchFragmentError(FragmentsError):
         """id: what was given as one, of any length."""
         told, _ = redact(id[:_MOST_READ])  # whatever somebody took for an id
         super().__init__(id=one_line(told[:_MOST_SHOWN]) or '""')
-
-
-class ConfigError(FragmentsError):
-    """A value of the settings cannot be used. Facts: path, name (its key), expected."""
-
-    key = "bad_config"
-
-    def sentence(self) -> str:
-        """Say what the key must hold, in the reader's language."""
-        facts = dict(self.facts)
-        if "expected" in facts:
-            facts["expected"] = say(f"{self.table}.{facts['expected']}")
-        return say(f"{self.table}.{self.key}", **facts)
 
 
 class ExchangeError(FragmentsError):

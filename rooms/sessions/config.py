@@ -10,23 +10,20 @@ import os
 import shlex
 import stat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
-from core.room.json_values import (
+from core.room.documents import (
     CONFIG_NAME,
-    TEXTS,
-    TRUTH,
     Expected,
     Keys,
-    NoObjectError,
-    WrongValueError,
     read_object,
     unknown_in,
-    values_of,
+    values_in,
+    wrong_value,
 )
-from rooms.sessions.errors import ConfigError, SessionsError
+from rooms.sessions.errors import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
 TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
@@ -83,60 +80,57 @@ def config_path(root: Path) -> Path:
 def read_config(root: Path) -> Config:
     """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
     path = config_path(root)
-    given = _given(path)
-    try:
-        config = Config(**values_of(given, _KEYS))
-    except WrongValueError as error:
-        raise _error(path, error.name, error.expected) from error
+    config = Config(**values_in(path, _KEYS))
     outside = way_out(config.directory(root), root)
     if outside and config.folder != FOLDER:
-        raise _error(path, "storage.location", "expects_folder")
+        raise wrong_value(path, "storage.location", _FOLDER.sentence)
     if outside:
         link = str(outside.link)
         raise SessionsError("outside", path=link, rm=shlex.join(["rm", link]))
     return config
 
 
-def _given(path: Path) -> dict[str, Any]:
-    """Return the object that the file holds; {} without a file."""
-    try:
-        return read_object(path)
-    except NoObjectError as error:
-        raise SessionsError("config_json", path=str(path)) from error
-
-
 def unknown_keys(root: Path) -> list[str]:
     """Return the keys of `config.json` that this program does not know, such as misspelt ones.
 
-    Raises SessionsError.
+    Raises ConfigError.
     """
-    return list(unknown_in(_given(config_path(root)), _KEYS))
+    return list(unknown_in(read_object(config_path(root)), _KEYS))
 
 
-_LIMIT = Expected("expects_limit", lambda value: type(value) is int and 1 <= value <= 20)
+_TRUTH = Expected("sessions.room.expects_bool", lambda value: isinstance(value, bool))
+_TEXTS = Expected(
+    "sessions.room.expects_texts",
+    lambda value: isinstance(value, list) and all(isinstance(it, str) for it in value),
+)
+_LIMIT = Expected(
+    "sessions.room.expects_limit", lambda value: type(value) is int and 1 <= value <= 20
+)
 _FILE = Expected(
-    "expects_file",
+    "sessions.room.expects_file",
     lambda value: isinstance(value, str) and value.endswith(".db") and value.isprintable()
     and not set(value) & set('/\\:?*"<>|') and not value.startswith((".", "archive-")),
 )  # fmt: skip
-_FOLDER = Expected("expects_folder", lambda value: isinstance(value, str) and _is_inside(value))
-_TOKENIZER = Expected("expects_tokenizer", lambda value: value in TOKENIZERS)
+_FOLDER = Expected(
+    "sessions.room.expects_folder", lambda value: isinstance(value, str) and _is_inside(value)
+)
+_TOKENIZER = Expected("sessions.room.expects_tokenizer", lambda value: value in TOKENIZERS)
 
 # fmt: off
 _KEYS: Keys = {
     "storage.location": ("folder", _FOLDER),
     "storage.dbFile": ("db_file", _FILE),
-    "storage.keepJsonSync": ("keeps_json", TRUTH),
-    "actionLogging.enabled": ("logs_actions", TRUTH),
-    "actionLogging.commands.include": ("include", TEXTS),
-    "actionLogging.commands.exclude": ("exclude", TEXTS),
-    "actionLogging.edits": ("logs_edits", TRUTH),
-    "actionLogging.errors": ("logs_errors", TRUTH),
+    "storage.keepJsonSync": ("keeps_json", _TRUTH),
+    "actionLogging.enabled": ("logs_actions", _TRUTH),
+    "actionLogging.commands.include": ("include", _TEXTS),
+    "actionLogging.commands.exclude": ("exclude", _TEXTS),
+    "actionLogging.edits": ("logs_edits", _TRUTH),
+    "actionLogging.errors": ("logs_errors", _TRUTH),
     "search.defaultLimit": ("default_limit", _LIMIT),
     "search.ftsLanguage": ("tokenizer", _TOKENIZER),
-    "recommendations.enabled": ("recommends", TRUTH),
-    "recommendations.showOnSessionStart": ("shows_at_start", TRUTH),
-    "recommendations.warnOnFailedPatterns": ("warns", TRUTH),
+    "recommendations.enabled": ("recommends", _TRUTH),
+    "recommendations.showOnSessionStart": ("shows_at_start", _TRUTH),
+    "recommendations.warnOnFailedPatterns": ("warns", _TRUTH),
 }
 # fmt: on
 
@@ -146,10 +140,6 @@ def _is_inside(folder: str) -> bool:
     parts = folder.lower().replace("\\", "/").split("/")
     is_odd = not parts[0] or ":" in folder or not folder.isprintable() or "~" in parts[0]
     return bool(folder.strip("/. ")) and not is_odd and not {"..", ".git"} & set(parts)
-
-
-def _error(path: Path, name: str, expected: str) -> ConfigError:
-    return ConfigError(path=str(path), name=name, expected=expected)
 
 
 def make_folder(directory: Path) -> None:

@@ -1,7 +1,6 @@
 """Every refusal of the sessions, with its facts."""
 
 from core.errors import RefusedError
-from core.messages import say
 
 
 class SessionsError(RefusedError):
@@ -14,17 +13,6 @@ class NoSuchSessionError(SessionsError):
     """No session has this number or id. Facts: name."""
 
     key = "no_such_session"
-
-
-class ConfigError(SessionsError):
-    """A value of `config.json` is of another kind. Facts: path, name (its key), expected."""
-
-    key = "bad_config"
-
-    def sentence(self) -> str:
-        """Say what the key must hold, in the reader's language."""
-        expected = say(f"{self.table}.{self.facts['expected']}")
-        return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
 
 
 class ExchangeError(SessionsError):

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from core.room.json_values import texts_in
+from core.room.documents import texts_in
 from rooms.sessions.session import Action, Session, from_metadata, to_metadata
 
 COLUMNS = (

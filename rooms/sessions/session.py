@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from core.room.json_values import objects_at, text_at, texts_in
+from core.room.documents import objects_at, text_at, texts_in
 
 Status = Literal["planning", "coding", "testing", "reviewing", "debugging", "completed", "paused"]
 Outcome = Literal["success", "failed", "partial"]

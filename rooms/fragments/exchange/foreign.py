@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from core.room.json_values import text_at, texts_in
+from core.room.documents import text_at, texts_in
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.exchange.lines import moment_in, row_of_line, share_in
 from rooms.fragments.fragment import (

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from core.room.json_values import as_json, texts_in
+from core.room.documents import as_json, texts_in
 from core.text.plain import moment_of
 from rooms.fragments.fragment import (
     Activity,

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.lessons.record import utc_now
-from core.room.documents import Target
-from core.room.json_values import CONFIG_NAME
+from core.room.documents import CONFIG_NAME, Target
 from core.text.plain import Budget, shown_path
 from rooms.sessions.errors import ExchangeError, NoSuchSessionError
 from rooms.sessions.exchange.document import Form, Head, Whole, cleaned

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from core.room.json_values import objects_at, text_at, texts_in
+from core.room.documents import objects_at, text_at, texts_in
 from core.sanitizer import redact
 from core.text.plain import moment_of
 from rooms.sessions.actions.kinds import KINDS

@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.messages import say
-from core.room.json_values import as_json
+from core.room.documents import as_json
 from rooms.sessions.exchange.document import MARK, Form, Head, Whole
 
 VERSION = 1

@@ -12,7 +12,7 @@ from commands.terminal.rooms_here import has_fragments
 from core.config import Settings
 from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.errors import ConfigError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.room import Room, open_room
 from tests.support.cli_process import Command
@@ -348,5 +348,5 @@ def test_the_same_file_is_looked_for_as_the_room_opens(
 def test_a_place_that_is_none_is_left_to_the_room_to_refuse() -> None:
     environment = {"SENTINEL_MEMORY_FRAGMENTS": "relative/memory.db"}
     assert has_fragments(environment)
-    with pytest.raises(ConfigError):
+    with pytest.raises(FragmentsError):
         open_room(Settings(), environment)

@@ -12,7 +12,7 @@ from commands.view.fragments.collection import MOST_TIES, collection_of
 from commands.view.fragments.reading import MOST_VERSIONS, read_fragments
 from core.config import Settings
 from core.messages import Language
-from rooms.fragments.errors import ConfigError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Link, Version
 from rooms.fragments.kinds import RELATIONS, Relation
 from rooms.fragments.room import Room
@@ -180,7 +180,7 @@ def test_fragments_that_cannot_be_read_leave_the_page_of_the_lessons(
         told = desk.view("-o", "-", "--fragments", "all", SENTINEL_MEMORY_FRAGMENTS=place)
         assert (told.code, told.out) == (0, alone)
         assert told.errors.startswith("Without fragments: ")
-    with pytest.raises(ConfigError):
+    with pytest.raises(FragmentsError):
         read_fragments(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": "relative/path"})
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
+from core.room.documents import ConfigError
 from rooms.fragments.config import (
     Config,
     config_path,
     read_config,
     unknown_keys,
 )
-from rooms.fragments.errors import ConfigError, FragmentsError
 from rooms.fragments.models import check, missing
 from rooms.fragments.room import open_room
 from tests.support.cli_process import Run
@@ -147,7 +147,7 @@ def test_keys_that_nobody_knows_pass_and_are_listed(tmp_path: Path) -> None:
 )
 def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, data: bytes) -> None:
     path = write(tmp_path, data)
-    with pytest.raises(FragmentsError) as caught:
+    with pytest.raises(ConfigError) as caught:
         read_config(environment(tmp_path))
     assert str(caught.value).startswith(f"{path} is not a JSON object. Nothing was saved")
     assert path.read_bytes() == data

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from core.config import Settings
+from core.errors import RefusedError
 from core.messages import Language
+from core.room.documents import ConfigError
 from rooms.sessions.config import Config, config_path, read_config
-from rooms.sessions.errors import ConfigError, SessionsError
 from rooms.sessions.session import Draft
 from rooms.sessions.store import exist_in, open_sessions
 from tests.support.sentences import in_language
@@ -48,7 +49,7 @@ def with_value(name: str, value: object) -> str:
 
 def refusal(root: Path, lang: Language = "en") -> str:
     """What is said of the file; nothing else can be done either, and nothing is made."""
-    with pytest.raises(SessionsError) as caught:
+    with pytest.raises(RefusedError) as caught:
         read_config(root)
     for action in (lambda: open_sessions(root, Settings()), lambda: exist_in(root)):
         with pytest.raises(type(caught.value)):

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from core.config import state_directory
+from core.room.documents import ConfigError
 from rooms.sessions.actions import recording
 from rooms.sessions.actions.recording import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path
-from rooms.sessions.errors import ConfigError
 from tests.support.room import a_room, saved
 
 ME = Caller("claude-code", "first")
