@@ -31,7 +31,7 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.guard.rules import rules
+from core.data import rules
 from core.sanitizer import MARKER, Secret, find
 from tests.support.lookalikes import lookalikes
 from tests.support.secret_corpus import HANGUL, Case, cases

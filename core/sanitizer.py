@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.data import compiled
+from core.data import TOKENS, Rule, compiled, rule_expression, rules, rules_of
 from core.guard.characters import Places, forms_of, may_hide, without_hidden
 from core.guard.named import keyed_spans
-from core.guard.rules import TOKENS, Rule, rule_expression, rules, rules_of
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"
@@ -303,7 +302,7 @@ def _spans_of(text: str) -> Iterator[_Span]:
 
 def _of_rule(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
     """Yield where one rule finds secrets."""
-    for match in rule_expression(rule).finditer(text):
+    for match in rule_expression(rule.pattern).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
@@ -327,7 +326,7 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
     """
     starts = {start: number for start, _, number in tokens}
     ends = {end: number for _, end, number in tokens}
-    tried = [(number, rule_expression(rules()[number])) for number in called]
+    tried = [(number, rule_expression(rules()[number].pattern)) for number in called]
     tries, done = 0, 0
     for at in sorted(ends.keys() - starts.keys()):
         number = ends[at]

@@ -17,7 +17,7 @@ from core.config import (
     VARIABLES,
     Settings,
 )
-from core.guard.rules import Rule
+from core.data import Rule
 from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
     MOST_PATHS,

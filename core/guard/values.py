@@ -1,28 +1,15 @@
 """Tells where a value ends and what it looks like: a stand-in, a word, program text, or a secret.
 
-What the shapes look like is in `core/data/value_shapes.jsonl`.
+What the shapes look like is in `core/data/shapes.jsonl`.
 """
 
 from enum import IntEnum
 
-from core.data import compiled
-from core.guard.rules import in_order, listed, shape
+from core.data import compiled, in_order, listed, shape
 
 LONGEST_VALUE_CHARS = 512
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
 _TRAILING = ".,;:?)]}>|*(["  # what ends a sentence or an enclosure, not a value
-
-_ENTITY = "&"
-_BARE = rf"[!-~]{{1,{LONGEST_VALUE_CHARS}}}"
-_CODE = r"[A-Za-z_][A-Za-z0-9_.?]{0,80}(?:[(\[][!-~]|->|::|=>)"
-_CUT = (  # its class of first characters lets `re` skip quickly
-    r"""["'`<)\]},;&%\\|](?:(?<=\])\(|(?<=["'`|])|(?<=<)(?:/|br)|(?<=\\)[nrt"]|(?<=%)2[26]|"""
-    r"(?<=[)\]}])[,;.)\]}]|(?<=&)(?:quot|lt|gt|apos|#[0-9]{2});|"
-    r"(?<=[,;&])(?:amp;)?[ ]?[A-Za-z_][A-Za-z0-9_.\-]{0,40}[=:])"
-)
-_BLOB_LINES = r"[A-Za-z0-9+/=_.\-]{16,200}(?:\\?\r?\n[ \t]{0,16}[A-Za-z0-9+/=_.\-]{4,200}){1,60}"
-_SEPARATORS = r"[_\-./:]"
-_JOINTS = r"[\-_.]"
 _LONG_NAME_CHARS = 16
 _SHORT_PASSWORD_CHARS = 9
 
@@ -44,12 +31,12 @@ def value_end(text: str, start: int, quote: str) -> int:
 
 def quoted_end(text: str, start: int, quote: str) -> int:
     """Return where a quoted value ends, or 0 if the quote is never closed."""
-    if quote.startswith(_ENTITY):
+    if quote.startswith("&"):
         end = text.find(quote, start, start + LONGEST_VALUE_CHARS)
         return max(end, 0) if "\n" not in text[start : max(end, start)] else 0
     quote = quote[-1:]
     closer = CLOSERS.get(quote, quote)
-    blob = compiled(_BLOB_LINES).match(text, start)
+    blob = shape("blob_lines").match(text, start)
     if blob and text[blob.end() : blob.end() + 1] == closer:
         return blob.end()
     inner = rf"[^{closer}\\\r\n]|\\[^\r\n{closer}]|\\{closer}(?=[^\s,;:)}}\]])"
@@ -61,13 +48,13 @@ def quoted_end(text: str, start: int, quote: str) -> int:
 
 def bare_end(text: str, start: int) -> int:
     """Return where a value without quotes ends: a Korean particle, space or closing mark."""
-    run = compiled(_BARE).match(text, start)
+    run = shape("bare").match(text, start)
     if not run:
         return start
     value = run[0]
-    if compiled(_CODE).match(value):
+    if shape("code").match(value):
         return start
-    cut = compiled(_CUT).search(value)
+    cut = shape("cut").search(value)
     value = value[: cut.start()] if cut else value
     return start + len(value.rstrip(_TRAILING))
 
@@ -260,18 +247,13 @@ def _is_harmless(value: str) -> bool:
         return True
     if value[0] in "/.~" and "/" in value[:3] and _word_length(value) >= 3:
         return True
-    if shape("call").match(value) or _is_path(value):
-        return True
-    return bool(shape("dotted").fullmatch(value)) and _word_length(value) >= 3
-
-
-def _is_path(value: str) -> bool:
-    """Return whether a value is a path, the most of whose parts are words or numbers."""
-    if value.startswith(("~/", "./", "../")):
-        return True
     parts = value.split("/")
     plain = sum(bool(shape("path_part").fullmatch(part)) for part in parts)
-    return len(parts) >= 3 and plain * 2 > len(parts) and "+" not in value and "=" not in value
+    if len(parts) >= 3 and plain * 2 > len(parts) and "+" not in value and "=" not in value:
+        return True  # the most of a path are words or numbers
+    if value.startswith(("~/", "./", "../")) or shape("call").match(value):
+        return True
+    return bool(shape("dotted").fullmatch(value)) and _word_length(value) >= 3
 
 
 def _is_technology(value: str) -> bool:
@@ -280,7 +262,7 @@ def _is_technology(value: str) -> bool:
 
 def _is_named(value: str) -> bool:
     """Return whether every part of a value is a word, as in `s3_client_v2` or `decodedIdToken`."""
-    parts = compiled(_SEPARATORS).split(value)
+    parts = shape("separator").split(value)
     if all(shape("name_part").fullmatch(part) for part in parts):
         return True
     if len(value) >= _LONG_NAME_CHARS and value.isalnum() and shape("chance").search(value):
@@ -290,7 +272,7 @@ def _is_named(value: str) -> bool:
 
 def _is_compound(value: str) -> bool:
     """Return whether a value is a name of several parts."""
-    return compiled(_SEPARATORS).search(value) is not None and _is_named(value)
+    return shape("separator").search(value) is not None and _is_named(value)
 
 
 def _word_length(value: str) -> float:
@@ -304,8 +286,7 @@ def _is_scrambled(value: str) -> bool:
     """Return whether letters alone show that no one wrote them: humps of one, words of no vowel."""
     if len(value) < 10 or not value.isalpha() or value.islower() or value.isupper():
         return False
-    humps = shape("word").findall(value)
-    return _single(humps) + _mute(humps) >= 2
+    return _odd_humps(shape("word").findall(value)) >= 2
 
 
 def _signs_of_chance(value: str) -> int:
@@ -318,16 +299,13 @@ def _signs_of_chance(value: str) -> int:
     humps = shape("word").findall(value)
     if listed("technical_words").intersection(hump.casefold() for hump in humps if len(hump) > 3):
         return 0
-    short = sum(len(hump) < 3 for hump in humps)
-    return rare + _single(humps) + short + _mute(humps)
+    return rare + sum(len(hump) < 3 for hump in humps) + _odd_humps(humps)
 
 
-def _single(humps: list[str]) -> int:
-    return sum(len(hump) == 1 for hump in humps[1:])
-
-
-def _mute(humps: list[str]) -> int:
-    return sum(len(hump) > 2 and not shape("vowel").search(hump) for hump in humps)
+def _odd_humps(humps: list[str]) -> int:
+    """Return how many words of an identifier are one letter, but for the first, or mute."""
+    single = sum(len(hump) == 1 for hump in humps[1:])
+    return single + sum(len(hump) > 2 and not shape("vowel").search(hump) for hump in humps)
 
 
 def _is_word_with_number(value: str) -> bool:
@@ -347,7 +325,7 @@ def _is_around_number(value: str) -> bool:
 
 def _is_row_of_words(value: str) -> bool:
     """Return whether a value is four words or more that name nothing of a program together."""
-    parts = compiled(_JOINTS).split(value)
+    parts = shape("joint").split(value)
     if len(parts) < 4 or not all(part.isalpha() and len(part) >= 4 for part in parts):
         return False
     technical = listed("technical_words").intersection(map(str.casefold, parts))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.guard.rules import TOKENS, Rule, rules, rules_of, spelled
+from core.data import TOKENS, Rule, rules, rules_of, spelled
 from core.sanitizer import MARKER, Redaction, find, redact, values_in
 from tests.support.rows import none_of
 from tests.support.tables import table

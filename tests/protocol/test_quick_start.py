@@ -28,7 +28,7 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "griffe": "the parser of docstrings (with_sentences of protocol/call.py)",
     "core.text.ranking": "only a memory above its budget is ranked",
     "core.sanitizer": "only a save is redacted",
-    "core.guard.rules": "only a save is redacted",
+    "core.guard.values": "only a save is redacted",
     "commands": "the command line",
     "sqlite3": "no memory of another kind is switched on",
     "rooms": "no memory of another kind is switched on",

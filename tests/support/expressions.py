@@ -9,10 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from core.data import rules, shapes, spelled
 from core.guard.injection import compiled, orders
-from core.guard.named import _INTRODUCING
-from core.guard.names import expressions_of, keyed_rules
-from core.guard.rules import rules, shapes, spelled
+from core.guard.named import around_name, keyed_rules
 from core.lessons.anchors import _parts
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from tests.support.templates import examples, expand
@@ -50,16 +49,15 @@ class Expression(NamedTuple):
 # Those of tables follow below, and those of the demo read what this program itself has printed.
 _IN_TABLES = (
     "core.lessons.anchors '|'.join(map(translate, ways))",
-    "core.guard.rules spelled(rule.pattern)",
+    "core.data spelled(pattern)",
     "core.guard.characters pattern",
     "core.guard.injection pattern",
     "core.guard.injection rule.pattern",
     "core.guard.injection rule.unless",
-    "core.guard.names after",
-    "core.guard.names f'(?:{before})\\\\Z'",
-    "core.guard.named spelled(_INTRODUCING)",
+    "core.guard.named following",
+    "core.guard.named f'(?:{preceding})\\\\Z'",
     "core.data pattern",
-    "core.guard.rules shapes()[name]",
+    "core.data shapes()[name]",
     "commands.documents.marked_block re.escape(marker)",
 )
 MADE: dict[str, list[str]] = {
@@ -96,12 +94,11 @@ def _in_tables() -> Iterator[Expression]:
         if rule.table != "keyed":
             example = expand(examples()[rule.name].example)[0]
             yield Expression(rule.name, spelled(rule.pattern), 0, example)
-    yield Expression("core.guard.named", spelled(_INTRODUCING))
     for name, pattern in shapes().items():
         yield Expression(f"core.guard.values {name}", pattern)
     for korean in (False, True):
         for keyed in keyed_rules(korean):
-            before, after = expressions_of(keyed.rule)
+            before, after = around_name(keyed.rule.pattern, keyed.rule.before)
             for part in filter(None, (before, after)):
                 searched = part is before  # within the last characters before a name
                 yield Expression(keyed.rule.name, part.pattern, anchored=not searched)
