@@ -88,13 +88,6 @@ class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
     key = "wait_ended"
 
 
-class NotMendedError(DiskError):
-    """A file could not be repaired. Facts: path, reason."""
-
-    key = "not_mended"
-    table = "upkeep"
-
-
 class _Lent(NamedTuple):
     """A connection that one caller has until it comes back.
 
@@ -431,12 +424,11 @@ class Database:
         path, reason = str(self.path), reason_of(error)
         if code_of(error) in BUSY:
             return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
-        if code_of(error) in _DAMAGED:
-            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
-                with contextlib.suppress(OSError):
-                    self._damage = identity_of(self.path), reason
-            return self.damage(reason)
-        if copies.is_no_text(error):
+        is_of_pages = code_of(error) in _DAMAGED
+        if is_of_pages and getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+            with contextlib.suppress(OSError):
+                self._damage = identity_of(self.path), reason
+        if is_of_pages or copies.is_no_text(error):
             return self.damage(reason)
         return DatabaseError("write" if writes else "read", path=path, reason=reason)
 

@@ -10,7 +10,7 @@ from core.lessons.upkeep import Finding
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.room.copies import date_of
-from core.room.database import DatabaseError, NotMendedError
+from core.room.database import DatabaseError
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.sqlite import index
@@ -23,7 +23,7 @@ def mend(
 ) -> list[Finding]:
     """Repair what these findings say, and return them with what was done as further facts.
 
-    Raises DatabaseError, FragmentsError, and NotMendedError for a file that could not be written.
+    Raises FragmentsError and DatabaseError, also for a file that could not be written.
     """
     path, server = database_path(environment), database_server(environment)
     if server:
@@ -37,7 +37,7 @@ def mend(
     except DatabaseError:
         raise
     except OSError as error:
-        raise NotMendedError(path=str(path), reason=reason_of(error)) from error
+        raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
     finally:
         engine.close()
     return done

@@ -9,7 +9,7 @@ from core.config import Settings
 from core.disk import reason_of
 from core.lessons.upkeep import Finding
 from core.room.copies import date_of
-from core.room.database import Database, NotMendedError
+from core.room.database import Database, DatabaseError
 from rooms.sessions.config import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
@@ -30,7 +30,7 @@ def mend(
 ) -> list[Finding]:
     """Repair what these findings say, and return them with what was done as further facts.
 
-    Raises DatabaseError, SessionsError, and NotMendedError for a file that could not be written.
+    Raises DatabaseError, also for a file that could not be written, and SessionsError.
     """
     store = open_sessions(root, settings)
     done = list[Finding]()
@@ -38,8 +38,10 @@ def mend(
         path = Path(str(finding.facts.get("path", store.path)))
         try:
             facts = _mended(finding, path, store, environment)
+        except DatabaseError:
+            raise
         except OSError as error:
-            raise NotMendedError(path=str(path), reason=reason_of(error)) from error
+            raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
         done.append(
             Finding(finding.kind, finding.severity, facts={**finding.facts, **facts}, fixable=True)
         )

@@ -12,13 +12,14 @@ import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
 from core.room.copies import copies_of, date_of
-from core.room.database import DatabaseDamagedError, NotMendedError
+from core.room.database import DatabaseDamagedError, DatabaseError
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.sqlite.schema import MIGRATIONS
 from rooms.fragments.upkeep.health import look
 from rooms.fragments.upkeep.mending import mend
+from tests.support.sentences import raised
 
 SETTINGS = Settings(lock_timeout_s=5)
 PAGE = 4096
@@ -230,7 +231,7 @@ def test_a_repair_that_may_not_write_says_so(
     engine.path.write_bytes(b"no database " * 900)
     engine.path.parent.chmod(0o500)
     try:
-        with pytest.raises(NotMendedError):
+        with raised(DatabaseError, "not_mended"):
             mended(place)
     finally:
         engine.path.parent.chmod(0o700)
