@@ -42,8 +42,7 @@ from commands.clients.events import MOST_TEXT_CHARS, new_lines, paths_inside, re
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
 from core.lessons.action import Action
 from core.lessons.briefing import action_briefing
-from core.lessons.rarity import Surroundings, surroundings_of
-from core.lessons.recall import MOST_RECORDS, choose
+from core.lessons.recall import MOST_RECORDS, Surroundings, choose, surroundings_of
 from core.lessons.record import Record
 from core.text.plain import estimate_tokens
 from core.text.ranking import rank

@@ -273,8 +273,7 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
     from commands.hook.surroundings import load, save
-    from core.lessons.action import Action
-    from core.lessons.long_log import log_at_hand
+    from core.lessons.action import Action, log_at_hand
     from core.lessons.recall import choose  # these compile what no other event needs
 
     moment = scene.moment
@@ -328,8 +327,7 @@ def _brought(scene: Scene) -> str:
 
 def _at_prompt(scene: Scene) -> Briefing:
     """Show the records that a prompt is about and that its agent has not seen since the start."""
-    from core.lessons.action import Action
-    from core.lessons.long_log import log_at_hand
+    from core.lessons.action import Action, log_at_hand
     from core.lessons.task import for_prompt
 
     text, agent = scene.moment.text, scene.moment.agent

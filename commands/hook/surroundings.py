@@ -10,13 +10,12 @@ import json
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
 from core.lessons.action import Action
 from core.lessons.log import MemoryLog, split_lines
-from core.lessons.rarity import Sample, Surroundings, surroundings_of
+from core.lessons.recall import Sample, Surroundings, surroundings_of
 from core.lessons.record import Record, cached_parse_line
 from core.lessons.record_text import is_usable
 from core.text.plain import normal_form
@@ -44,7 +43,7 @@ class Known(NamedTuple):
         if size >= MOST_ACTIONS:
             size, counts = size // 2, {it: count // 2 for it, count in counts.items() if count > 1}
         counts.update((word, counts.get(word, 0) + 1) for word in words)
-        return self._replace(around=replace(self.around, actions=Sample(size + 1, counts)))
+        return self._replace(around=self.around._replace(actions=Sample(size + 1, counts)))
 
 
 def load(directory: str) -> Known:

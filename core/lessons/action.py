@@ -1,4 +1,4 @@
-"""Reads what an agent is about to do: the files, the words and the programs of its action.
+"""Reads what an agent is about to do, and which records of a log come close to that.
 
 Pure. A word is a stem; a name one of several parts, without the signs between them; a pair two
 syllables of Hangul in a row. `uv lock` works on `uv.lock`: only commands whose whole point is a
@@ -6,17 +6,26 @@ file have one here, since `npm test` says nothing of package.json.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import dropwhile, pairwise
+from itertools import chain, dropwhile, pairwise
+from math import log
+from typing import NamedTuple
 
 from core.data import rows, word_list
+from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, could_match
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
 from core.text.plain import normal_form
 from core.text.terms import function_words, stem_of
 
 # Words of a long change say less and less of what it is about.
 MOST_TELLING_CHARS = 250
+# Of more records only those that come closest are compared: an agent waits for the answer.
+MOST_READ, MOST_CHOSEN = 1_000, 500
 
 # A Korean particle may follow a name without a blank, so that names end where ASCII does.
 _FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]{0,255}+/)++"
@@ -25,7 +34,8 @@ _FILE = (  # compiled where a text may name one
     r"[\w-]{1,255}+(?:\.[A-Za-z]\w{0,9})+"
 )
 # Encoded data. It has no words, and names without an end are slow to look for.
-_DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
+_DATA_CHARS = 300
+_DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
 # Lines that bring in other modules: Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
 _IMPORT = re.compile(
     r"^[ \t]*+(?:import\b(?:[^\n{]*+\{[^{}]{0,2000}+\}[ \t]*+from\b)?+.*|\} from ['\"].*|"
@@ -47,6 +57,12 @@ _WRAPPERS = frozenset(
     "sudo env time uv run npx pnpm yarn exec poetry pipenv bundle python python3 -m bash sh -c cd"
     " then do".split()
 )
+
+# What `stem_of` takes away, in the bytes of a text.
+_ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
+_TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
+
+Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,7 @@ def files_in(text: str) -> list[str]:
 
 def worded(text: str) -> str:
     """Return the text without what only looks like one."""
-    return _DATA.sub(" ", text)
+    return _DATA.sub(" ", text) if len(text) >= _DATA_CHARS else text
 
 
 def without_imports(text: str) -> str:
@@ -99,73 +115,45 @@ def without_imports(text: str) -> str:
     return _IMPORT.sub("", text)
 
 
-class Reading:
-    """The words of one text. False where it has none."""
-
-    __slots__ = ("names", "pairs", "words")
-
-    def __init__(self, text: str = "") -> None:
-        self.words: set[str] = set()  # `set[str]()` takes ten times as long
-        self.names: set[str] = set()
-        self.pairs: set[str] = set()
-        text = normal_form("NFKC", text)
-        self.names.update(_dotted_names(text))
-        for token in set(TOKEN.findall(text)):
-            self._add(_terms(token))
-
-    def __bool__(self) -> bool:
-        return bool(self.words or self.names or self.pairs)
-
-    def _add(self, terms: Sequence[Collection[str]]) -> None:
-        words, names, pairs = terms
-        self.words.update(words)
-        self.names.update(names)
-        self.pairs.update(pairs)
-
-    @property
-    def terms(self) -> set[str]:
-        """The words, names and pairs."""
-        return self.words | self.names | self.pairs
+def terms_of(text: str) -> frozenset[Term]:
+    """Return the words, names and pairs of a text."""
+    text = normal_form("NFKC", text)
+    return frozenset(_dotted_names(text)).union(*map(_terms, set(TOKEN.findall(text))))
 
 
 class Vocabulary:
-    """The words of an action. Other texts are read only as far as they share them."""
+    """The terms of an action. Other texts are read only as far as they share them."""
 
-    def __init__(self, text: str) -> None:
-        self._sought = Reading(text)
-        self._dotted = {name for name in self._sought.names if "." in name}
-        self._pieces = self._sought.terms - self._dotted
-        self._known: dict[str, Sequence[Collection[str]]] = {}
+    def __init__(self, terms: AbstractSet[Term]) -> None:
+        self._terms = terms
+        self._dotted = {term for term in terms if "." in term[1]}
+        self._pieces = {text for _, text in terms - self._dotted}
+        self._known: dict[str, AbstractSet[Term]] = {}
 
-    def shared(self, text: str) -> Reading:
-        """Return the words of a text that the action has, too."""
-        reading, text, known = Reading(), normal_form("NFKC", text), self._known
+    def shared(self, text: str) -> set[Term]:
+        """Return the terms of a text that the action has, too."""
+        found, text, known = set[Term](), normal_form("NFKC", text), self._known
         caseless = text.casefold()
         joined = caseless.replace("_", "").replace("-", "")  # as names are
         may_share = any(it in joined for it in self._pieces) or any(
-            it in caseless for it in self._dotted
+            it in caseless for _, it in self._dotted
         )
         if not may_share:  # as most texts, and it is quick to see that
-            return reading
+            return found
         if self._dotted:
-            reading.names.update(self._dotted.intersection(_dotted_names(text)))
+            found.update(self._dotted.intersection(_dotted_names(text)))
         for token in TOKEN.findall(text):
             if token not in known:
-                known[token] = self._of(token)
-            if known[token]:
-                reading._add(known[token])
-        return reading
-
-    def _of(self, token: str) -> Sequence[Collection[str]]:
-        sought, (words, name, pairs) = self._sought, _terms(token)
-        shared = sought.words & set(words), sought.names & set(name), sought.pairs & set(pairs)
-        return shared if any(shared) else ()
+                known[token] = self._terms & _terms(token)
+            found |= known[token]
+        return found
 
 
-def _dotted_names(text: str) -> Iterator[str]:
+def _dotted_names(text: str) -> Iterator[Term]:
     """Yield each two names in a row that a dot joins."""
     for dotted in _DOTTED.findall(text):
-        yield from map(".".join, pairwise(dotted.casefold().split(".")))
+        for one, other in pairwise(dotted.casefold().split(".")):
+            yield "names", f"{one}.{other}"
 
 
 @cache
@@ -175,40 +163,49 @@ def _meaningless() -> frozenset[str]:
 
 
 @lru_cache(maxsize=32_768)
-def _terms(token: str) -> Sequence[Collection[str]]:
+def _terms(token: str) -> frozenset[Term]:
     """Return the words of a token, the name that it is if it has several parts, and its pairs."""
     if token[0] >= _FIRST_HANGUL:
-        return {token[:2]} - _meaningless(), (), list(map("".join, pairwise(token)))
+        words = {token[:2]} - _meaningless()
+        pairs = [("pairs", one + other) for one, other in pairwise(token)]
+        return frozenset([*pairs, *(("words", word) for word in words)])
     parts = [part.casefold() for part in _PART.findall(token)]
-    name: list[str] = []
-    if sum(len(part) > 1 for part in parts) > 1:
-        name = [re.sub(r"[^a-z0-9]", "", token.casefold())]
+    names = list[Term]()
+    if len([part for part in parts if len(part) > 1]) > 1:
+        names.append(("names", re.sub(r"[^a-z0-9]", "", token.casefold())))
     elif token.isalpha():
         parts.append(token.casefold())
-    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in _meaningless())
-    return set(map(stem_of, words)) - _meaningless(), name, ()
+    words = {part for part in parts if len(part) >= _WORD_CHARS} - _meaningless()
+    stems = set(map(stem_of, words)) - _meaningless()
+    return frozenset([*names, *(("words", stem) for stem in stems)])
 
 
-def phrases_in(command: str) -> Iterator[tuple[str, str]]:
+# what a command says
+
+
+def phrases_in(command: str) -> Iterator[str]:
     """Yield two words in a row of each program that a command runs."""
     for words in _programs(command):
-        program = dropwhile(_WRAPPERS.__contains__, words)
-        yield from (pair for pair in pairwise(program) if not _meaningless() & {*pair})
+        for pair in pairwise(dropwhile(_WRAPPERS.__contains__, words)):
+            if not _meaningless().intersection(pair):
+                yield " ".join(pair)
 
 
-def tool_files(command: str) -> Iterator[tuple[str, bool]]:
-    """Yield the names, caseless, of the files that the programs of a command work on.
+def tool_files(command: str) -> dict[str, bool]:
+    """Return by their names, caseless, the files that the programs of a command work on.
 
-    Beside each whether the command is one that writes it, as `uv lock`, not only reads, as `make`.
+    True where the command is one that writes it, as `uv lock`, not only reads, as `make`.
     """
+    found: dict[str, bool] = {}
     for words in _programs(command):
         for at, word in enumerate(words):
             for following, names in _files().get(word.rpartition("/")[2], ()):
                 # An option may have a word of its own.
                 if not following or following.intersection(words[at + 1 : at + 3]):
-                    yield from ((name, bool(following)) for name in names)
+                    found |= dict.fromkeys(names, bool(following))
             if word not in _WRAPPERS:
                 break
+    return found
 
 
 @cache
@@ -230,3 +227,52 @@ def _programs(command: str) -> Iterator[list[str]]:
     for part in _COMMAND_END.split(command):
         words = [word.strip("'\"()`").casefold() for word in part.split()]
         yield [it for it in words if it and not _ASSIGNMENT.match(it) and not it.startswith("-")]
+
+
+# what is read of a log
+
+
+class AtHand(NamedTuple):
+    """The records of a log that an action could need, and how many the log has.
+
+    having: of each word, at least how many records have it.
+    """
+
+    records: Sequence[Record]
+    size: int
+    having: Mapping[str, int]
+
+
+def log_at_hand(action: Action, data: bytes) -> AtHand:
+    """Return what an action could need of this log: all of it, unless it is long.
+
+    Of a long one at most MOST_CHOSEN records: first those with a path anchor or a trigger that may
+    be meant by the action, then those that have most of its words, where a word counts the more,
+    the fewer records have it; of equals the later.
+    """
+    records = MemoryLog.parse(data).records
+    if len(records) <= MOST_READ:
+        return AtHand(records, len(records), {})
+    action = action.readable()
+    terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
+    words = {text for kind, text in terms if kind != "pairs"}
+    forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}
+    wanted, wide = frozenset(forms), {it.encode(): it for it in words if not it.isascii()}
+    found = list[set[str]]()
+    for record in records:
+        said = " ".join(record.texts).encode("utf-8", "replace")
+        here = {forms[it] for it in wanted.intersection(said.translate(_TO_WORDS).split())}
+        here.update(word for spelled, word in wide.items() if spelled in said)
+        found.append(here)
+    having = Counter(chain.from_iterable(found))
+    rarity = {word: 1 - log(count) / log(len(records) + 1) for word, count in having.items()}
+    names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
+    scores = list[tuple[bool, float, int]]()
+    for at, record in enumerate(records):
+        is_near = any(it in text for it in record.when[:MOST_RECALLED_TRIGGERS]) or bool(
+            names and any(could_match(it, names) for it in record.paths[:MOST_ANCHORS])
+        )
+        if is_near or found[at]:
+            scores.append((is_near, sum(rarity[it] for it in found[at]), at))
+    best = sorted(scores, reverse=True)[:MOST_CHOSEN]
+    return AtHand([records[at] for at in sorted(at for *_, at in best)], len(records), having)

@@ -2,16 +2,17 @@
 
 Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
 silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
-more, the rarer it is in the project. The weights were chosen on the labelled actions of
-`benchmarks/recall.py`, which also says how often they are right. What this cannot do: synonyms,
-translations, and rules about what code does rather than what it is called.
+more, the rarer it is in the project: what is everywhere tells nothing. The weights were chosen on
+the labelled actions of `benchmarks/recall.py`, which also says how often they are right. What this
+cannot do: synonyms, translations, and rules about what code does rather than what it is called.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import chain, pairwise
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from itertools import chain, islice
 from math import log
 from typing import NamedTuple
 
@@ -19,16 +20,22 @@ from core.data import word_list
 from core.lessons.action import (
     TOKEN,
     Action,
-    Reading,
+    Term,
     Vocabulary,
     files_in,
     phrases_in,
+    terms_of,
     tool_files,
     without_imports,
     worded,
 )
-from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, is_exact, matches
-from core.lessons.rarity import Surroundings
+from core.lessons.anchors import (
+    MOST_ANCHORS,
+    MOST_RECALLED_TRIGGERS,
+    could_match,
+    is_exact,
+    matches,
+)
 from core.lessons.record import Record
 from core.lessons.record_text import is_harmless, is_usable
 from core.text.plain import normal_form
@@ -59,6 +66,12 @@ _NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.2
 _BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
 _TOPIC = 0.6
 
+# What is common in a project. Among so few of its changes or files, that is an accident.
+_FEWEST, _LEAST_SIZE = 3, 20
+_COMMON_SHARE, _FEW_FILES = 0.02, 4
+# The newest; one that is left out counts as rare. A pattern costs up to 1 ms.
+_MOST_PATTERNS = 200
+
 # A name that every second directory has says nothing about which one is meant.
 _COMMON_FILE = re.compile(
     r"(?:index|main|utils?|helpers?|common|types?|models?|views?|urls|tests?|conftest|__init__"
@@ -66,6 +79,107 @@ _COMMON_FILE = re.compile(
     r"|handler|service|server|client)\.[a-z]+"
 )
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
+
+
+class Sample(NamedTuple):
+    """How many of some texts have a term. size: how many texts there are."""
+
+    size: int = 0
+    counts: Mapping[str, int] = {}
+
+    @classmethod
+    def of(cls, texts: Sequence[Collection[str]]) -> "Sample":
+        """Count the terms of these texts."""
+        return cls(len(texts), Counter(chain.from_iterable(texts)))
+
+    def telling(self, term: str, common: float = _COMMON_SHARE) -> float:
+        """Return 1 for what at most this share of the texts has, less for what more have."""
+        count = self.counts.get(term, 0)
+        if count < _FEWEST or common >= 1:
+            return 1.0
+        return min(1.0, log((count + 0.5) / (self.size + 1)) / log(common))
+
+
+_NOTHING = Sample()
+
+
+class Surroundings(NamedTuple):
+    """What is common in a project, each counted over a sample of it.
+
+    changes: the words of changes in its history. actions: of past actions of agents. names: of the
+    names of its files. anchors: the patterns that stand for its files. touched: those for the files
+    of the changes. triggers: those that stand in the changes.
+    """
+
+    changes: Sample = _NOTHING
+    actions: Sample = _NOTHING
+    names: Sample = _NOTHING
+    anchors: Sample = _NOTHING
+    touched: Sample = _NOTHING
+    triggers: Sample = _NOTHING
+
+    def weight_of_anchor(self, pattern: str) -> float:
+        """Return 1 for a pattern that stands for few files, and for few that change.
+
+        In a small project one file of few is no large share.
+        """
+        common = max(_COMMON_SHARE, _FEW_FILES / (self.anchors.size or 1))
+        return min(it.telling(pattern, common) for it in (self.anchors, self.touched))
+
+    @property
+    def size(self) -> int:
+        """How many changes and actions were counted."""
+        return self.changes.size + self.actions.size
+
+    def rarity(self, word: str) -> float:
+        """Return 1 for a word that is nowhere in the project, nearly 0 for one everywhere."""
+        times = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
+        among_names = self.names.counts.get(word, 0)
+        return min(_rarity(times, self.size), _rarity(among_names, self.names.size))
+
+
+def _rarity(times: int, size: int) -> float:
+    return log((size + 1) / (times + 0.5)) / log(2 * (size + 1))
+
+
+def surroundings_of(
+    records: Sequence[Record],
+    changes: Sequence[Action],
+    files: Sequence[str],
+    actions: Sample = _NOTHING,
+) -> Surroundings:
+    """Count what these records say.
+
+    changes: past ones, each of one file. files: names of files, relative to the project,
+    with `/` between names. actions: as they were counted before; only words of the records stay.
+    """
+
+    def texts_of(text: str) -> set[str]:
+        return {term for _, term in terms_of(worded(text))}
+
+    words = texts_of("\n".join(chain.from_iterable(record.texts for record in records)))
+    kept = {word: count for word, count in actions.counts.items() if word in words}
+    triggers = dict.fromkeys(
+        it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]
+    )
+    standing = {it: sum(it in change.text for change in changes) for it in triggers}
+    return Surroundings(
+        changes=Sample.of([words & texts_of(f"{it.paths[0]}\n{it.telling}") for it in changes]),
+        actions=Sample(actions.size, kept),
+        names=Sample.of([words & texts_of(path) for path in files]),
+        anchors=_anchors(records, files),
+        touched=_anchors(records, [it.paths[0] for it in changes]),
+        triggers=Sample(len(changes), standing),
+    )
+
+
+def _anchors(records: Sequence[Record], files: Sequence[str]) -> Sample:
+    joined, counts = "\n".join(files), dict[str, int]()
+    anchors = (it for record in reversed(records) for it in record.paths[:MOST_ANCHORS])
+    for pattern in islice(dict.fromkeys(anchors), _MOST_PATTERNS):
+        if could_match(pattern, joined):
+            counts[pattern] = sum(matches(pattern, it) for it in files)
+    return Sample(len(files), counts)
 
 
 class Choice(NamedTuple):
@@ -91,10 +205,9 @@ def choose(
     sought = Sought(action)
     if not sought.readings:
         return Choice()
-    candidates = [Candidate(record, sought) for record in records if is_usable(record)]
-    evidence = Evidence(
-        sought, candidates, count or len(records), having or {}, surroundings or Surroundings()
-    )
+    around = surroundings or Surroundings()
+    candidates = [Candidate(record, sought, around) for record in records if is_usable(record)]
+    evidence = _Evidence(sought, candidates, count or len(records), having or {}, around)
     weights = [evidence.of(candidate) for candidate in candidates]
     needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = sorted(((it, at) for at, it in enumerate(weights) if it >= needed), reverse=True)
@@ -107,26 +220,26 @@ def choose(
             by_words += not is_sure
             least = least or _BESIDE_THE_BEST * weight
             chosen.append(record)
-    return Choice(chosen, {word for it in candidates for word in it.whole.terms})
+    return Choice(chosen, {word for it in candidates for _, word in it.whole})
 
 
 class Sought:
     """What an action says, as records are compared with it.
 
-    readings: of its texts by their kinds, the surest first, since a word counts where it stands
-    first. words: of all of them. phrases and options: of its command. tools: the files that its
-    programs work on. names: caseless, of the files that it names the last parts, of the folders
-    around them all with their `/`.
+    readings: the terms of its texts by their kinds, the surest first, since a word counts where it
+    stands first. vocabulary: of all of them. phrases and options: of its command. tools: the files
+    that its programs work on. names: caseless, of the files that it names the last parts, of the
+    folders around them all with their `/`.
     """
 
     def __init__(self, action: Action) -> None:
         self.action = action = action.readable()
         texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
-        self.readings = {kind: Reading(text) for kind, text in texts.items() if text.strip()}
-        self.words = Vocabulary("\n".join(texts.values()))
-        self.phrases = set(phrases_in(action.command))
-        self.options = {it.casefold() for it in _OPTION_WORD.findall(action.command)}
-        self.tools = dict(tool_files(action.command))
+        self.readings = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
+        self.vocabulary = Vocabulary(terms_of("\n".join(texts.values())))
+        self.phrases = {("phrases", it) for it in phrases_in(action.command)}
+        self.options = _options_in(action.command)
+        self.tools = tool_files(action.command)
         self.files = action.named
         self.names = set[str]()
         for path in self.files:
@@ -142,6 +255,10 @@ class Sought:
             return False
         return is_there if without_imports(trigger) else is_imported
 
+    def share_of(self, path: str) -> float:
+        """Return how much a file counts: one that a command only names says little."""
+        return 1.0 if path in self.action.paths else _IN_A_COMMAND
+
 
 def _stands(trigger: str, text: str) -> bool:
     """Return whether a trigger stands in a text, not in the middle of another word."""
@@ -155,52 +272,69 @@ def _is_word(char: str) -> bool:
     return char.isascii() and (char.isalnum() or char == "_")
 
 
+def _options_in(text: str) -> set[Term]:
+    return {("options", option.casefold()) for option in _OPTION_WORD.findall(text)}
+
+
 class Candidate:
     """Reads one record as far as an action asks: what cannot be there is not looked for.
 
-    whole: the words that it shares with the action, topic: those of its topic. phrases, options and
-    files: of its texts, where they may be those of the action. anchored, triggered: what its own
+    whole: the terms that it shares with the action. phrases, options and files: of its texts, where
+    they may be those of the action. anchored, triggered: what its own
     paths and triggers weigh.
     """
 
-    def __init__(self, record: Record, sought: Sought) -> None:
-        self.record, self._sought = record, sought
+    def __init__(self, record: Record, sought: Sought, around: Surroundings) -> None:
+        self.record = record
         texts = record.lesson, record.missing_context, record.ask_next_time
         text = worded(normal_form("NFC", "\n".join(texts)))
         caseless = text.casefold()
-        self.whole = sought.words.shared(text)
-        self.topic = _topic(record.topic)
-        self.triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
-        self.anchored = self.triggered = 0.0
-        self.files, self.phrases, self.options = set[str](), set[tuple[str, str]](), set[str]()
+        self.whole = sought.vocabulary.shared(text)
+        self.files, self.phrases, self.options = set[str](), set[Term](), set[Term]()
         if any(name in caseless for name in sought.names):
             files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
             self.files.update(filter(None, files))
-        if any(one in caseless and other in caseless for one, other in sought.phrases):
-            words = [word.casefold() for word in TOKEN.findall(text)]
-            self.phrases = sought.phrases.intersection(pairwise(words))
-        if any(option in caseless for option in sought.options):
-            options = {option.casefold() for option in _OPTION_WORD.findall(text)}
-            self.options = sought.options & options
+        if any(all(it in caseless for it in phrase.split()) for _, phrase in sought.phrases):
+            words = f" {' '.join(TOKEN.findall(caseless))} "
+            self.phrases = {it for it in sought.phrases if f" {it[1]} " in words}
+        if any(option in caseless for _, option in sought.options):
+            self.options = sought.options & _options_in(text)
+        triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
+        self.triggered = _TRIGGERED * max(map(around.triggers.telling, triggers), default=0.0)
+        self.anchored = _anchored(record, sought, around)
+        if (self.anchored or self.triggered) and not is_harmless(record):
+            self.anchored = self.triggered = 0.0
 
     @property
     def is_sure(self) -> bool:
         """Whether an anchor or a trigger speaks for it so clearly that no better one crowds it."""
         return max(self.anchored, self.triggered) >= _SURE
 
-    def terms(self, kind: str) -> Collection[Hashable]:
-        """Return what it has of a kind, as far as the action may ask for it."""
-        if kind in ("phrases", "options"):
-            return getattr(self, kind)  # type: ignore[no-any-return]
-        return getattr(self.whole, kind) | getattr(self.topic, kind)  # type: ignore[no-any-return]
+
+@cache  # few topics, many records
+def _topic(topic: str) -> frozenset[Term]:
+    return terms_of(topic)
 
 
-@lru_cache(maxsize=1_024)  # few topics, many records
-def _topic(topic: str) -> Reading:
-    return Reading(topic)
+def _anchored(record: Record, sought: Sought, around: Surroundings) -> float:
+    """Return what the path anchors of a record weigh."""
+    weights = [0.0]
+    for pattern in record.paths[:MOST_ANCHORS]:
+        for path in sought.files:
+            if matches(pattern, path):
+                weight = _ANCHORED_KIND
+                if pattern.casefold().rstrip("/") == path.casefold():
+                    weight = _ANCHORED_FILE
+                elif is_exact(pattern) or pattern.endswith("/"):
+                    weight = _ANCHORED_PLACE
+                weights.append(weight * sought.share_of(path) * around.weight_of_anchor(pattern))
+        name = pattern.casefold().rpartition("/")[2]
+        if name in sought.tools:
+            weights.append(_ANCHORED_WRITTEN if sought.tools[name] else _ANCHORED_READ)
+    return max(weights)
 
 
-class Evidence:
+class _Evidence:
     """Weighs what speaks for a record at one action; rare words weigh more.
 
     count: of the records that these were chosen from. The others hardly have what an action says.
@@ -212,131 +346,87 @@ class Evidence:
         candidates: Sequence[Candidate],
         count: int,
         having: Mapping[str, int],
-        surroundings: Surroundings,
+        around: Surroundings,
     ) -> None:
-        self._sought, self._candidates, self._around = sought, candidates, surroundings
-        self._count, self._having = count, having
-        self._rarities: dict[tuple[str, Hashable], float] = {}
-        self._times: dict[str, Counter[Hashable]] = {}
-        for it in candidates:
-            anchored = self._anchored(it.record)
-            telling = map(surroundings.triggers.telling, it.triggers)
-            triggered = _TRIGGERED * max(telling, default=0.0)
-            if (anchored or triggered) and is_harmless(it.record):
-                it.anchored, it.triggered = anchored, triggered
-        self._share_of_anchored = self._share(it.anchored for it in candidates)
-        self._share_of_triggered = self._share(it.triggered for it in candidates)
+        self._sought, self._around, self._count, self._having = sought, around, count, having
+        of_each = (
+            it.whole | it.phrases | it.options | _topic(it.record.topic) for it in candidates
+        )
+        self._times = Counter(chain.from_iterable(of_each))
+        self._rarities: dict[Term, float] = {}
+        self._topics: dict[str, float] = {}
+        # What many have tells less of which; in a small project many stand for the same few files.
+        self._of_anchored = self._of_triggered = 1.0
+        if around.names.size >= _LEAST_SIZE:
+            anchored = [it for it in candidates if it.anchored]
+            triggered = [it for it in candidates if it.triggered]
+            self._of_anchored = min(1.0, _FEW / (len(anchored) or 1))
+            self._of_triggered = min(1.0, _FEW / (len(triggered) or 1))
 
     def of(self, candidate: Candidate) -> float:
         """Return the weight of all that speaks for this record."""
-        anchored = candidate.anchored * self._share_of_anchored
-        triggered = candidate.triggered * self._share_of_triggered
-        weight = anchored + triggered + self._named(candidate.files)
-        phrases = (self._rarity("phrases", it) for it in candidate.phrases)
-        options = sum(self._rarity("options", it) for it in candidate.options)
-        weight += _PHRASE * max(phrases, default=0.0) + _OPTION * min(options, _MOST_OPTIONS)
-        counted: set[str] = set()
-        rule = worded(candidate.record.lesson) if candidate.whole else ""
-        lesson = self._sought.words.shared(rule)
-        for kind, reading in self._sought.readings.items():
-            if _names_topic(reading, candidate.topic):
-                weight += _TOPIC
-            if candidate.whole:
-                name_weight = _NAME_IN_COMMAND if kind == "command" else _NAME
-                weight += self._of_words(candidate.whole, lesson, reading, name_weight, counted)
-        return weight
-
-    def _share(self, weights: Iterable[float]) -> float:
-        """Return what is left of the weight of each when many have one: it tells less of which.
-
-        In a small project many stand for the same few files, and all of it is left.
-        """
-        if self._around.is_small:
-            return 1.0
-        return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
-
-    def _share_of_file(self, path: str) -> float:
-        return 1.0 if path in self._sought.action.paths else _IN_A_COMMAND
-
-    def _anchored(self, record: Record) -> float:
-        """Return what the path anchors of a record weigh."""
-        weights = [0.0]
-        for pattern in record.paths[:MOST_ANCHORS]:
-            for path in self._sought.files:
-                if matches(pattern, path):
-                    weight = _ANCHORED_KIND
-                    if pattern.casefold().rstrip("/") == path.casefold():
-                        weight = _ANCHORED_FILE
-                    elif is_exact(pattern) or pattern.endswith("/"):
-                        weight = _ANCHORED_PLACE
-                    weight *= self._share_of_file(path)
-                    weights.append(weight * self._around.weight_of_anchor(pattern))
-            name = pattern.casefold().rpartition("/")[2]
-            if name in self._sought.tools:
-                is_written = self._sought.tools[name]
-                weights.append(_ANCHORED_WRITTEN if is_written else _ANCHORED_READ)
-        return max(weights)
+        topic = candidate.record.topic
+        if topic not in self._topics:
+            named = [it for it in self._sought.readings.values() if _names_topic(it, topic)]
+            self._topics[topic] = _TOPIC * len(named)
+        weight = candidate.anchored * self._of_anchored + candidate.triggered * self._of_triggered
+        weight += self._topics[topic]
+        if candidate.phrases:
+            weight += _PHRASE * max(map(self._rarity, candidate.phrases))
+        if candidate.options:
+            weight += _OPTION * min(sum(map(self._rarity, candidate.options)), _MOST_OPTIONS)
+        weight += self._named(candidate.files) if candidate.files else 0.0
+        return weight + (self._of_words(candidate) if candidate.whole else 0.0)
 
     def _named(self, names: Collection[str]) -> float:
         """Return what the files weigh that the texts of a record name."""
         weights = [0.0]
-        for path in self._sought.files if names else ():
-            share, path_parts = self._share_of_file(path), path.casefold().rstrip("/")
-            for name in names:
-                weights.append(share * _naming(name, path_parts))
+        for path in self._sought.files:
+            share, caseless = self._sought.share_of(path), path.casefold().rstrip("/")
+            weights += [share * _naming(name, caseless) for name in names]
         return max(weights)
 
-    def _of_words(
-        self,
-        whole: Reading,
-        lesson: Reading,
-        reading: Reading,
-        name_weight: float,
-        counted: set[str],
-    ) -> float:
-        """Return what the words weigh that a record shares with a text of the action.
-
-        whole, lesson: what its texts and its lesson share with the action. counted: the words of
-        the texts before, which count once; those of this one are added.
-        """
-        total = 0.0
-        for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
-            shared = getattr(reading, kind) & getattr(whole, kind)
-            for term in shared - counted:
-                is_common = kind == "words" and term in _common_words()
-                weight = _COMMON_WORD if is_common else full_weight
-                if term not in getattr(lesson, kind):
-                    weight *= _BESIDE_THE_LESSON
-                total += weight * self._rarity(kind, term)
-            counted |= shared
+    def _of_words(self, candidate: Candidate) -> float:
+        """Return what the words weigh that a record shares with the texts of the action."""
+        lesson = self._sought.vocabulary.shared(worded(candidate.record.lesson))
+        total, counted = 0.0, set[str]()
+        for source, terms in self._sought.readings.items():
+            shared = terms & candidate.whole
+            name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
+            for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
+                of_kind = [term for term in shared if term[0] == kind and term[1] not in counted]
+                for term in of_kind:
+                    is_common = kind == "words" and term[1] in _common_words()
+                    weight = _COMMON_WORD if is_common else full_weight
+                    if term not in lesson:
+                        weight *= _BESIDE_THE_LESSON
+                    total += weight * self._rarity(term)
+                counted.update(text for _, text in of_kind)
         return total
 
-    def _rarity(self, kind: str, term: Hashable) -> float:
+    def _rarity(self, term: Term) -> float:
         """Return 1 for what only one record has, 0 for what all of them have.
 
         A word counts as it is known in the project; only where little is known, among the records.
         """
-        if (kind, term) not in self._rarities:
-            is_word = isinstance(term, str)
-            rarity = self._around.rarity(term) if isinstance(term, str) else 1.0
-            knows_enough = self._around.size >= _ENOUGH_CHANGES
-            if not is_word or kind == "options" or not knows_enough:
-                if kind not in self._times:
-                    terms = (it.terms(kind) for it in self._candidates)
-                    self._times[kind] = Counter(chain.from_iterable(terms))
-                elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
-                times = max(self._times[kind][term], elsewhere) or 1
+        if term not in self._rarities:
+            kind, text = term
+            rarity = 1.0 if kind == "phrases" else self._around.rarity(text)
+            if kind in ("phrases", "options") or self._around.size < _ENOUGH_CHANGES:
+                times = max(self._times[term], self._having.get(text, 0), 1)
                 rarity = min(rarity, 1 - log(times) / log(self._count + 1))
-            self._rarities[kind, term] = rarity
-        return self._rarities[kind, term]
+            self._rarities[term] = rarity
+        return self._rarities[term]
 
 
-def _names_topic(reading: Reading, topic: Reading) -> bool:
+def _names_topic(terms: AbstractSet[Term], topic: str) -> bool:
     """Return whether a text has all words of a topic, or all pairs of one in Hangul."""
+    pairs = {term for term in _topic(topic) if term[0] == "pairs"}
+    words = {term for term in _topic(topic) if term[0] == "words"}
     # A particle may take the place of the last syllable.
-    most_lacking = 1 if len(topic.pairs) > 1 else 0
-    has_pairs = bool(topic.pairs) and len(topic.pairs - reading.pairs) <= most_lacking
-    return has_pairs or (bool(topic.words) and topic.words <= reading.words)
+    most_lacking = 1 if len(pairs) > 1 else 0
+    has_pairs = bool(pairs) and len(pairs - terms) <= most_lacking
+    return has_pairs or (bool(words) and words <= terms)
 
 
 def _naming(name: str, path: str) -> float:

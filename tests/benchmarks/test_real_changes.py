@@ -12,7 +12,7 @@ import pytest
 from commands.clients.events import read_moment
 from core.guard.injection import marks_of
 from core.lessons.anchors import normalise_paths
-from core.lessons.rarity import Sample
+from core.lessons.recall import Sample
 from core.lessons.record import Draft, check
 from tests.support.git_clones import run_git
 from tests.support.rows import none_of

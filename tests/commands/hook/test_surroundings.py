@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.hook.surroundings import FILE, MOST_ACTIONS, MOST_BYTES, Known, load, save
-from core.lessons.rarity import Sample, Surroundings
+from core.lessons.recall import Sample, Surroundings
 from tests.commands.hook.test_hook import LESSON, LOGIN, REFUND, Desk
 from tests.support.client_events import claude, claude_edit
 from tests.support.git_clones import git
@@ -21,7 +21,7 @@ WORDS = Surroundings(
 
 def broken(sample: object) -> bytes:
     """A file in which each sample is this."""
-    return json.dumps({"log": "", **{name: sample for name in WORDS.__slots__}}).encode()
+    return json.dumps({"log": "", **{name: sample for name in WORDS._fields}}).encode()
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_file_does_not_grow_without_end(tmp_path: Path) -> None:
     many = {f"word{number}": number % 50 for number in range(200_000)}
     save(str(tmp_path), Known("log", Surroundings(changes=Sample(50, many))))
     assert (tmp_path / FILE).stat().st_size < MOST_BYTES / 5
-    assert load(str(tmp_path)).around.changes.count("word49") == 49
+    assert load(str(tmp_path)).around.changes.counts["word49"] == 49
 
 
 @pytest.mark.long  # it costs much
@@ -98,9 +98,9 @@ def test_the_first_hook_reads_the_project_and_keeps_only_words_of_the_log(desk: 
     assert desk.edit().text == LESSON
     path, known = kept(desk)
     assert known.around.changes.size == 20 - 1
-    assert known.around.changes.count("approver") == 20 - 1
+    assert known.around.changes.counts["approver"] == 20 - 1
     assert known.around.names == Sample(1, {})
-    assert known.around.actions.count("refund") == 1
+    assert known.around.actions.counts["refund"] == 1
     assert b"hunter" not in path.read_bytes()
     assert path.stat().st_mode & 0o77 == 0
 

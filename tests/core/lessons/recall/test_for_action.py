@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.action import Action
-from core.lessons.long_log import MOST_CHOSEN, MOST_READ, AtHand, log_at_hand
-from core.lessons.rarity import Surroundings, surroundings_of
-from core.lessons.recall import MOST_RECORDS, choose
+from core.lessons.action import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
+from core.lessons.recall import MOST_RECORDS, Surroundings, choose, surroundings_of
 from core.lessons.record import Record
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks"))

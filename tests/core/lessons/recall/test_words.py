@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.action import Action, Reading, Vocabulary, phrases_in, tool_files
-from core.lessons.rarity import Sample, Surroundings, surroundings_of
-from core.lessons.recall import Candidate, Sought
+from core.lessons.action import Action, Vocabulary, phrases_in, terms_of, tool_files
+from core.lessons.recall import Candidate, Sample, Sought, Surroundings, surroundings_of
 from tests.support.samples import a_record
 
 PIECES = [*"ab9B_-. \nﬁ환불이İK", "is", "ok", "Foo", "bar", "ies", "ing", "s", "ｆ", "É"]
@@ -15,12 +14,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 @given(TEXTS, TEXTS)
 def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
-    first, second = Reading(one), Reading(other)
-    shared = Vocabulary(one).shared(other)
-    assert shared.words == first.words & second.words
-    assert shared.names == first.names & second.names
-    assert shared.pairs == first.pairs & second.pairs
-    assert bool(shared) == bool(shared.words or shared.names or shared.pairs)
+    assert Vocabulary(terms_of(one)).shared(other) == terms_of(one) & terms_of(other)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +30,7 @@ def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
 def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
     path: str, text: str, found: set[str]
 ) -> None:
-    candidate = Candidate(a_record(lesson=text), Sought(Action(paths=(path,))))
+    candidate = Candidate(a_record(lesson=text), Sought(Action(paths=(path,))), Surroundings())
     assert candidate.files == found
 
 
@@ -58,13 +52,13 @@ def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
 def test_a_tool_works_on_files_that_its_command_does_not_name(
     command: str, files: set[str]
 ) -> None:
-    found = {name for name, _ in tool_files(command)}
+    found = set(tool_files(command))
     assert files <= found
     assert bool(files) == bool(found)
 
 
 def test_a_command_that_writes_a_file_is_told_from_one_that_reads_it() -> None:
-    assert dict(tool_files("uv lock && make test")) == {
+    assert tool_files("uv lock && make test") == {
         "uv.lock": True,
         "pyproject.toml": True,
         "makefile": False,
@@ -74,11 +68,7 @@ def test_a_command_that_writes_a_file_is_told_from_one_that_reads_it() -> None:
 def test_two_words_in_a_row_are_read_of_each_program() -> None:
     command = "sudo env A=1 git push --force origin main; uv run alembic upgrade head"
     assert set(phrases_in(command)) == {
-        ("git", "push"),
-        ("push", "origin"),
-        ("origin", "main"),
-        ("alembic", "upgrade"),
-        ("upgrade", "head"),
+        *("git push", "push origin", "origin main", "alembic upgrade", "upgrade head")
     }
 
 
