@@ -61,7 +61,7 @@ from core.lessons.compaction import (
 from core.lessons.file import check_missing
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import as_json, log_text
-from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
+from core.lessons.rules import instructions
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND, Cancellation
@@ -91,7 +91,7 @@ MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
-mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
+mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=instructions())
 
 Topic = Annotated[
     str,
@@ -345,7 +345,6 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
     errors = tuple[SentinelError, ...]()
     names = [room.partition(":")[0] for room in rooms]
     has_lessons = "lessons" in names
-    instructions = [INSTRUCTIONS] if has_lessons else []
     if not has_lessons:
         showing.remove(LESSONS)
         for tool in (search_memory, log_memory, compact_memory):
@@ -359,20 +358,18 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
         if name == "sessions":
             from rooms.sessions import tools as sessions  # a room that is off costs nothing
 
-            instructions.append(SESSIONS_INSTRUCTIONS)
             sessions.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
             showing.append(Shown(name, sessions.injected, sessions.gathered))
         elif name == "fragments":
             from rooms.fragments import tools as fragments
 
-            instructions.append(FRAGMENTS_INSTRUCTIONS)
             errors += fragments.settings_errors()
             fragments.offer(mcp, cancellation, core_only=core_only)
             showing.append(Shown(name, fragments.injected, fragments.gathered))
             at_end.append(fragments.end_session)
     if "fragments" in names:  # each room is whole without the others
         fragments.stand_beside([it.gathered for it in showing if it.room != "fragments"])
-    mcp.instructions = "\n".join(instructions)
+    mcp.instructions = instructions(rooms)
     return errors
 
 

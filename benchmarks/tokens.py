@@ -29,12 +29,7 @@ from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import all_within, record_block
-from core.lessons.rules import (
-    FRAGMENTS_INSTRUCTIONS,
-    INSTRUCTIONS,
-    SESSIONS_INSTRUCTIONS,
-    rules,
-)
+from core.lessons.rules import instructions, rules
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
 
@@ -47,7 +42,6 @@ MOST_OF_ROOMS = {  # tokens of the tools of a room, by profile
     "fragments": 1_700,
     "fragments:core": 650,
 }
-ROOM_INSTRUCTIONS = {"sessions": SESSIONS_INSTRUCTIONS, "fragments": FRAGMENTS_INSTRUCTIONS}
 TOOL_KEYS = ("name", "description", "inputSchema")
 CREATED = "2026-02-27T10:30:00+00:00"
 KINDS = ("english", "korean", "mixed")
@@ -78,7 +72,7 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
     """What every session pays, part by part, with the rules as setup writes them into a file."""
     texts = {
         "tools": as_offered(json.loads(SURFACE.read_text("utf-8"))),
-        "instructions": INSTRUCTIONS,
+        "instructions": instructions(),
         "rules": with_block("", BLOCK, rules(lang)),
     }
     return {part: count(text) for part, text in texts.items()}
@@ -94,7 +88,7 @@ def room_costs(count: Count) -> dict[str, dict[str, int]]:
         tools = [tool for tool in offered if tool["name"] in TOOLS[profile]]
         costs[profile] = {
             "tools": count(as_offered(tools)),
-            "instructions": count(ROOM_INSTRUCTIONS[room]),
+            "instructions": count(instructions([room])),
             **{f"rules, {lang}": count(rules(lang, [room])) for lang in MOST_OF_A_SESSION},
         }
     return costs

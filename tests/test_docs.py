@@ -34,7 +34,7 @@ from core.lessons.record import (
     parse_line,
     record_id,
 )
-from core.lessons.rules import INSTRUCTIONS, rules
+from core.lessons.rules import instructions, rules
 from core.sanitizer import MARKER
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
@@ -92,7 +92,7 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     # The logger, keys of sentences, a schema of PostgreSQL.
     others = {"sentinel_memory", "other_memory", "server_memory", "agent_memory"}
     faults = []
-    ours = ("core/lessons/rules.py", "core/data/rules.en.md", "core/data/rules.ko.md")
+    ours = ("core/data/instructions.md", "core/data/rules.en.md", "core/data/rules.ko.md")
     for name in [*TEXTS, "tests/data/tool_surface.json", *ours]:
         text = text_of(name).replace("\\n", "\n")  # a line end in JSON
         words = {it for it in re.findall(r"\b\w+_memory\b", text) if not it.startswith("test_")}
@@ -227,7 +227,7 @@ def test_the_files_to_copy_by_hand_hold_the_rules_that_setup_writes() -> None:
         assert f"{section}{compaction}" in text
 
 
-@pytest.mark.parametrize("text", [INSTRUCTIONS, *map(text_of, RULES)], ids=["the server", *RULES])
+@pytest.mark.parametrize("text", [instructions(), *map(text_of, RULES)], ids=["the server", *RULES])
 def test_every_tool_and_parameter_that_the_workflow_names_exists(text: str) -> None:
     known = TOOLS | {name for names in parameters().values() for name in names}
     examples = {"login_bug_fix_2026", "verify_token_v2", "memory_log"}
@@ -235,7 +235,7 @@ def test_every_tool_and_parameter_that_the_workflow_names_exists(text: str) -> N
     assert set(re.findall(r"cli\.py ([a-z]+)", text)) <= cli.COMMANDS.keys()
 
 
-@pytest.mark.parametrize("text", [INSTRUCTIONS, rules("en"), rules("ko")])
+@pytest.mark.parametrize("text", [instructions(), rules("en"), rules("ko")])
 def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
     assert {tool for tool in TOOLS if tool in text} == TOOLS  # a client may show only one of them
 

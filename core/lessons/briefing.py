@@ -60,7 +60,11 @@ def session_briefing(
     records, count = log.records, log.count
     if not records:
         return Briefing()
-    lines = _first_lines(log, project, settings)
+    lines = [say("answers.head_all", count=count, project=one_line(project))]
+    lines += notes(log, Frame(project=project, settings=settings))
+    if topics := _harmless_topics(log):
+        listing = listed_topics(topics, settings.hook_tokens)
+        lines.append(say("answers.topics", topics=listing.text))
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
     nearest = () if _all_fit(records, budget) else near()
@@ -76,18 +80,7 @@ def session_briefing(
     key = "brief_all" if is_all else some if shown else "brief_none"
     lines.append(say(f"answers.{key}", shown=len(shown), count=count))
     laid_out = map(without_gap, shown) if nearest else shown
-    blocks = [headed_block(record) for record in laid_out]
-    return Briefing("\n".join(lines + blocks), tuple(shown))
-
-
-def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
-    """Return what stands above the records: whose they are, what is due, the topics."""
-    head = say("answers.head_all", count=log.count, project=one_line(project))
-    lines = [head, *notes(log, Frame(project=project, settings=settings))]
-    if topics := _harmless_topics(log):
-        listing = listed_topics(topics, settings.hook_tokens)
-        lines.append(say("answers.topics", topics=listing.text))
-    return lines
+    return Briefing("\n".join([*lines, *map(headed_block, laid_out)]), tuple(shown))
 
 
 def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
@@ -101,9 +94,10 @@ def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
 
 
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
-    """Return the records that fit: principles, those near to the work, the newest.
+    """Return the records whose lessons fit: principles, those near to the work, the newest.
 
-    Of each kind those near to the work come first.
+    Of each kind those near to the work come first. A large one stops no smaller one, but many in a
+    row do.
     """
     newest = _principles_first(records)
     principles = [record for record in (*near, *newest) if record.type == "principle"]
@@ -114,28 +108,18 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
         (near, _NEAR_THE_WORK),
         (logs_first, 1.0),
     ):
-        part = budget.split_off(share)
-        _add_lessons(shown, candidates, part)
+        part, missed = budget.split_off(share), 0
+        for record in candidates:
+            if part.is_spent or missed > MOST_MISSED:
+                break
+            if id(record) in shown or not is_usable(record):
+                continue
+            missed += 1
+            if is_harmless(record) and part.take(headed_block(without_gap(record))):
+                shown[id(record)] = record
+                missed = 0
         budget.add(part)
     return [*shown.values()]
-
-
-def _add_lessons(shown: dict[int, Record], candidates: Iterable[Record], budget: Budget) -> None:
-    """Add the records whose lessons fit, each once and none that reads like an order.
-
-    A large one stops no smaller one, but many in a row do.
-    """
-    missed = 0
-    for record in candidates:
-        if budget.is_spent or missed > MOST_MISSED:
-            return
-        if id(record) in shown or not is_usable(record):
-            continue
-        if is_harmless(record) and budget.take(headed_block(without_gap(record))):
-            shown[id(record)] = record
-            missed = 0
-        else:
-            missed += 1
 
 
 def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
@@ -174,21 +158,18 @@ def _principles_first(records: Sequence[Record]) -> list[Record]:
 
 def action_briefing(records: Sequence[Record]) -> Briefing:
     """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
-    head = say("answers.recall_head")
-    left_bytes = RECALL_BYTES - _bytes(head)
-    versions = list(records)
-    for at in reversed(range(len(versions))):  # the best one keeps it longest
-        if sum(_bytes(headed_block(it)) for it in versions) <= left_bytes:
+    left_bytes = RECALL_BYTES - _bytes(say("answers.recall_head"))
+    blocks = [headed_block(record) for record in records]
+    for at in reversed(range(len(blocks))):  # the best one keeps it longest
+        if sum(map(_bytes, blocks)) <= left_bytes:
             break
-        versions[at] = without_gap(versions[at])
-    lines, shown = [head], list[Record]()
-    for record, version in zip(records, versions, strict=True):
-        block = headed_block(version)
+        blocks[at] = headed_block(without_gap(records[at]))
+    fitting = list[tuple[Record, str]]()
+    for record, block in zip(records, blocks, strict=True):
         if _bytes(block) <= left_bytes:
             left_bytes -= _bytes(block)
-            lines.append(block)
-            shown.append(record)
-    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+            fitting.append((record, block))
+    return _recalled(fitting)
 
 
 def prompt_briefing(records: Iterable[Record]) -> Briefing:
@@ -197,21 +178,27 @@ def prompt_briefing(records: Iterable[Record]) -> Briefing:
     None that reads like an order takes the place of another. What was missing gives way where a
     record fits without it.
     """
-    head = say("answers.recall_head")
     budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
-    budget.spend(head)
-    lines, shown = [head], list[Record]()
+    budget.spend(say("answers.recall_head"))
+    fitting = list[tuple[Record, str]]()
     for record in records:
-        if len(shown) == MOST_AT_A_PROMPT or budget.is_spent:
+        if len(fitting) == MOST_AT_A_PROMPT or budget.is_spent:
             break
         if not is_harmless(record):
             continue
         for version in (record, without_gap(record)):
             if budget.take(block := headed_block(version)):
-                lines.append(block)
-                shown.append(record)
+                fitting.append((record, block))
                 break
-    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+    return _recalled(fitting)
+
+
+def _recalled(blocks: Sequence[tuple[Record, str]]) -> Briefing:
+    """Return the records with their blocks below a line on what they are; nothing for none."""
+    if not blocks:
+        return Briefing()
+    text = "\n".join([say("answers.recall_head"), *(block for _, block in blocks)])
+    return Briefing(text, tuple(record for record, _ in blocks))
 
 
 def without_gap(record: Record) -> Record:

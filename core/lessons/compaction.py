@@ -132,12 +132,14 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
     questions, left_out = join_questions(record.ask_next_time for record in records)
     key = "group_compact" if is_compact else "group"
     lines = [say(f"answers.{key}", topic=topic_text(topic), count=len(records))]
-    ask = left_out > 0 or is_compact  # else the joined line says them all
+    ask = left_out > 0  # else one line says them all
     for record in records:
         lines.append(record_block(record, token=token_text(record), ask=ask))
     if questions and not is_compact:
         key = "joined_partly" if left_out else "joined"
         lines.append(say(f"answers.{key}", questions=one_line(questions), left_out=left_out))
+    elif questions and not ask:
+        lines.append(f"ask: {one_line(questions)}")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
+from core.lessons.rules import instructions
 from core.messages import Language
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
@@ -25,6 +25,9 @@ FRAGMENTS = [
     *("memory_stats", "memory_consolidate", "graph_explore", "pin", "unpin"),
 ]
 KNOWN = "lessons, sessions, sessions:core, fragments, fragments:core"
+INSTRUCTIONS = instructions()
+SESSIONS_INSTRUCTIONS = instructions(["sessions"])
+FRAGMENTS_INSTRUCTIONS = instructions(["fragments:core"])
 ALL_INSTRUCTIONS = f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}\n{FRAGMENTS_INSTRUCTIONS}"
 
 

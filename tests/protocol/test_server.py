@@ -18,7 +18,7 @@ from fastmcp.exceptions import McpError, ToolError
 import server
 from core import git as asked_git
 from core.lessons.log import MemoryLog
-from core.lessons.rules import INSTRUCTIONS
+from core.lessons.rules import instructions
 from core.messages import Language
 from core.text.plain import estimate_tokens
 from protocol import call as frame
@@ -173,7 +173,7 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
 def test_descriptions_and_instructions_are_short_enough_for_every_client() -> None:
     for tool in ask(Client.list_tools):
         assert len(tool.description.encode()) < 1_024
-    assert len(INSTRUCTIONS.encode()) <= 512
+    assert len(instructions().encode()) <= 512
 
 
 def test_an_answer_travels_once_as_plain_text(project: Path) -> None:

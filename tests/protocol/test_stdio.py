@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.lessons.record import Draft
-from core.lessons.rules import INSTRUCTIONS
+from core.lessons.rules import instructions as instructions_of
 from core.messages import Facts, Language
 from core.store import MemoryStore
 from server import VERSION
@@ -141,7 +141,7 @@ def test_the_server_reports_its_own_name_and_version(pair: dict[Era, ServerProce
 @pytest.mark.row("001 2-3.a")
 def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
     instructions = server.greet()["instructions"]
-    assert instructions == INSTRUCTIONS
+    assert instructions == instructions_of()
 
 
 def test_the_list_of_tools_costs_a_session_at_most_4000_bytes(server: ServerProcess) -> None:
