@@ -217,7 +217,7 @@ def choose(
         if len(chosen) == MOST_RECORDS or not (is_sure or by_words < _MOST_BY_WORDS):
             continue
         if (is_sure or weight >= least) and is_harmless(record):
-            by_words += not is_sure
+            by_words += 0 if is_sure else 1
             least = least or _BESIDE_THE_BEST * weight
             chosen.append(record)
     return Choice(chosen, {word for it in candidates for _, word in it.whole})
@@ -280,8 +280,7 @@ class Candidate:
     """Reads one record as far as an action asks: what cannot be there is not looked for.
 
     whole: the terms that it shares with the action. phrases, options and files: of its texts, where
-    they may be those of the action. anchored, triggered: what its own
-    paths and triggers weigh.
+    they may be those of the action. anchored, triggered: what its own paths and triggers weigh.
     """
 
     def __init__(self, record: Record, sought: Sought, around: Surroundings) -> None:
@@ -353,7 +352,6 @@ class _Evidence:
             it.whole | it.phrases | it.options | _topic(it.record.topic) for it in candidates
         )
         self._times = Counter(chain.from_iterable(of_each))
-        self._rarities: dict[Term, float] = {}
         self._topics: dict[str, float] = {}
         # What many have tells less of which; in a small project many stand for the same few files.
         self._of_anchored = self._of_triggered = 1.0
@@ -383,7 +381,13 @@ class _Evidence:
         weights = [0.0]
         for path in self._sought.files:
             share, caseless = self._sought.share_of(path), path.casefold().rstrip("/")
-            weights += [share * _naming(name, caseless) for name in names]
+            for name in names:
+                if f"/{caseless}".endswith(f"/{name}"):
+                    is_common = bool(_COMMON_FILE.fullmatch(name))
+                    of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
+                    weights.append(share * (_NAMED_PATH if "/" in name else of_name))
+                elif "/" in name and f"/{name}/" in f"/{caseless}":
+                    weights.append(share * _NAMED_FOLDER)
         return max(weights)
 
     def _of_words(self, candidate: Candidate) -> float:
@@ -409,14 +413,12 @@ class _Evidence:
 
         A word counts as it is known in the project; only where little is known, among the records.
         """
-        if term not in self._rarities:
-            kind, text = term
-            rarity = 1.0 if kind == "phrases" else self._around.rarity(text)
-            if kind in ("phrases", "options") or self._around.size < _ENOUGH_CHANGES:
-                times = max(self._times[term], self._having.get(text, 0), 1)
-                rarity = min(rarity, 1 - log(times) / log(self._count + 1))
-            self._rarities[term] = rarity
-        return self._rarities[term]
+        kind, text = term
+        rarity = 1.0 if kind == "phrases" else self._around.rarity(text)
+        if kind in ("phrases", "options") or self._around.size < _ENOUGH_CHANGES:
+            times = max(self._times[term], self._having.get(text, 0), 1)
+            rarity = min(rarity, 1 - log(times) / log(self._count + 1))
+        return rarity
 
 
 def _names_topic(terms: AbstractSet[Term], topic: str) -> bool:
@@ -427,15 +429,6 @@ def _names_topic(terms: AbstractSet[Term], topic: str) -> bool:
     most_lacking = 1 if len(pairs) > 1 else 0
     has_pairs = bool(pairs) and len(pairs - terms) <= most_lacking
     return has_pairs or (bool(words) and words <= terms)
-
-
-def _naming(name: str, path: str) -> float:
-    """Return the weight of a name in the record's text for a path, 0 for another path."""
-    if path == name or path.endswith(f"/{name}"):
-        if "/" in name:
-            return _NAMED_PATH
-        return _NAMED_COMMON_FILE if _COMMON_FILE.fullmatch(name) else _NAMED_FILE
-    return _NAMED_FOLDER if "/" in name and f"/{name}/" in f"/{path}" else 0.0
 
 
 @cache

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from math import log
 
@@ -60,24 +60,42 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
     if not work:
         return []
     records = [it for it in records[-MOST_RANKED:] if is_usable(it)]
-    weights, count = _weights(work), len(records)
+    count = len(records)
+
+    def rarity_of(having: int) -> float:
+        return log(1 + (count - having + 0.5) / (having + 0.5))
+
+    weights = _weights(work)
     read = [_words(" ".join(it.texts)) for it in records]
-    shared = [weights.keys() & words for words in read]
-    having = Counter(chain.from_iterable(shared))
-    rarity = {word: _idf(found, count) for word, found in having.items()}
+    having = Counter(chain.from_iterable(weights.keys() & words for words in read))
+    worth = {word: weights[word] * rarity_of(times) for word, times in having.items()}
     mean = sum(map(len, read)) / max(count, 1) or 1.0
     scores = [
-        sum(weights[word] * rarity[word] for word in here)
+        sum(worth[word] for word in worth.keys() & words)
         / (1 - _DAMPING + _DAMPING * len(words) / mean)
-        for here, words in zip(shared, read, strict=True)
+        for words in read
     ]
     committed = [path for _, paths in work.commits for path in paths[:MOST_OF_A_COMMIT]]
     for paths, weight in ((work.changed, _ANCHORED_CHANGE), (committed, _ANCHORED_COMMIT)):
         anchored = _anchored(records, paths[:MOST_FILES])
         for at in anchored:
-            scores[at] += weight * _idf(len(anchored), count)
+            scores[at] += weight * rarity_of(len(anchored))
     found = sorted(((score, at) for at, score in enumerate(scores) if score > 0), reverse=True)
     return [records[at] for _, at in found]
+
+
+def _weights(work: Work) -> dict[str, float]:
+    """Return what each word of the work weighs; one of several commits or files weighs more."""
+    weights: dict[str, float] = {}
+    for texts, weight in (
+        ([subject for subject, _ in work.commits], _SAID),
+        ([" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits], _COMMITTED_FILE),
+        (work.changed[:MOST_FILES], _SAID),
+        ([work.branch], _SAID),
+    ):
+        for word, times in Counter(chain.from_iterable(map(_words, texts))).items():
+            weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
+    return weights
 
 
 def for_prompt(
@@ -107,43 +125,16 @@ def for_prompt(
     return [records[at] for _, at in sorted(found, reverse=True)]
 
 
-def _weights(work: Work) -> dict[str, float]:
-    """Return what each word of the work weighs; one of several commits or files weighs more."""
-    subjects = [_words(subject) for subject, _ in work.commits]
-    committed = [_words(" ".join(paths[:MOST_OF_A_COMMIT])) for _, paths in work.commits]
-    changed = [_words(path) for path in work.changed[:MOST_FILES]]
-    weights: dict[str, float] = {}
-    for texts, weight in (
-        (subjects, _SAID),
-        (committed, _COMMITTED_FILE),
-        (changed, _SAID),
-        ([_words(work.branch)], _SAID),
-    ):
-        for word, times in Counter(chain.from_iterable(texts)).items():
-            weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
-    return weights
-
-
-def _idf(found: int, count: int) -> float:
-    """Return how much something tells that so many of all records have."""
-    return log(1 + (count - found + 0.5) / (found + 0.5))
-
-
 def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
     """Return which of these records have an anchor that stands for one of these files."""
     names = "\n".join(files)
-    known: dict[str, bool] = {}
-    found = set[int]()
-    for at, record in enumerate(records if files else ()):
-        for pattern in record.paths[:MOST_ANCHORS]:
-            if pattern not in known:
-                known[pattern] = could_match(pattern, names) and any(
-                    matches(pattern, it) for it in files
-                )
-            if known[pattern]:
-                found.add(at)
-                break
-    return found
+
+    @cache  # many records have the same
+    def stands(pattern: str) -> bool:
+        return could_match(pattern, names) and any(matches(pattern, it) for it in files)
+
+    of_each = (record.paths[:MOST_ANCHORS] for record in records)
+    return {at for at, patterns in enumerate(of_each) if files and any(map(stands, patterns))}
 
 
 def _words(text: str) -> set[str]:
