@@ -336,9 +336,11 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
             if tries > _MOST_TRIES:
                 done = next((it.start() for it in compiled(r"\s").finditer(text, at)), len(text))
                 yield at, done, number
-            elif glued := _at_start(text[at : at + _LONGEST_TOKEN_CHARS], tried):
-                yield at + glued.start, at + glued.end, glued.rule
-                at += glued.far_end
+            elif glued := _token_at_an_end(text[at : at + _LONGEST_TOKEN_CHARS], tried):
+                token, rule = glued
+                start, end = token.span(rules()[rule].group)
+                yield at + start, at + end, rule
+                at += token.end()
     done = len(text)
     for at in sorted(starts.keys() - ends.keys(), reverse=True):
         number = starts[at]
@@ -349,39 +351,29 @@ def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterato
             if tries > _MOST_TRIES:
                 done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
                 yield done, at, number
-            elif glued := _at_end(text[first:at], tried):
-                yield first + glued.start, first + glued.end, glued.rule
-                at = first + glued.far_end
+            elif glued := _token_at_an_end(text[first:at], tried, last=True):
+                token, rule = glued
+                start, end = token.span(rules()[rule].group)
+                yield first + start, first + end, rule
+                at = first + token.start()
 
 
-_Tried = Sequence[tuple[int, re.Pattern[str]]]  # rules by their numbers
+def _token_at_an_end(
+    text: str, tried: Sequence[tuple[int, re.Pattern[str]]], *, last: bool = False
+) -> tuple[re.Match[str], int] | None:
+    """Return the token with which a text begins, or ends, and the number of its rule.
 
-
-class _Glued(NamedTuple):
-    """A token at an end of a text. far_end: of what its rule matches, away from that end."""
-
-    start: int
-    end: int
-    rule: int
-    far_end: int
-
-
-def _at_start(text: str, tried: _Tried) -> _Glued | None:
-    """Return the token with which a text begins."""
+    tried: rules by their numbers. last: the token that ends the text.
+    """
     for number, pattern in tried:
-        match = pattern.match(text)
-        if match and match.end():
-            return _Glued(*match.span(rules()[number].group), number, match.end())
-    return None
-
-
-def _at_end(text: str, tried: _Tried) -> _Glued | None:
-    """Return the token with which a text ends."""
-    for number, pattern in tried:
-        matches = list(pattern.finditer(text))
-        if matches and matches[-1].end() == len(text):
-            match = matches[-1]
-            return _Glued(*match.span(rules()[number].group), number, match.start())
+        if not last:
+            token = pattern.match(text)
+            if token and token.end():
+                return token, number
+            continue
+        tokens = list(pattern.finditer(text))
+        if tokens and tokens[-1].end() == len(text):
+            return tokens[-1], number
     return None
 
 
@@ -390,21 +382,23 @@ def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _called(folded: str) -> dict[int, None]:
-    """Return the numbers of the rules of which a hint is in the text.
+def _called(folded: str) -> list[int]:
+    """Return the numbers of the rules of which a hint is in the text, in their order.
 
     A token that names itself is long and in one piece, which few texts have at all.
     """
-    called: dict[int, None] = {}
+    called = set[int]()
     long_words = " ".join(compiled(_LONG_WORD).findall(folded))
     for part, tables in ((long_words, TOKENS), (folded, _OTHERS)):
+        if not part:
+            continue
         index = _hints(tables)
         pieces = {"", *(part[at : at + _PIECE_CHARS] for at in range(len(part)))}
         for piece in index.keys() & pieces:
             for hint, numbers in index[piece]:
                 if hint in part:
-                    called.update(dict.fromkeys(numbers))
-    return called
+                    called.update(numbers)
+    return sorted(called)
 
 
 @cache

@@ -171,25 +171,25 @@ def revealed(text: str) -> str:
     of it. In there `<`, `>`, a backslash and what cannot be printed stand as `\\x3c`, so that the
     message cannot close the bracket.
     """
-    if not any(hidden_runs(text)):
-        return text
-    return re.sub(_HIDDEN, lambda found: _spelled(found[1]) if found[1] else found[0], text)
 
+    def spelled(found: re.Match[str]) -> str:
+        if not found[1]:
+            return found[0]
+        parts = list[str]()
+        for run in re.findall(_TAG_RUN, found[1]):
+            tags = [chr(ord(char) & 0x7F) for char in run if "\U000e0000" <= char <= "\U000e007f"]
+            if not any(" " < char <= "~" for char in tags):
+                parts.extend(f"<U+{ord(char):04X}>" for char in run)
+                continue
+            message = "".join(
+                char if " " <= char <= "~" and char not in "<>\\" else f"\\x{ord(char):02x}"
+                for char in tags[:_MOST_DECODED_CHARS]
+            )
+            rest = "…" if len(tags) > _MOST_DECODED_CHARS else ""
+            parts.append(f"<tags: {message}{rest}>")
+        return "".join(parts)
 
-def _spelled(hidden: str) -> str:
-    parts = list[str]()
-    for run in re.findall(_TAG_RUN, hidden):
-        tags = [chr(ord(char) & 0x7F) for char in run if "\U000e0000" <= char <= "\U000e007f"]
-        if not any(" " < char <= "~" for char in tags):
-            parts.extend(f"<U+{ord(char):04X}>" for char in run)
-            continue
-        message = "".join(
-            char if " " <= char <= "~" and char not in "<>\\" else f"\\x{ord(char):02x}"
-            for char in tags[:_MOST_DECODED_CHARS]
-        )
-        rest = "…" if len(tags) > _MOST_DECODED_CHARS else ""
-        parts.append(f"<tags: {message}{rest}>")
-    return "".join(parts)
+    return re.sub(_HIDDEN, spelled, text) if any(hidden_runs(text)) else text
 
 
 def ascii_twin(text: str) -> str:

@@ -19,10 +19,8 @@ from core.guard.values import (
     Tie,
     bare_end,
     is_app_password,
-    is_assignment,
     is_certain,
     is_hex,
-    is_labelled,
     is_likely,
     is_phrase,
     is_placeholder,
@@ -294,7 +292,9 @@ class _Values:
             value = text[slice(*span)]
             if shape("about").match(match[0]) and not has_colon:
                 return []
-            if (is_hex(value) or is_labelled(value)) and not shape("tied").search(match[0]):
+            if (is_hex(value) or shape("labelled").fullmatch(value)) and not shape("tied").search(
+                match[0]
+            ):
                 return []
         if stops:
             return [span]
@@ -359,7 +359,7 @@ def _value_at(
     if not quoted:
         while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
             start += 1
-        if is_assignment(text, start):
+        if shape("assigned").match(text, start):
             return None
         end = bare_end(text, start)
     end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
@@ -416,9 +416,9 @@ def _passes(value: str, name: Name, gate: str, tie: Tie, *, following: str) -> b
     if name.certainty == Certainty.GENERIC:
         if gate != "assigned" and is_hex(value):
             return False
-        return len(value) >= 20 and is_random(value) and not is_labelled(value)
+        return len(value) >= 20 and is_random(value) and not shape("labelled").fullmatch(value)
     if name.certainty == Certainty.PLURAL and not (password and gate != "bare"):
-        return is_random(value) and not is_labelled(value)
+        return is_random(value) and not shape("labelled").fullmatch(value)
     if gate == "assigned" and name.certainty == Certainty.USUAL:
         is_bare = not name.lead or name.word.startswith("cred")
         of_more = is_bare and name.word in listed("words_of_more")

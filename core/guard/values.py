@@ -83,19 +83,9 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
     )
 
 
-def is_assignment(text: str, start: int = 0) -> bool:
-    """Return whether the text from `start` on is another name with its own value."""
-    return bool(shape("assigned").match(text, start))
-
-
 def is_hex(value: str) -> bool:
     """Return whether a value is hexadecimal, as secrets, commits and ids are."""
     return bool(shape("hex").fullmatch(value))
-
-
-def is_labelled(value: str) -> bool:
-    """Return whether a value is a digest or an id behind words, as keys of caches and files are."""
-    return bool(shape("labelled").fullmatch(value))
 
 
 def is_likely(value: str, password: bool, tie: Tie) -> bool:
@@ -153,7 +143,7 @@ def is_certain(value: str, password: bool, following: str) -> bool:
     is_measure = bool(shape("measure").fullmatch(value))
     if password and not is_measure and _is_word_with_number(value):
         return len(value) >= 6 and not following.startswith(in_order("behind_places"))
-    is_text = " " in value or "|" in value or is_assignment(value)
+    is_text = " " in value or "|" in value or shape("assigned").match(value)
     if is_text or is_measure or _is_harmless(value):
         return False
     if not shape("mixed").match(value):
@@ -179,7 +169,7 @@ def is_striking(value: str, *, named: bool) -> bool:
         return False
     if not shape("striking").fullmatch(value) or shape("address").match(value):
         return False
-    return not (_is_harmless(value) or is_placeholder(value) or is_assignment(value))
+    return not (_is_harmless(value) or is_placeholder(value) or shape("assigned").match(value))
 
 
 def is_paired(value: str) -> bool:
@@ -191,7 +181,7 @@ def is_paired(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Return whether a value looks made by chance: in any sentence it would be a secret."""
-    if len(value) < 8 or " " in value or _is_harmless(value) or is_assignment(value):
+    if len(value) < 8 or " " in value or _is_harmless(value) or shape("assigned").match(value):
         return False
     if not shape("mixed").match(value):
         return _is_scrambled(value)
