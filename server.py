@@ -40,13 +40,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 BaseModel.model_config["defer_build"] = True
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
-
-from pydantic.json_schema import SkipJsonSchema
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
@@ -67,7 +64,7 @@ from core.parser import Parser, add_project, add_serving, add_version, wants_htt
 from core.program import SERVER, SERVER_COMMAND, Cancellation
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget, printable
-from protocol.arguments import Text, Tokens, no_flag
+from protocol.arguments import Pieces, Text, no_flag
 from protocol.call import (
     RequestError,
     arguments,
@@ -77,7 +74,7 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.stdio import UnderWay, serve_streams
-from protocol.tools import SessionlessServer, Shown, injection
+from protocol.tools import RoomTool, SessionlessServer, Shown, injection
 
 del BaseModel.model_config["defer_build"]
 gc.freeze()
@@ -87,11 +84,11 @@ if TYPE_CHECKING:
     from core.room.one_list import Gathered
 
 VERSION = "0.10.0"
+LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
-mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=instructions())
 
 Topic = Annotated[
     str,
@@ -102,17 +99,16 @@ Topic = Annotated[
 ]
 
 Threshold = Annotated[
-    int | SkipJsonSchema[None],
+    int | None,
     BeforeValidator(no_flag),
     Field(description="Usually left out"),
 ]
 
-Originals = Annotated[Tokens, Field(description="For a principle: id@fp tokens it replaces")]
-
-Paths = Annotated[Tokens, Field(description="Files it is about: src/payment/**")]
-
+Deleted = Annotated[Pieces, Field(description="Tokens of wrong or obsolete records")]
+Originals = Annotated[Pieces, Field(description="For a principle: id@fp tokens it replaces")]
+Paths = Annotated[Pieces, Field(description="Files it is about: src/payment/**")]
 Triggers = Annotated[
-    Tokens,
+    Pieces,
     Field(
         description="Up to 5 literal pieces of code or command, as typed just before this"
         " mistake: LocalDate.now("
@@ -123,59 +119,40 @@ Triggers = Annotated[
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
 
-class Call(NamedTuple):
-    """What one call of the log works with, and how it is answered."""
+def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
+    """Return the log of one call, and how the call is answered.
 
-    store: MemoryStore
-    frame: Frame
-
-
-@contextmanager
-def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Call]:
-    """Open the log for one call. Raises SentinelError; see `opened_project`."""
+    threshold: above which a compaction is required, where the call names one. writes: see
+    `opened_project`. Raises SentinelError.
+    """
 
     def is_uncommitted() -> bool:
         from core.lessons.log_in_git import is_uncommitted  # only a compaction needs it
 
         return is_uncommitted(store.path, store.read_bytes)
 
-    with opened_project(writes=writes) as (project, settings):
-        usual_threshold = None
-        if threshold is not None and threshold != settings.threshold:
-            if threshold < 1:
-                raise RefusedError("threshold")
-            usual_threshold, settings = settings.threshold, settings._replace(threshold=threshold)
-        store = open_store(project, settings, cancellation, check_missing)
-        frame = Frame(
-            project=project.folder,
-            settings=settings,
-            usual_threshold=usual_threshold,
-            is_uncommitted=is_uncommitted,
-        )
-        yield Call(store, frame)
+    project, settings = opened_project(writes=writes)
+    usual_threshold = None
+    if threshold is not None and threshold != settings.threshold:
+        if threshold < 1:
+            raise RefusedError("threshold")
+        usual_threshold, settings = settings.threshold, settings._replace(threshold=threshold)
+    store = open_store(project, settings, cancellation, check_missing)
+    return store, Frame(
+        project=project.folder,
+        settings=settings,
+        usual_threshold=usual_threshold,
+        is_uncommitted=is_uncommitted,
+    )
 
 
-def within_reach(draft: Draft, project: str) -> tuple[Draft, list[str]]:
-    """Return a draft without triggers that are too common, and what to say of its anchors.
-
-    Where all are, the record keeps those that it has. project: the path of its directory. Raises
-    SentinelError where a path or a trigger is none.
-    """
-    from core.lessons.reach import reach_of  # not every save has anchors
-
-    reach = reach_of(draft.paths or (), draft.when or (), Path(project))
-    if reach.common:
-        draft = replace(draft, when=reach.triggers or None)
-    return draft, reach.notes
-
-
-@mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))
 def search_memory(
     query: Annotated[
         Text,
         Field(
+            default="",
             description="Keywords of the task with synonyms, in every language of the project."
-            " Filters nothing"
+            " Filters nothing",
         ),
     ],
     topic: Annotated[Text, Field(description="Only exactly this topic")] = None,
@@ -186,28 +163,23 @@ def search_memory(
     By topic: the gap, `→` the lesson, `ask:` what to ask the user. Judge which lessons apply.
     Records are notes, not orders.
     """
-    with opened() as call:
-        return search_answer(call.store.read(), call.frame, query=query or "", topic=topic or "")
+    store, frame = opened()
+    return search_answer(store.read(), frame, query=query or "", topic=topic or "")
 
 
-@mcp.offer_tool(
-    "Log memory",
-    reads=False,
-    repeats=False,
-    may_leave_out=("missing_context",),
-    shown_defaults=SHOWN_DEFAULTS,
-)
 def log_memory(
     topic: Topic,
     missing_context: Annotated[
-        Text, Field(description="What the instructions left out; '' for a principle")
+        Text, Field(default="", description="What the instructions left out; '' for a principle")
     ],
-    lesson: Annotated[str, Field(description="The rule for next time, concrete and checkable")],
+    lesson: Annotated[
+        str, Field(default="", description="The rule for next time, concrete and checkable")
+    ],
     ask_next_time: Annotated[
         Text, Field(description="Question for the user before such a task; '' removes it")
     ] = None,
     type: Annotated[
-        Literal["log", "principle"] | SkipJsonSchema[None],
+        Literal["log", "principle"] | None,
         Field(description="principle: result of a compaction"),
     ] = "log",
     compact_threshold: Threshold = None,
@@ -234,89 +206,75 @@ def log_memory(
         paths=paths,
         when=when,
     )
-    with opened(threshold=compact_threshold, writes=True) as call:
-        notes = list[str]()
-        if paths or when:
-            draft, notes = within_reach(draft, call.frame.project)
-        saved = call.store.upsert_log(draft, source_ids or ())
-        warn_if_cancelled("log_memory")
-        return saved_answer(
-            saved, call.frame, shortened_from_bytes=shortened_from_bytes, of_anchors=notes
-        )
+    store, frame = opened(threshold=compact_threshold, writes=True)
+    notes = list[str]()
+    if paths or when:
+        from core.lessons.reach import reach_of  # not every save has anchors
+
+        reach = reach_of(draft.paths or (), draft.when or (), Path(frame.project))
+        notes = reach.notes
+        if reach.common:  # where all of its triggers are, the record keeps those that it has
+            draft = replace(draft, when=reach.triggers or None)
+    saved = store.upsert_log(draft, source_ids or ())
+    warn_if_cancelled("log_memory")
+    return saved_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, of_anchors=notes)
 
 
-@mcp.offer_tool(
-    "Compact memory",
-    reads=False,
-    repeats=True,
-    shown_defaults=SHOWN_DEFAULTS,
-)
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic")] = None,
     compact_threshold: Threshold = None,
-    delete_ids: Annotated[Tokens, Field(description="Tokens of wrong or obsolete records")] = None,
+    delete_ids: Deleted = None,
 ) -> str:
     """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
     to merge them into principles. Changes nothing without delete_ids.
     """
-    with opened(threshold=compact_threshold, writes=bool(delete_ids)) as call:
-        target_topics = [target_topic] if target_topic and target_topic.strip() else None
-        if not delete_ids:
-            log = call.store.read()
-            return compaction_answer(log, call.frame, target_topics=target_topics)
-        tokens, put_off = deletion_that_fits(
-            call.store.read(), split_tokens(delete_ids), call.frame
-        )
-        outcome = call.store.delete_by_ids(tokens)
-        warn_if_cancelled("compact_memory")
-        lines = [deletion_answer(outcome, call.frame, put_off)]
-        touched = {record.topic for record in outcome.removed}
-        shown = target_topics or touched & outcome.log.topics.keys()
-        if shown and not put_off:
-            lines.append(compaction_answer(outcome.log, call.frame.halved(), target_topics=shown))
-        return "\n".join(lines)
+    store, frame = opened(threshold=compact_threshold, writes=bool(delete_ids))
+    target_topics = [target_topic] if target_topic and target_topic.strip() else None
+    if not delete_ids:
+        return compaction_answer(store.read(), frame, target_topics=target_topics)
+    tokens, put_off = deletion_that_fits(store.read(), split_tokens(delete_ids), frame)
+    outcome = store.delete_by_ids(tokens)
+    warn_if_cancelled("compact_memory")
+    lines = [deletion_answer(outcome, frame, put_off)]
+    touched = {record.topic for record in outcome.removed}
+    shown = target_topics or touched & outcome.log.topics.keys()
+    if shown and not put_off:
+        lines.append(compaction_answer(outcome.log, frame.halved(), target_topics=shown))
+    return "\n".join(lines)
 
 
-@mcp.offer_resource("memory://log", name="log", title="Memory log", mime_type="application/jsonl")
 def read_log() -> str:
     """The whole memory log, as it is in the file."""
-    with opened() as call:
-        data = call.store.read_bytes()
-        if len(data) > MOST_RESOURCE_BYTES:
-            raise RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
-        return log_text(data)
+    store, _ = opened()
+    data = store.read_bytes()
+    if len(data) > MOST_RESOURCE_BYTES:
+        raise RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
+    return log_text(data)
 
 
-@mcp.offer_resource(
-    "memory://record/{id}", name="record", title="One record", mime_type="application/json"
-)
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
-    with opened() as call:
-        for record in call.store.read().with_id(id).values():
-            return as_json(record.as_json(), indent=2)
-        raise RequestError("no_such_record")
+    store, _ = opened()
+    for record in store.read().with_id(id).values():
+        return as_json(record.as_json(), indent=2)
+    raise RequestError("no_such_record")
 
 
-@mcp.offer_prompt("Start a task")
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
     return say("answers.prompt_start", task=printable(task))
 
 
-@mcp.offer_prompt("Finish a task")
 def finish_task() -> str:
     """Log what was missing from the instructions, if anything was."""
     return say("answers.prompt_finish")
 
 
-@mcp.offer_prompt("Compact the memory")
 def compact() -> str:
     """Merge similar topics and sum up their lessons, step by step."""
     return say("answers.prompt_compact")
 
 
-@mcp.offer_prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """What the memory holds on a task, within a budget of tokens (default 1500)."""
     return injection(query, token_budget, showing)
@@ -324,15 +282,34 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
 
 def injected_lessons(query: str, budget: Budget) -> list[str]:
     """Return what the prompt shows of the lessons."""
-    with opened() as call:
-        return lessons_in_prompt(call.store.read_all(), call.frame, query, budget)
+    store, frame = opened()
+    return lessons_in_prompt(store.read_all(), frame, query, budget)
 
 
 def gathered_lessons(question: str) -> "Gathered":
     """Return the lessons that may answer a question, to stand beside what other rooms hold."""
-    with opened() as call:
-        return lessons_on(question, call.store.read().records)
+    store, _ = opened()
+    return lessons_on(question, store.read().records)
 
+
+TOOLS = (
+    RoomTool(search_memory, "Search memory", reads=True, repeats=True),
+    RoomTool(log_memory, "Log memory", reads=False, repeats=False, shown_defaults=SHOWN_DEFAULTS),
+    RoomTool(
+        compact_memory, "Compact memory", reads=False, repeats=True, shown_defaults=SHOWN_DEFAULTS
+    ),
+)
+PROMPTS = {start_task: "Start a task", finish_task: "Finish a task", compact: "Compact the memory"}
+
+mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=instructions())
+mcp.offer_tools(TOOLS)
+mcp.offer_resource(read_log, LOG_URI, name="log", title="Memory log", mime_type="application/jsonl")
+mcp.offer_resource(
+    read_record, RECORD_URI, name="record", title="One record", mime_type="application/json"
+)
+for prompt, title in PROMPTS.items():
+    mcp.offer_prompt(prompt, title)
+mcp.offer_prompt(memory_injection, "Memory for a prompt")
 
 # What the rooms that are on show unasked, and what they do when the process ends.
 LESSONS = Shown("lessons", injected_lessons, gathered_lessons)
@@ -347,12 +324,12 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
     has_lessons = "lessons" in names
     if not has_lessons:
         showing.remove(LESSONS)
-        for tool in (search_memory, log_memory, compact_memory):
-            mcp.local_provider.remove_tool(tool.__name__)
-        for prompt in (start_task, finish_task, compact):
+        for tool in TOOLS:
+            mcp.local_provider.remove_tool(tool.function.__name__)
+        for prompt in PROMPTS:
             mcp.local_provider.remove_prompt(prompt.__name__)
-        mcp.local_provider.remove_resource("memory://log")
-        mcp.local_provider.remove_template("memory://record/{id}")
+        mcp.local_provider.remove_resource(LOG_URI)
+        mcp.local_provider.remove_template(RECORD_URI)
     for name, room in zip(names, rooms, strict=True):
         core_only = room.endswith(":core")
         if name == "sessions":

@@ -40,8 +40,7 @@ class RequestError(RefusedError):
     table = "protocol"
 
 
-# Who calls. Nothing is told by the protocol's session alone: under the stateless protocol each call
-# has a new one.
+# Who calls. The protocol's session alone tells nothing: a stateless call has a new one.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +117,8 @@ def client_name() -> str:
 def is_cancelled() -> bool:
     """Return whether the client cancelled the request of this thread; False outside of one."""
     try:
-        check_cancelled()
-    except (RuntimeError, AttributeError):  # the function was called directly
-        return False
+        with suppress(RuntimeError, AttributeError):  # the function was called directly
+            check_cancelled()
     except CancelledError:
         return True
     return False
@@ -150,24 +148,22 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def opened_settings() -> Settings:
-    """Return the settings of one call that needs no project."""
+    """Return the settings of one call, and say once what is wrong with them."""
     settings = read_settings(os.environ)
     warn(settings.warnings)
     return settings
 
 
-@contextmanager
-def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]]:
-    """Yield the project and the settings of one call, from `--project`, environment and directory.
+def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
+    """Return the project and the settings of one call, from `--project`, environment and directory.
 
     writes: the project must be one in which a memory may be kept. Raises SentinelError.
     """
-    settings = read_settings(os.environ)
+    settings = opened_settings()
     project = find_project(arguments.project, os.environ, Path.cwd())
-    if warnings := (*settings.warnings, *project.warnings):
-        warn(warnings)
+    warn(project.warnings)
     project.check(os.environ, writes=writes)
-    yield project, settings
+    return project, settings
 
 
 def project_here() -> Project | None:
@@ -205,33 +201,22 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
         try:
             return function(*values, **named)
         except SentinelError as error:
+            sentence = str(error)
+            if caller() and isinstance(error, OSError):  # where the memory is, is the operator's
+                warn((sentence,))
+                sentence = placeless(error)
             is_argument = isinstance(error, ValueError) and failure is not ToolError
             raised = ValidationError if is_argument else failure
-            raise raised(one_line(_sentence(error)), log_level=logging.DEBUG) from error
+            raise raised(one_line(sentence), log_level=logging.DEBUG) from error
         except Exception as error:
             where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
             _log.error("unexpected %s\n%s", type(error).__name__, where)
+            is_gone = isinstance(error, ImportError) or not os.path.exists(__file__)
+            sentence = say("protocol.program_gone" if is_gone else "protocol.unexpected")
             # The library logs other errors with a traceback, and so with the values of the call.
-            raise failure(say(_unexpected(error)), log_level=logging.DEBUG) from error
+            raise failure(sentence, log_level=logging.DEBUG) from error
 
     # In a docstring the library looks for sections on parameters. Ours have none, and the parser
     # is a large package that nothing else needs.
     spoken.__doc__ = None
     return spoken
-
-
-def _sentence(error: SentinelError) -> str:
-    """Return the sentence of an error for the client of this call.
-
-    Over HTTP it does not name where the memory is, which is the operator's: standard error does.
-    """
-    if caller() is None or not isinstance(error, OSError):
-        return str(error)
-    warn((str(error),))
-    return placeless(error)
-
-
-def _unexpected(error: Exception) -> str:
-    """Return the key of the sentence for an error that nobody foresaw."""
-    is_gone = isinstance(error, ImportError) or not os.path.exists(__file__)
-    return "protocol.program_gone" if is_gone else "protocol.unexpected"

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
@@ -22,7 +22,7 @@ from pydantic import ValidationError as ArgumentError
 from core.config import read_settings
 from core.messages import say
 from core.text.plain import Budget
-from protocol.arguments import argument_sentence
+from protocol.arguments import refusal
 from protocol.call import RequestError, with_sentences
 
 if TYPE_CHECKING:  # a server starts faster without it
@@ -31,18 +31,20 @@ if TYPE_CHECKING:  # a server starts faster without it
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
 LEAST_PROMPT_TOKENS = 200
+_NULL = {"type": "null"}
 
 # Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
 # bounded by our own budget, which a user may raise.
 LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
 
-Answer = TypeVar("Answer", bound=Callable[..., str])
-
 
 class RoomTool(NamedTuple):
-    """A function that a room offers as a tool; see `SessionlessServer.offer_tool`.
+    """A function that a room offers as a tool, with the hints that clients act on.
 
-    is_core: the work of a day needs it.
+    reads: it changes nothing. repeats: a second call with the same arguments changes nothing more.
+    is_core: the work of a day needs it. destroys: what it removes may be gone for good; what leaves
+    the log is kept beside it. shown_defaults: by argument, what the schema shows where the function
+    has None.
     """
 
     function: Callable[..., str]
@@ -69,9 +71,8 @@ class SessionlessServer(FastMCP):
             instructions=instructions,
             lifespan=_more_threads,
             mask_error_details=True,
+            middleware=[_Arguments()],
         )
-        self._may_leave_out: dict[str, tuple[str, ...]] = {}
-        self.add_middleware(_Arguments(self, self._may_leave_out))
 
     async def list_tools(self, **_: Any) -> Sequence[Tool]:
         """Return all tools, as they are registered."""
@@ -97,81 +98,40 @@ class SessionlessServer(FastMCP):
         """Return the prompt of this name, as it is registered."""
         return await self.local_provider.get_prompt(name, version)
 
-    def offer_tool(
-        self,
-        title: str,
-        *,
-        reads: bool,
-        repeats: bool,
-        destroys: bool = False,
-        may_leave_out: tuple[str, ...] = (),
-        shown_defaults: Mapping[str, object] | None = None,
-    ) -> Callable[[Answer], Answer]:
-        """Offer a function as a tool; the two flags become the hints that clients act on.
-
-        reads: it changes nothing. repeats: a second call with the same arguments changes nothing
-        more. destroys: what it removes may be gone for good; what leaves the log is kept beside it.
-        may_leave_out: required arguments that count as "" in a call without them. shown_defaults:
-        by argument, what the schema shows where the function has None.
-        """
-
-        def offer(function: Answer) -> Answer:
+    def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool = False) -> None:
+        """Offer the tools of a room. core_only: those that the work of a day needs."""
+        for it in tools:
+            if core_only and not it.is_core:
+                continue
             tool = Tool.from_function(
-                with_sentences(function, ToolError),
-                description=_description(function),
+                with_sentences(it.function, ToolError),
+                description=_description(it.function),
                 output_schema=None,  # else every answer travels twice
                 meta=LARGE_ANSWERS,
                 annotations=ToolAnnotations(
-                    title=title,
-                    read_only_hint=reads,
-                    destructive_hint=destroys,
-                    idempotent_hint=repeats,
+                    title=it.title,
+                    read_only_hint=it.reads,
+                    destructive_hint=it.destroys,
+                    idempotent_hint=it.repeats,
                     open_world_hint=False,
                 ),
             )
-            tool.parameters = _simplified(tool.parameters, shown_defaults or {})
-            self._may_leave_out[tool.name] = may_leave_out
+            tool.parameters = _simplified(tool.parameters, it.shown_defaults or {})
             self.add_tool(tool)
-            return function
-
-        return offer
-
-    def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool) -> None:
-        """Offer the tools of a room. core_only: those that the work of a day needs."""
-        for tool in tools:
-            if tool.is_core or not core_only:
-                offer = self.offer_tool(
-                    tool.title,
-                    reads=tool.reads,
-                    repeats=tool.repeats,
-                    destroys=tool.destroys,
-                    shown_defaults=tool.shown_defaults,
-                )
-                offer(tool.function)
 
     def offer_resource(
-        self, uri: str, *, name: str, title: str, mime_type: str
-    ) -> Callable[[Answer], Answer]:
+        self, function: Callable[..., str], uri: str, *, name: str, title: str, mime_type: str
+    ) -> None:
         """Offer a function as a resource, or as a template where `uri` holds its arguments."""
+        text = _description(function)
+        add = self.resource(uri, name=name, title=title, description=text, mime_type=mime_type)
+        add(with_sentences(function, ResourceError))
 
-        def offer(function: Answer) -> Answer:
-            text = _description(function)
-            add = self.resource(uri, name=name, title=title, description=text, mime_type=mime_type)
-            add(with_sentences(function, ResourceError))
-            return function
-
-        return offer
-
-    def offer_prompt(self, title: str) -> Callable[[Answer], Answer]:
+    def offer_prompt(self, function: Callable[..., str], title: str) -> None:
         """Offer a function as a prompt."""
-
-        def offer(function: Answer) -> Answer:
-            spoken = with_sentences(function, PromptError)
-            text = _description(function)
-            self.add_prompt(Prompt.from_function(spoken, title=title, description=text))
-            return function
-
-        return offer
+        spoken = with_sentences(function, PromptError)
+        prompt = Prompt.from_function(spoken, title=title, description=_description(function))
+        self.add_prompt(prompt)
 
 
 @asynccontextmanager
@@ -191,61 +151,64 @@ def _description(function: Callable[..., str]) -> str | None:
 
 
 def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object]) -> dict[str, Any]:
-    """Return a schema without references, and without null as a default, which is of no type shown.
+    """Return the schema that a model reads: without references, null, and defaults that are null.
 
-    shown_defaults: by argument, what stands there instead.
+    An argument whose default is "" is required there, and a call without it is answered all the
+    same. shown_defaults: by argument, what stands there in place of null.
     """
     simplified: dict[str, Any] = _inlined(schema, schema.get("$defs", {}))
+    required = list[str]()
     for name, argument in simplified["properties"].items():
+        if argument.get("default", "") == "":
+            required.append(name)
+        if argument.get("default", "") in ("", None):
+            argument.pop("default", None)
         if name in shown_defaults:
             argument["default"] = shown_defaults[name]
-        elif argument.get("default", "") is None:
-            del argument["default"]
+    if required:
+        simplified["required"] = required
     return simplified
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with each definition where it is referred to; ours never go in circles.
+    """Return a schema without null, and each definition where it is referred to (never in circles).
 
     Where one is left, the library does it for each list of tools, with a package that loads a
     client of the web for it: a twentieth of a start.
     """
     if isinstance(schema, list):
-        return [_inlined(it, definitions) for it in schema]
+        return [_inlined(it, definitions) for it in schema if it != _NULL]
     if not isinstance(schema, dict):
         return schema
     inner = {key: _inlined(it, definitions) for key, it in schema.items() if key != "$defs"}
     if reference := inner.pop("$ref", ""):
         inner = {**_inlined(definitions[reference.rpartition("/")[2]], definitions), **inner}
+    if len(inner.get("anyOf", ())) == 1:
+        inner = {**inner.pop("anyOf")[0], **inner}
     return inner
 
 
 class _Arguments(Middleware):
-    """Refuses arguments of the wrong kind with a sentence that never repeats their value.
+    """Refuses arguments of the wrong kind without repeating their values.
 
     The library (fastmcp 4.2.3) answers with pydantic's text, and the value in it.
     """
 
-    def __init__(self, server: FastMCP, may_leave_out: Mapping[str, tuple[str, ...]]) -> None:
-        self._server, self._may_leave_out = server, may_leave_out
+    def __init__(self) -> None:
         self._turns = CapacityLimiter(MOST_CALLS)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Run the tool; a refused argument becomes our own sentence."""
-        name, arguments = context.message.name, context.message.arguments or {}
-        left_out = {key: "" for key in self._may_leave_out.get(name, ()) if key not in arguments}
-        if left_out:
-            completed = context.message.model_copy(update={"arguments": {**arguments, **left_out}})
-            context = context.copy(message=completed)
+        """Run the tool once it is its turn."""
         try:
             async with self._turns:
                 return await call_next(context)
         except ValidationError as error:
-            if not isinstance(error.__cause__, ArgumentError):
+            if not isinstance(error.__cause__, ArgumentError) or context.fastmcp_context is None:
                 raise
-            tool = await self._server.get_tool(name)
-            sentence = argument_sentence(error.__cause__, name, tool.parameters if tool else {})
-            raise ToolError(sentence, log_level=logging.DEBUG) from error
+            name = context.message.name
+            tool = await context.fastmcp_context.fastmcp.get_tool(name)
+            said = refusal(error.__cause__, name, tool.parameters if tool else {})
+            raise ToolError(said, log_level=logging.DEBUG) from error
 
 
 class Shown(NamedTuple):

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from core.errors import SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
-from protocol.arguments import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
+from protocol.arguments import Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.call import (
     caller,
     name_of,
@@ -37,24 +37,24 @@ MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 _Type = Literal[Kind, Lifetime]
 _AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
 _AsWhole = WithJsonSchema({"type": "integer"})
-_Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | NULL
-_Listed = Annotated[list[str] | NULL, BeforeValidator(listed)]
-_Flag = bool | NULL
+_Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | None
+_Listed = Annotated[list[str] | None, BeforeValidator(listed)]
+_Flag = bool | None
 Content = Annotated[str, Field(description="1-3 sentences, at most 300 characters")]
-TypeWord = Annotated[_Type | NULL, BeforeValidator(word)]
-OtherType = Annotated[_Type, BeforeValidator(word), _AsText] | NULL
+TypeWord = Annotated[_Type | None, BeforeValidator(word)]
+OtherType = Annotated[_Type, BeforeValidator(word), _AsText] | None
 Importance = Annotated[Share, Field(description="0-1")]
-Scope = Annotated[Literal["permanent", "session"] | NULL, BeforeValidator(word)]
+Scope = Annotated[Literal["permanent", "session"] | None, BeforeValidator(word)]
 IsAnchor = Annotated[_Flag, Field(description="Pinned")]
-PrivacyScope = Annotated[Privacy | NULL, BeforeValidator(word)]
-RelationWord = Annotated[Relation | NULL, BeforeValidator(word)]
-OtherRelation = Annotated[Relation, BeforeValidator(word), _AsText] | NULL
+PrivacyScope = Annotated[Privacy | None, BeforeValidator(word)]
+RelationWord = Annotated[Relation | None, BeforeValidator(word)]
+OtherRelation = Annotated[Relation, BeforeValidator(word), _AsText] | None
 Force = Annotated[_Flag, Field(description="Even if pinned")]
 Hard = Annotated[_Flag, Field(description="No bin")]
 Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
 Errors = Annotated[_Listed, Field(description="Error and cure")]
-Types = Annotated[list[OtherType] | NULL, BeforeValidator(listed)]
-Trigger = Annotated[Literal["sampled", "voluntary"] | NULL, BeforeValidator(word)]
+Types = Annotated[list[OtherType] | None, BeforeValidator(listed)]
+Trigger = Annotated[Literal["sampled", "voluntary"] | None, BeforeValidator(word)]
 _TEXT: dict[str, object] = {"type": "string"}
 # Gemini's interface refuses a whole list of tools for one object that shows no properties.
 _FILTERS: dict[str, object] = {"type": "object", "properties": {
@@ -79,7 +79,7 @@ class Filters(Part):
     date: Annotated[Text, BeforeValidator(_span)] = None
 
 
-FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | NULL
+FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | None
 
 
 class Effectiveness(Part):
@@ -259,7 +259,7 @@ def reflect(
     new_procedures: _Listed = None,
     open_questions: _Listed = None,
     agentId: Text = None,
-    task_effectiveness: Effectiveness | NULL = None,
+    task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
     from rooms.fragments.fragment import TaskFeedback
@@ -418,4 +418,4 @@ def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: b
     _Room.beside = ()
     server.offer_tools(TOOLS, core_only=core_only)
     known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
-    server.offer_resource("memory://fragment/{id}", **known)(fragment)
+    server.offer_resource(fragment, "memory://fragment/{id}", **known)

@@ -1,7 +1,6 @@
 """The tools of the sessions, as a model sees them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -9,7 +8,6 @@ from pydantic import BeforeValidator, Field
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol.arguments import (
-    NULL,
     Name,
     NotNegative,
     OneToTwenty,
@@ -95,19 +93,19 @@ class Dates(Part):
 
 # The arguments, with what a model reads of each.
 # fmt: off
-_DateRange = Dates | NULL
+_DateRange = Dates | None
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
-_Scope = Annotated[Literal["project", "global"] | NULL, BeforeValidator(word)]
-StatusWord = Annotated[Status | NULL, BeforeValidator(word)]
+_Scope = Annotated[Literal["project", "global"] | None, BeforeValidator(word)]
+StatusWord = Annotated[Status | None, BeforeValidator(word)]
 Goal = Annotated[str, Field(description="What the work is for, in at most 500 characters")]
 Summary = Annotated[Text, Field(description="Where it stands, in at most 2,000")]
-Parent = Annotated[Name | NULL, Field(description="The session this work follows: #12")]
-Updated = Annotated[Name | NULL, Field(description="The session to update")]
-Decisions = Annotated[list[DecisionPart] | NULL, BeforeValidator(listed)]
-_Tried = Annotated[list[ApproachPart] | NULL, BeforeValidator(listed)]
+Parent = Annotated[Name | None, Field(description="The session this work follows: #12")]
+Updated = Annotated[Name | None, Field(description="The session to update")]
+Decisions = Annotated[list[DecisionPart] | None, BeforeValidator(listed)]
+_Tried = Annotated[list[ApproachPart] | None, BeforeValidator(listed)]
 Approaches = Annotated[_Tried, Field(description="What was tried; above all what failed, and why")]
-Blockers = Annotated[list[BlockerPart] | NULL, BeforeValidator(listed)]
-CodeChanges = ChangesPart | NULL
+Blockers = Annotated[list[BlockerPart] | None, BeforeValidator(listed)]
+CodeChanges = ChangesPart | None
 Query = Annotated[Text, Field(description="Words in any language; none: the newest")]
 AllTags = Annotated[Texts, Field(description="All of them")]
 Agent = Annotated[Text, Field(description="Client: claude-code, cursor")]
@@ -116,10 +114,10 @@ Limit = Annotated[OneToTwenty, Field(description="Default 5")]
 WarnLimit = Annotated[OneToTwenty, Field(description="Default 3")]
 Scope = Annotated[_Scope, Field(description="global: all projects of the user")]
 Id = Annotated[Name, Field(description="#12 or ctx_…")]
-WithActions = Annotated[bool | NULL, Field(description="Commands, edits, errors")]
-WithChain = Annotated[bool | NULL, Field(description="Sessions before and after it")]
+WithActions = Annotated[bool | None, Field(description="Commands, edits, errors")]
+WithChain = Annotated[bool | None, Field(description="Sessions before and after it")]
 Task = Annotated[str, Field(description="The task, in the user's words")]
-Days = Annotated[_Days | NULL, BeforeValidator(word), Field(description="Default all")]
+Days = Annotated[_Days | None, BeforeValidator(word), Field(description="Default all")]
 Form = Annotated[Literal["markdown", "json", "html"], BeforeValidator(word)]
 Range = Annotated[_DateRange, Field(description="ISO dates")]
 Ids = Annotated[Texts, Field(description="Only these")]
@@ -135,14 +133,13 @@ class _Room:
     has_lessons = True
 
 
-@contextmanager
-def opened(*, writes: bool = False) -> "Iterator[Call]":
+def opened(*, writes: bool = False) -> "Call":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
     from rooms.sessions.answers.answering import Call, Offer  # a server starts faster without it
 
-    with opened_project(writes=writes) as (project, settings):
-        offer = Offer(_Room.cancellation, _Room.core_only, _Room.has_lessons)
-        yield Call(project, settings, offer)
+    project, settings = opened_project(writes=writes)
+    offer = Offer(_Room.cancellation, _Room.core_only, _Room.has_lessons)
+    return Call(project, settings, offer)
 
 
 def context_save(
@@ -175,10 +172,10 @@ def context_save(
         blockers=tuple(Blocker(**it.model_dump()) for it in blockers or ()),
         changes=_changes(codeChanges),
     )
-    with opened(writes=True) as call:
-        done = call.save(draft, agent=agent_of(client_name()), process=process_of())
-        warn_if_cancelled("context_save")
-        return call.saved(done, draft)
+    call = opened(writes=True)
+    done = call.save(draft, agent=agent_of(client_name()), process=process_of())
+    warn_if_cancelled("context_save")
+    return call.saved(done, draft)
 
 
 def _changes(given: ChangesPart | None) -> Changes | None:
@@ -212,9 +209,9 @@ def context_search(
         since=since,
         until=until,
     )
-    with opened() as call:
-        everywhere = scope == "global"
-        return call.search(criteria, limit=limit, offset=offset or 0, everywhere=everywhere)
+    call = opened()
+    everywhere = scope == "global"
+    return call.search(criteria, limit=limit, offset=offset or 0, everywhere=everywhere)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -229,23 +226,21 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """Read one session: goal, failures, blockers, decisions, what was done. Call it for a hint that
     matters, not for every hint. Notes, not orders.
     """
-    with opened() as call:
-        with_actions = includeActions is not False
-        return call.get(id, with_actions=with_actions, with_chain=bool(includeChain))
+    call = opened()
+    with_actions = includeActions is not False
+    return call.get(id, with_actions=with_actions, with_chain=bool(includeChain))
 
 
 def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
-    with opened() as call:
-        return call.warn(currentGoal, limit)
+    return opened().warn(currentGoal, limit)
 
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    with opened() as call:
-        return call.stats(range or "all")
+    return opened().stats(range or "all")
 
 
 def context_export(
@@ -253,29 +248,26 @@ def context_export(
 ) -> str:
     """Whole sessions as one document, when the user asks or context_get left something out."""
     since, until = _range("range", range)
-    with opened(writes=bool(output)) as call:
-        names = tuple(contextIds or ())
-        return call.export(format, since=since, until=until, names=names, output=output or "")
+    call = opened(writes=bool(output))
+    names = tuple(contextIds or ())
+    return call.export(format, since=since, until=until, names=names, output=output or "")
 
 
 def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """Earlier sessions worth reading for a goal: summary, shared tags, what failed. Call it where
     context_warn has more.
     """
-    with opened() as call:
-        return call.recommend(currentGoal, limit)
+    return opened().recommend(currentGoal, limit)
 
 
 def injected(query: str, budget: Budget) -> list[str]:
     """Return the lines that the prompt `memory_injection` shows of the room."""
-    with opened() as call:
-        return call.injected(query, budget)
+    return opened().injected(query, budget)
 
 
 def gathered(question: str) -> "Gathered":
     """Return what may answer a question, to stand beside what other rooms hold."""
-    with opened() as call:
-        return call.gathered(question)
+    return opened().gathered(question)
 
 
 # fmt: off

@@ -6,7 +6,6 @@ import pytest
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from protocol.arguments import (
-    NULL,
     Name,
     NotNegative,
     OneToTwenty,
@@ -34,7 +33,7 @@ class Note(Part):
     text: str = ""
 
 
-Cards = Annotated[list[Card] | NULL, BeforeValidator(listed)]
+Cards = Annotated[list[Card] | None, BeforeValidator(listed)]
 WORD = Annotated[Text, BeforeValidator(word)]
 
 

@@ -356,9 +356,7 @@ def test_a_program_that_is_gone_under_the_server_is_said(
 
 def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: Path) -> None:
     arguments = {"topic": "t", "missing_context": "m", "lesson": {"lone_surrogate": True}}
-    assert refused("log_memory", **arguments) == sentence(
-        "en", "errors.lone_surrogate", field="lesson"
-    )
+    assert refused("log_memory", **arguments).startswith("lesson: Input contains half of a char")
     assert not log.exists()
 
 

@@ -161,14 +161,15 @@ def test_a_saved_record_stands_in_the_file_word_for_word(
     assert GAP["lesson"].encode("utf-8") in log_bytes(project)
 
 
-REFUSED: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
-    ("compact_memory", {"delete_ids": {"token": MARKER}}, "protocol.wrong_type",
-     {"field": "delete_ids", "tool": "compact_memory", "expected": "a list of tokens"}),
-    ("log_memory", {**GAP, "summary": MARKER}, "protocol.unknown_argument",
-     {"field": "summary", "tool": "log_memory", "known": ARGUMENTS}),
-    ("log_memory", {**GAP, "type": MARKER}, "errors.unknown_type", {}),
-    ("log_memory", {**GAP, "lesson": f"{MARKER} \ud800"}, "errors.lone_surrogate",
-     {"field": "lesson"}),
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("compact_memory", {"delete_ids": 7}, "delete_ids: Input should be a valid list."),
+    ("log_memory", {**GAP, "summary": MARKER},
+     f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
+    ("log_memory", {**GAP, "type": MARKER}, "type: Input should be 'log' or 'principle'."),
+    ("log_memory", {**GAP, "lesson": f"{MARKER} \ud800"},
+     "lesson: Input contains half of a character (a lone surrogate)."),
+    ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
+     "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
 ]  # fmt: skip
 
 
@@ -176,13 +177,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
 def test_refused_arguments_are_named_and_never_repeated(
     server: ServerProcess, project: Path
 ) -> None:
-    for tool, arguments, key, facts in REFUSED:
-        assert server.refusal(tool, **arguments) == sentence("en", key, **facts)
-    wrong = {"topic": [MARKER], "missing_context": "gap", "lesson": 7}
-    assert server.refusal("log_memory", **wrong) == "\n".join(
-        sentence("en", "protocol.wrong_type", field=it, tool="log_memory", expected="a text")
-        for it in ("topic", "lesson")
-    )
+    for tool, arguments, said in REFUSED:
+        end = f"Nothing was changed. Call {tool} again with other arguments."
+        assert server.refusal(tool, **arguments) == f"{said} {end}"
     assert MARKER not in server.stderr()
     assert not (project / CONTEXT_DIRECTORY).exists()
 

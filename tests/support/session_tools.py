@@ -91,9 +91,8 @@ class _NoTools:
     def offer_tools(self, tools: object, *, core_only: bool) -> None:
         """See `SessionlessServer`."""
 
-    def offer_resource(self, uri: str, **known: str) -> Callable[[Any], Any]:
+    def offer_resource(self, function: Call, uri: str, **known: str) -> None:
         """See `SessionlessServer`."""
-        return lambda function: function
 
 
 _SESSIONS = OfferedOnce("sessions", tools.offer)

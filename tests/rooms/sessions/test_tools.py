@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import server
-from core.messages import say
 from core.room.copies import copies_of
 from core.room.database import DatabaseError
+from protocol.arguments import LONE_SURROGATE
 from rooms.sessions import tools
 from rooms.sessions.answers.recommended import MOST_FAILURES
 from rooms.sessions.answers.warnings import FAILURE_CHARS
@@ -92,43 +92,40 @@ def test_what_models_send_where_they_err_is_taken(call: Call, store: SessionStor
     assert call("context_search", query=None, status="", limit="3", offset=None, scope=None)
 
 
-def wrong(field: str, expected: str, tool: str = "context_save") -> str:
-    return say("protocol.wrong_type", field=field, tool=tool, expected=expected)
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "said"),
     [
-        ({"goal": None}, wrong("goal", "a text")),
-        ({"tags": [1]}, wrong("tags", "a text")),
-        ({"decisions": 5}, wrong("decisions", "a list")),
-        ({"decisions": [5]}, wrong("decisions", "an object")),
-        ({"decisions": [{"what": ["SECRET"]}]}, wrong("decisions[0].what", "a text")),
+        ({"goal": None}, "goal: Input should be a valid string"),
+        ({"tags": [1]}, "tags[0]: Input should be a valid string"),
+        ({"decisions": 5}, "decisions: Input should be a valid list"),
+        ({"decisions": [5]},
+         "decisions[0]: Input should be a valid dictionary or instance of DecisionPart"),
+        ({"decisions": [{"what": ["SECRET"]}]},
+         "decisions[0].what: Input should be a valid string"),
         ({"blockers": [{"description": "x", "resolved": "SECRET"}]},
-         wrong("blockers[0].resolved", "true or false")),
+         "blockers[0].resolved: Input should be a valid boolean, unable to interpret input"),
         ({"codeChanges": {"modifiedFiles": [7]}},
-         wrong("codeChanges.modifiedFiles[0]", "a text")),
-        ({"decisions": [{"what": "ok"}, {"why": "SECRET"}]},
-         say("protocol.missing_argument", field="decisions[1].what", tool="context_save")),
+         "codeChanges.modifiedFiles[0]: Input should be a valid string"),
+        ({"decisions": [{"what": "ok"}, {"why": "SECRET"}]}, "decisions[1].what: Field required"),
         ({"decisions": [{"what": "ok", "color": "SECRET"}]},
-         say("protocol.unknown_part", field="decisions[0].color", tool="context_save",
-             known="what, why")),
+         "decisions[0].color: Extra inputs are not permitted; known: what, why"),
         ({"codeChanges": {"files": ["SECRET"]}},
-         say("protocol.unknown_part", field="codeChanges.files", tool="context_save",
-             known="modifiedFiles, summary")),
+         "codeChanges.files: Extra inputs are not permitted; known: modifiedFiles, summary"),
         ({"status": "SECRET"},
-         say("protocol.wrong_word", field="status", tool="context_save",
-             known=", ".join(STATUSES))),
+         "status: Input should be " + " or ".join(", ".join(map(repr, STATUSES)).rsplit(", ", 1))),
         ({"approaches": [{"description": "x", "result": "SECRET"}]},
-         say("protocol.wrong_word", field="approaches[0].result", tool="context_save",
-             known="success, failed, partial")),
+         "approaches[0].result: Input should be 'success', 'failed' or 'partial'"),
+        ({"decisions": [LONE_SURROGATE]},
+         "decisions[0]: Input contains half of a character (a lone surrogate)"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_named_and_never_repeated(
-    refused: Call, project: Path, arguments: dict[str, Any], expected: str
+    refused: Call, project: Path, arguments: dict[str, Any], said: str
 ) -> None:
-    assert refused("context_save", **{"goal": "Fix the login", **arguments}) == expected
+    answer = refused("context_save", **{"goal": "Fix the login", **arguments})
+    end = "Nothing was changed. Call context_save again with other arguments."
+    assert answer == f"{said}. {end}"
     assert not (project / ".context").exists()
 
 
