@@ -17,7 +17,7 @@ from fastmcp.exceptions import McpError, ToolError
 
 import server
 from core import git as asked_git
-from core.lessons.log import MemoryLog
+from core.lessons.log import cached_log
 from core.lessons.rules import instructions
 from core.messages import Language
 from core.text.plain import estimate_tokens
@@ -27,6 +27,7 @@ from tests.support.sentences import sentence
 from tests.support.stdio_client import WAIT_S
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
+GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}
 TOKEN = re.compile(r"[0-9a-f]{16}@[0-9a-f]{6}")
 
 
@@ -360,30 +361,18 @@ def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: 
     assert not log.exists()
 
 
-@pytest.mark.long  # it costs much
-def test_no_call_parses_the_file_more_than_once(
-    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_call_parses_the_file_more_than_once(project: Path, log: Path) -> None:
     save("one")
-    save("two")
-    parsed: list[int] = []
-    parse = MemoryLog.parse
-
-    def counted(data: bytes) -> MemoryLog:
-        parsed.append(len(data))
-        return parse(data)
-
-    monkeypatch.setattr(MemoryLog, "parse", counted)
-    size = log.stat().st_size
+    cached_log.cache_clear()
+    [token] = TOKEN.findall(call("compact_memory"))
     call("search_memory", query="x")
     call("search_memory", topic="none such")
-    call("compact_memory")
-    tokens = [line.split()[1] for line in call("compact_memory").splitlines() if line[:1] == "#"]
-    assert parsed == [size] * 4
-    call("log_memory", topic="payment", missing_context="three", lesson="rule")
-    size, before = log.stat().st_size, size
-    call("compact_memory", delete_ids=[token for token in tokens if "@" in token][:1])
-    assert parsed[4:] == [before, size]
+    assert cached_log.cache_info().misses == 1
+    for tool, arguments in {"log_memory": GAP, "compact_memory": {"delete_ids": [token]}}.items():
+        cached_log.cache_clear()
+        call(tool, **arguments)
+        call("search_memory", query="x")
+        assert cached_log.cache_info().misses == 2  # before the change, and after it
 
 
 # what reads like instructions
