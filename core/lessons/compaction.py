@@ -136,8 +136,8 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
     for record in records:
         lines.append(record_block(record, token=token_text(record), ask=ask))
     if questions and not is_compact:
-        key = "joined_partly" if left_out else "joined"
-        lines.append(say(f"answers.{key}", questions=one_line(questions), left_out=left_out))
+        joined = "joined_partly" if left_out else "joined"
+        lines.append(say(f"answers.{joined}", questions=one_line(questions), left_out=left_out))
     elif questions and not ask:
         lines.append(f"ask: {one_line(questions)}")
     return "\n".join(lines)
