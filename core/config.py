@@ -89,7 +89,7 @@ _READ = (
     *(it.variable for it in _NUMBERS.values()),
     *(_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE),
 )
-_MOST_DIGITS, _MOST = 9, 999_999_999
+_MOST = 999_999_999
 
 
 class Settings(NamedTuple):
@@ -174,8 +174,7 @@ def _whole_number(text: str) -> int:
     """Return the number that a text holds, at most _MOST; 0 for anything but a positive one."""
     if not (text.isascii() and text.isdigit()):
         return 0
-    digits = text.lstrip("0")
-    return int(digits or 0) if len(digits) <= _MOST_DIGITS else _MOST
+    return min(int(text.lstrip("0")[:10] or 0), _MOST)  # of thousands of digits, the first say it
 
 
 def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:

@@ -23,11 +23,8 @@ _WIDE = "\0"  # stands behind a character of two cells while lines are broken by
 # fmt: off
 _COMPLAINTS = {
     "required": re.compile(r"the following arguments are required: (?P<names>.+)"),
-    "one_of": re.compile(r"\Aone of the arguments (?P<names>.+) is required"),
     "apart": re.compile(r"not allowed with argument (?P<other>.+)"),
     "one_value": re.compile(r"expected (?:one|at least one) argument"),
-    "at_most_one": re.compile(r"expected at most one argument"),
-    "values": re.compile(r"expected (?P<count>\d+) arguments"),
     "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
     "choice": re.compile(r"\Ainvalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)"),
 }
