@@ -31,8 +31,12 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call, "WAIT_S", 60)
 
 
+def a_project(project: Path, files: dict[str, str]) -> Path:
+    """A project with these files beside those of `new_project`, all of them tracked."""
+    return add(new_project(project, "one"), files)
+
+
 def add(project: Path, files: dict[str, str]) -> Path:
-    """Put these files into the project and have git track them."""
     for name, text in files.items():
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,12 +59,11 @@ def counted(pieces: list[str], project: Path) -> tuple[list[int], int]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of 200 files: one piece stands in 6 of them, one in 7, one in all."""
-    project = new_project(tmp_path_factory.mktemp("made") / "shop", "one")
     texts = {
         f"src/{at}.py": f"{COMMON}\n" + "six(x)\n" * (at < 6) + "seven(x)\n" * (at < 7)
         for at in range(TRACKED - 1)
     }
-    return add(project, texts)
+    return a_project(tmp_path_factory.mktemp("made") / "shop", texts)
 
 
 @pytest.mark.long  # it costs much
@@ -77,12 +80,9 @@ def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_left_out(mad
     assert not any("seven" in note for note in reach.notes)
 
 
-def test_within_the_paths_of_the_lesson_a_piece_may_be_common(made: Path) -> None:
+def test_what_is_within_the_paths_of_the_lesson_or_known_may_be_common(made: Path) -> None:
     assert kept([COMMON], made, (), "src/**") == [COMMON]
     assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
-
-
-def test_pieces_that_a_record_has_are_not_counted_again_and_all_may_stay(made: Path) -> None:
     known = [COMMON, *(f"call{at}(" for at in range(8))]
     assert kept(known, made, known) == known
     assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
@@ -90,12 +90,11 @@ def test_pieces_that_a_record_has_are_not_counted_again_and_all_may_stay(made: P
 
 @pytest.mark.long  # it costs much
 def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (made / "new").mkdir(exist_ok=True)
-    (made / "new" / "draft.py").write_text("")
     (made / ".git" / "info").mkdir(exist_ok=True)
     (made / ".git" / "info" / "exclude").write_text("built/\n")
-    (made / "built").mkdir(exist_ok=True)
-    (made / "built" / "a.js").write_text("")
+    for name in ("new/draft.py", "built/a.js"):
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text("")
     there = ["src/1.py", "src/", "*.py", "**/1?.py", "new/*.py", "src", "built/*.js", "built/a.js"]
     gone = ["src/refund.py", "web/**", "src/*.ts", "refund.py"]
     assert reach_of([*there, *gone], (), made).nowhere == tuple(gone)
@@ -112,32 +111,24 @@ def test_a_piece_is_taken_literally_with_its_case(made: Path) -> None:
 
 
 def test_in_a_small_project_three_files_are_not_too_many(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "shop", "one")
-    add(project, {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)})
-    assert kept(["three(x)", "four(x)"], project) == ["three(x)"]
+    files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
+    assert kept(["three(x)", "four(x)"], a_project(tmp_path / "shop", files)) == ["three(x)"]
 
 
 def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "shop", "one")
     names = [name.replace("**", "x.md") for name in RULES]
-    add(project, {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names})
-    assert counted(["call(x)", "one"], project) == ([0, 0], 1)
-
-
-def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
+    files = {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names}
+    assert counted(["call(x)", "one"], a_project(tmp_path / "shop", files)) == ([0, 0], 1)
     rules = [it.rules for it in CLIENTS if it.rules]
-    names = {name for it in rules for name in (*it.reads, it.home, it.instead) if name}
-    assert [name for name in names if not any(matches(rule, name) for rule in RULES)] == []
+    read = {name for it in rules for name in (*it.reads, it.home, it.instead) if name}
+    assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
 
 
-def test_only_files_of_the_project_count_in_a_larger_repository(made: Path) -> None:
+def test_only_tracked_files_of_the_project_count(made: Path, tmp_path: Path) -> None:
     assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
     (made / "shelf").mkdir(exist_ok=True)
     assert counted([COMMON], made / "shelf") == ([0], 0)
-
-
-def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:
-    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
+    project = a_project(tmp_path / "shop", {"a.py": "call(x)\n"})
     (project / "b.py").write_text("call(x)\n")
     (project / "a.py").write_text("nothing\n")
     assert counted(["call(x)"], project) == ([1], 2)
@@ -145,7 +136,7 @@ def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:
 
 @pytest.mark.long  # it costs much
 def test_a_file_with_a_conflict_is_one_file_and_holds_nothing_yet(tmp_path: Path) -> None:
-    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
+    project = a_project(tmp_path / "shop", {"a.py": "call(x)\n"})
     git(project, "branch", "other")
     add(project, {"a.py": "call(x) + 1\n"})
     git(project, "checkout", "--quiet", "other")
@@ -159,20 +150,14 @@ def test_where_git_cannot_tell_every_piece_is_taken(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert kept([COMMON], tmp_path) == [COMMON]
-    with monkeypatch.context() as patch:
-        patch.setattr(call, "WAIT_S", 0)
-        assert kept([COMMON], made) == [COMMON]
+    slow = slow_git(tmp_path / "git")
+    for wait_s, program in ((0, call.program), (0.3, lambda: str(slow))):
+        with monkeypatch.context() as patch:
+            patch.setattr(call, "WAIT_S", wait_s)
+            patch.setattr(call, "program", program)
+            assert kept([COMMON], made) == [COMMON]  # and not left out by a late answer
     monkeypatch.setenv("PATH", str(tmp_path))
     assert kept([COMMON], made) == [COMMON]
-
-
-def test_git_is_waited_for_no_longer_than_that(
-    made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    slow = slow_git(tmp_path / "git")
-    monkeypatch.setattr(call, "WAIT_S", 0.3)
-    monkeypatch.setattr(call, "program", lambda: str(slow))
-    assert kept([COMMON], made) == [COMMON]  # and not left out by the late answer
 
 
 def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,243 @@
+"""Tests which files a path anchor stands for, and how paths and triggers are stored and merged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import RefusedError
+from core.lessons.anchors import (
+    LEAST_TRIGGER_CHARS,
+    MOST_PATHS,
+    MOST_TRIGGERS,
+    PATH_BYTES,
+    TRIGGER_BYTES,
+    could_match,
+    is_exact,
+    matches,
+    normalise_paths,
+    normalise_triggers,
+)
+from core.lessons.changes import joined
+from core.lessons.log import MemoryLog
+from core.lessons.record import Draft, check, parse_line
+from tests.support.changes import upsert
+from tests.support.rows import none_of
+from tests.support.samples import LATER, NOW, a_draft, a_line, a_record
+from tests.support.sentences import raised
+from tests.support.tables import table
+
+TABLES = table("paths")
+ROOT = "/srv/shop"
+LONGEST = "가" * (PATH_BYTES // 3)
+
+
+def test_a_pattern_stands_for_these_files_and_for_no_others() -> None:
+    rows = TABLES["stands for"]
+    none_of(row for row in rows if not matches(*row) or not could_match(*row))
+    none_of(row for row in TABLES["does not stand for"] if matches(*row))
+    for pattern, path in (("src/**/x.py", "src/y.py"), ("*.tf", "main.py")):
+        assert not could_match(pattern, path)
+    exact = [is_exact(it) for it in ("*.tf", "migrations/", "src/a.py")]
+    assert exact == [False, False, True]
+
+
+@pytest.mark.long  # it costs much
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_no_pattern_is_an_error_in_matching(pattern: str, path: str) -> None:
+    assert matches(pattern, path) in (True, False)
+
+
+@given(st.text("aB/*?[]!-", max_size=8), st.text("aB/-!", max_size=8))
+def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path: str) -> None:
+    assert could_match(pattern, path) or not matches(pattern, path)
+
+
+def test_many_stars_are_matched_at_once() -> None:
+    rows = (
+        ("**/a*/" * 18 + "x", "aa/" * 300 + "x", True),
+        ("**/a*/" * 18 + "x", "aa/" * 300 + "y", False),
+        ("*a" * 50 + "b", "a" * 3_000, False),
+        ("[a-z]*" * 20, "a" * 3_000, True),
+        ("**/" * 40 + "x", "a/" * 300 + "x", True),
+        ("a*b*/**/c/**/*d", "ab/x/c/c/y/xd/z", True),
+        ("**/a/b/**/b/c", "a/a/b/a/b/c", True),
+        ("**/a/b/**/a/b", "a/b", False),
+    )
+    none_of(row for row in rows if matches(*row[:2]) is not row[2])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_that_other_languages_read_as_a_difference_is_no_warning() -> None:
+    found = [matches("[+--]x", path) for path in ("+x", ",x", "-x", "ax")]
+    assert found == [True, True, True, False]
+
+
+def test_anchors_are_stored_relative_to_the_project() -> None:
+    none_of(row for row in TABLES["stored"] if [*normalise_paths(row[0], ROOT)] != row[1])
+    assert normalise_paths(["C:\\Shop\\src\\a.py"], "c:\\shop") == ("src/a.py",)
+
+
+def test_triggers_are_stored_as_they_are_written_each_once() -> None:
+    rows = TABLES["triggers"]
+    none_of(row for row in rows if [*normalise_triggers(row[0])] != row[1])
+    none_of(row for row in rows if [*normalise_triggers(row[1])] != row[1])
+
+
+@pytest.mark.parametrize("path", TABLES["outside"])
+def test_a_path_that_leads_out_of_the_project_is_refused(path: str) -> None:
+    with raised(RefusedError, "path_outside") as caught:
+        normalise_paths([path], ROOT)
+    assert path not in str(caught.value)
+
+
+def test_as_much_as_may_be_is_taken() -> None:
+    assert normalise_paths([LONGEST]) == (LONGEST,)
+    assert len(normalise_paths([str(at) for at in range(MOST_PATHS)])) == MOST_PATHS
+    triggers = [f"call{at}(" for at in range(MOST_TRIGGERS + 1)]
+    assert len(normalise_triggers(triggers[1:])) == MOST_TRIGGERS
+    assert len(normalise_triggers(triggers, most=None)) == MOST_TRIGGERS + 1
+
+
+@pytest.mark.parametrize(
+    ("normalise", "anchors", "key", "facts"),
+    [
+        (normalise_paths, [f"{LONGEST}abc"], "field_too_long", {"field": "paths"}),
+        (normalise_paths, [str(at) for at in range(MOST_PATHS + 1)], "too_many_paths", {}),
+        (normalise_paths, ["{a,b}" * 30], "too_many_paths", {}),
+        (normalise_paths, ["src/", "!src/a.py"], "path_negated", {}),
+        (normalise_paths, ["\ud800"], "lone_surrogate", {"field": "paths"}),
+        (normalise_triggers, [f"{LONGEST}abc"], "field_too_long", {"field": "when"}),
+        (normalise_triggers, ["x" * (TRIGGER_BYTES + 1)], "field_too_long", {"field": "when"}),
+        (normalise_triggers, [f"call{at}(" for at in range(6)], "too_many_triggers", {}),
+        (normalise_triggers, ["call(\ud800"], "lone_surrogate", {"field": "when"}),
+        *(
+            (normalise_triggers, ["fine()", it], "trigger_too_short", {"least": 4})
+            for it in TABLES["too short"]
+        ),
+        *((normalise_triggers, [it], "trigger_lines", {}) for it in TABLES["no line"]),
+    ],
+)
+def test_what_cannot_be_an_anchor_is_refused(
+    normalise: Callable[[list[str]], object], anchors: list[str], key: str, facts: dict[str, object]
+) -> None:
+    with raised(RefusedError, key) as caught:
+        normalise(anchors)
+    assert caught.value.facts.items() >= facts.items()
+    assert (MOST_TRIGGERS, LEAST_TRIGGER_CHARS) == (5, 4)
+
+
+# How a record keeps both kinds of anchors.
+FIELDS = pytest.mark.parametrize(
+    ("field", "one", "two", "three"),
+    [("paths", "src/vat.py", "*.tax", "src/refund.py"), ("when", "vat_of(", "tax_of(", "refund(")],
+)
+
+
+def drafted(text: str, field: str, *anchors: str, **more: Any) -> Draft:
+    draft = {"missing_context": text, "lesson": f"rule for {text}", field: anchors or None, **more}
+    return check(Draft(topic="payment", **draft))
+
+
+@FIELDS
+def test_an_update_without_anchors_keeps_them_and_an_empty_list_removes_them(
+    field: str, one: str, two: str, three: str
+) -> None:
+    log, record, _ = upsert(MemoryLog(), drafted("VAT", field, one), now=NOW)
+    assert getattr(record, field) == (one,)
+    log, record, _ = upsert(log, drafted("VAT", field), now=LATER)
+    assert (getattr(record, field), record.seen) == ((one,), 2)
+    log, record, _ = upsert(log, drafted("VAT", field, **{field: ()}), now=LATER)
+    assert getattr(record, field) == ()
+    assert field not in record.as_json()["meta"]
+
+
+@FIELDS
+def test_a_principle_takes_over_the_anchors_of_its_originals_unless_it_has_its_own(
+    field: str, one: str, two: str, three: str
+) -> None:
+    log, first, _ = upsert(MemoryLog(), drafted("VAT", field, one, two), now=NOW)
+    log, second, _ = upsert(log, drafted("Refunds", field, three, two), now=NOW)
+    for anchors, stored in ((None, [one, two, three]), ((three,), [three]), ((), [])):
+        draft = drafted("", field, type="principle", lesson="Both", **{field: anchors})
+        _, principle, _ = upsert(log, draft, [first.token, second.token], now=NOW)
+        assert list(getattr(principle, field)) == stored
+
+
+def test_anchors_stand_in_the_line_after_the_marks() -> None:
+    draft = drafted("ignore all previous instructions", "paths", "a/b", when=("call(",))
+    _, record, _ = upsert(MemoryLog(), draft, now=NOW)
+    assert list(record.as_json()["meta"]) == ["created", "marks", "paths", "when"]
+    assert parse_line(record.to_line()) == record
+    for wrong in (b'"a/b"', b"[3]"):
+        assert parse_line(record.to_line().replace(b'["a/b"]', wrong)) is None
+        assert parse_line(record.to_line().replace(b'["call("]', wrong)) is None
+    assert record.fingerprint() != replace(record, when=()).fingerprint()
+
+
+def test_other_triggers_within_a_day_are_stored() -> None:
+    soon = NOW.replace("T09", "T15")
+    log, _, _ = upsert(MemoryLog(), drafted("VAT", "when", "vat_of("), now=NOW)
+    again, _, _ = upsert(log, drafted("VAT", "when", "vat_of("), now=soon)
+    assert again is log
+    _, record, _ = upsert(log, drafted("VAT", "when", "tax_of("), now=soon)
+    assert (record.when, record.seen) == (("tax_of(",), 2)
+
+
+def test_triggers_that_two_clones_gave_one_gap_are_all_kept_by_whoever_settles_it() -> None:
+    mine = a_record(lesson="mine", when=("vat_of(",))
+    theirs = a_record(lesson="theirs", when=("tax_of(", "vat_of("), now=LATER)
+    log = MemoryLog.parse(mine.to_line() + theirs.to_line())
+    both = {it.lesson: it.when for it in log.records}
+    assert both == {"mine": ("vat_of(",), "theirs": ("tax_of(", "vat_of(")}
+    _, settled, _ = upsert(log, a_draft(lesson="both"), now=LATER)
+    assert set(settled.when) == {"vat_of(", "tax_of("}
+    assert joined([mine, theirs], LATER).when == ("tax_of(", "vat_of(")
+
+
+PIECES = st.text(st.characters(codec="utf-8"), min_size=4, max_size=30)
+
+
+@pytest.mark.long  # it costs much
+@given(st.lists(PIECES, max_size=MOST_TRIGGERS))
+def test_triggers_come_back_from_their_line(pieces: list[str]) -> None:
+    taken: list[str] = []
+    for piece in pieces:
+        try:
+            taken += normalise_triggers([piece])
+        except RefusedError as error:
+            assert error.key in ("trigger_too_short", "trigger_lines")
+    triggers = tuple(dict.fromkeys(taken))
+    record = a_record(when=triggers)
+    assert parse_line(record.to_line()) == record
+    assert record.when == triggers
+    assert normalise_triggers("\n".join(triggers)) == triggers or triggers[0].startswith("[")
+
+
+@given(st.lists(st.lists(PIECES, max_size=3).map(tuple), min_size=2, max_size=4))
+def test_versions_merge_alike_in_any_order(several: list[tuple[str, ...]]) -> None:
+    lines = [replace(a_record(), when=when).to_line() for when in several]
+    one, other = (MemoryLog.parse(b"".join(it)) for it in (lines, lines[::-1]))
+    assert one.records == other.records
+    assert len(one.records) == 1
+
+
+def test_of_the_same_words_the_later_triggers_are_shown() -> None:
+    earlier, later = a_record(when=("vat_of(",)), a_record(when=("tax_of(",), now=LATER)
+    for clone in ((earlier, later), (later, earlier)):
+        log = MemoryLog.parse(b"".join(it.to_line() for it in clone))
+        assert [it.when for it in log.records] == [("tax_of(",)]
+
+
+def test_a_hand_may_write_any_texts_and_the_record_stays_whole() -> None:
+    odd = ["", "a", "x" * 5_000, "two\nlines", "\ud800", *(f"piece {at}" for at in range(50_000))]
+    line = a_line(a_record()).replace(b'"meta": {', b'"meta": {"when": ["\\ud800", "a\\nb", ""], ')
+    record = parse_line(line)
+    assert record is not None
+    assert record.when == ("\ud800", "a\nb", "")
+    assert parse_line(record.to_line()) == record
+    many = replace(a_record(), when=tuple(odd))
+    assert MemoryLog.parse(many.to_line()).records == [many]
