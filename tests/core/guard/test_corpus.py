@@ -33,40 +33,26 @@ def corpus() -> list[Case]:
     return cases()
 
 
-def test_every_family_has_its_share(corpus: list[Case]) -> None:
+def test_every_family_has_its_share_and_about_half_of_it_is_korean(corpus: list[Case]) -> None:
     found = Counter(case.family for case in corpus)
+    korean = Counter(case.family for case in corpus if case.language == "ko")
     assert 5000 <= len(corpus) <= 7000
-    assert all(found[family] >= least for family, least in AT_LEAST.items()), found
     assert set(found) == set(AT_LEAST)
+    assert all(found[family] >= least for family, least in AT_LEAST.items()), found
+    assert all(0.45 <= korean[family] / found[family] <= 0.55 for family in AT_LEAST), korean
+    assert all((case.language == "ko") == bool(HANGUL.search(case.text)) for case in corpus)
 
 
-def test_about_half_of_every_family_is_korean(corpus: list[Case]) -> None:
-    for family in AT_LEAST:
-        texts = [case for case in corpus if case.family == family]
-        korean = sum(case.language == "ko" for case in texts)
-        assert 0.45 <= korean / len(texts) <= 0.55, (family, korean, len(texts))
-        assert all((case.language == "ko") == bool(HANGUL.search(case.text)) for case in texts)
-
-
-def test_places_lie_within_the_text_and_do_not_overlap(corpus: list[Case]) -> None:
+def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(corpus: list[Case]) -> None:
     for case in corpus:
         places = sorted(case.secret_spans + case.label_spans)
         assert case.secret_spans, case
         assert all(0 <= start < end <= len(case.text) for start, end in places), case
         assert all(one[1] <= two[0] for one, two in pairwise(places)), case
-
-
-def test_nothing_of_a_template_is_left_over(corpus: list[Case]) -> None:
-    wrong = [case for case in corpus if LEFTOVER.search(case.text)]
-    assert not wrong, wrong[:3]
-
-
-def test_no_secret_is_short_or_stands_elsewhere_in_its_text(corpus: list[Case]) -> None:
-    for case in corpus:
+        assert not LEFTOVER.search(case.text), case  # of a template
         for start, end in case.secret_spans:
             assert end - start >= 6, case
-            outside = case.text[:start] + "\n" + case.text[end:]
-            assert case.text[start:end] not in outside, case
+            assert case.text[start:end] not in f"{case.text[:start]}\n{case.text[end:]}", case
 
 
 def test_the_kinds_are_many_and_every_kind_occurs(corpus: list[Case]) -> None:
@@ -112,7 +98,7 @@ def test_filling_uses_the_alphabet_and_the_length() -> None:
         assert set(text) <= set(alphabet)
 
 
-def test_lookalikes_are_many_different_and_half_korean() -> None:
+def test_lookalikes_are_many_different_and_half_korean(corpus: list[Case]) -> None:
     found = lookalikes()
     texts = [text for _, text in found]
     korean = sum(bool(HANGUL.search(text)) for text in texts)
@@ -121,7 +107,4 @@ def test_lookalikes_are_many_different_and_half_korean() -> None:
     assert 0.45 <= korean / len(texts) <= 0.55
     assert lookalikes() == found
     assert not [text for text in texts if re.search(r"[«»‹›¦]|\{[a-zA-Z]\d", text)]
-
-
-def test_no_lookalike_is_a_text_of_the_corpus(corpus: list[Case]) -> None:
-    assert not {text for _, text in lookalikes()} & {case.text for case in corpus}
+    assert not {*texts} & {case.text for case in corpus}
