@@ -90,7 +90,7 @@ def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
         return False
     spoken = language()
     blocks = (block_of(record, spoken) for record in records if is_usable(record))
-    return trial.take_all((block.text, block.tokens) for block in blocks)
+    return all(trial.take(block.text, block.tokens) for block in blocks)
 
 
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:

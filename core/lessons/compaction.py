@@ -24,7 +24,6 @@ from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import (
     MOST_MISSED,
     by_topic,
-    could_hold,
     headed_block,
     may_fit,
     record_block,
@@ -33,7 +32,7 @@ from core.lessons.record_text import (
     topic_text,
 )
 from core.messages import Facts, say
-from core.text.plain import Budget, estimate_tokens, one_line
+from core.text.plain import Budget, one_line
 from core.text.wording import TOPICS_COMPARED, SimilarTopics, similar_topics, topic_to_keep
 
 PAIRS_SHOWN = 20
@@ -100,9 +99,9 @@ def _topics_within(
     """
     budget_tokens = frame.settings.budget_tokens
     in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
-    if could_hold(budget, (record for members in topics.values() for record in members)):
+    if _may_fit([record for members in topics.values() for record in members], budget):
         texts = [_whole_topic(name, topics[name]) for name in in_order]
-        if budget.take_all((text, estimate_tokens(text)) for text in texts):
+        if all(map(Budget(budget.tokens, budget.chars).take, texts)):
             return texts
     budget.spend(say("answers.compact_rest", topics=""))
     budget.tokens -= LIST_SHARE * budget_tokens
@@ -110,7 +109,7 @@ def _topics_within(
     rest: list[tuple[str, int]] = []
     for name in in_order:
         records = topics[name]
-        if could_hold(budget, records) and budget.take(text := _whole_topic(name, records)):
+        if _may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
             lines.append(text)
         elif name == in_order[0]:  # else what must shrink could never be compacted
             lines += _topic_begun(name, records, budget)
@@ -120,6 +119,11 @@ def _topics_within(
         listing = listed_topics(rest, budget_tokens, at_most=8)
         lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
+
+
+def _may_fit(records: Iterable[Record], budget: Budget) -> bool:
+    """Return whether it is worth laying these records out: their bare texts alone would fit."""
+    return sum(len(it.lesson) + len(it.missing_context) for it in records) <= budget.chars
 
 
 def _is_compact(records: Sequence[Record]) -> bool:

@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
@@ -212,6 +211,8 @@ def day_of(moment: str) -> str:
 
 def index_line(record: Record) -> str:
     """Return the topic of a record and the beginning of its lesson."""
+    if not is_usable(record):  # only the beginning of such texts is looked at
+        record = shortened(record, LARGEST_CHARS)
     lesson = flat(record.lesson)
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
@@ -275,13 +276,17 @@ def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
 def all_within(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return the text of all records by topic, in the order of the file; None if they do not fit.
 
-    Then nothing is spent.
+    Nothing is spent: no other text follows them.
     """
-    if not could_hold(budget, records):
-        return None
+    if sum(len(record.lesson) + len(record.missing_context) for record in records) > budget.chars:
+        return None  # laying them out would take long
     members = by_topic(records).values()
     blocks = blocks_by_topic(record for group in members for record in group)
-    return [text for text, _ in blocks] if budget.take_all(blocks) else None
+    tokens = sum(tokens for _, tokens in blocks) + len(blocks)
+    chars = sum(len(text) for text, _ in blocks) + len(blocks)
+    if tokens > budget.tokens or chars > budget.chars:
+        return None
+    return [text for text, _ in blocks]
 
 
 def best_within(ranked: Sequence[Record], budget: Budget) -> list[str]:
@@ -301,7 +306,7 @@ def best_within(ranked: Sequence[Record], budget: Budget) -> list[str]:
     for record in rest:
         if index_budget.is_spent or missed > MOST_MISSED:
             break
-        if index_budget.take(line := _index_line(record)):
+        if index_budget.take(line := index_line(record)):
             lines.append(line)
             missed = 0
         else:
@@ -355,19 +360,13 @@ def may_fit(record: Record, budget: Budget) -> bool:
     return len(record.lesson) + len(record.missing_context) + len(record.ask_next_time) // 2 <= most
 
 
-def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
-    """Return whether it is worth laying these records out: their bare texts alone would fit."""
-    bare = accumulate(len(record.lesson) + len(record.missing_context) for record in records)
-    return all(chars <= budget.chars for chars in bare)
-
-
 def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
     """Take a budget for the index lines: a share, or less when few records need one."""
     trial = Budget(budget.tokens, budget.chars)
     _, rest = that_fit(ranked, trial)
     tokens, chars = 0.0, 0.0
     for record in rest:
-        line = _index_line(record)
+        line = index_line(record)
         tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
         chars += INDEX_MARGIN * (len(line) + 1)
         if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
@@ -376,7 +375,3 @@ def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
     budget.tokens -= part.tokens
     budget.chars -= part.chars
     return part
-
-
-def _index_line(record: Record) -> str:
-    return index_line(record if is_usable(record) else shortened(record, LARGEST_CHARS))

@@ -8,7 +8,7 @@ name of a file to be read as well (`@./.env`, `#file:.env`, a link) reads the sa
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -221,17 +221,6 @@ class Budget:
         """Spend a text that is shown in any case."""
         self.tokens -= estimate_tokens(text) + 1
         self.chars -= len(text) + 1
-
-    def take_all(self, texts: Iterable[tuple[str, int]]) -> bool:
-        """Spend all texts if they fit together; else spend nothing and return False.
-
-        texts: each with its estimated tokens.
-        """
-        trial = Budget(self.tokens, self.chars)
-        if not all(trial.take(text, tokens) for text, tokens in texts):
-            return False
-        self.tokens, self.chars = trial.tokens, trial.chars
-        return True
 
     @property
     def is_spent(self) -> bool:
