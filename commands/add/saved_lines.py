@@ -26,8 +26,8 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
         lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:
         lines.append(say("records.gap_is_back", topic=_typed(record.topic)))
-    if saved.settled:
-        lines.append(say("answers.settled", count=saved.settled))
+    if len(saved.earlier[0]) > 1:
+        lines.append(say("answers.settled", count=len(saved.earlier[0])))
     lines += redacted_lines(saved.redacted)
     lines += _about_texts(saved) + _about_topic(saved)
     threshold = opened.settings.threshold

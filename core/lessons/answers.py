@@ -199,8 +199,8 @@ def saved_answer(
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
     if record.seen > 1 and saved.is_written and not again:
         lines.append(say("answers.came_back"))
-    if saved.settled:
-        lines.append(say("answers.settled", count=saved.settled))
+    if len(saved.earlier[0]) > 1:
+        lines.append(say("answers.settled", count=len(saved.earlier[0])))
     if saved.removed:
         lines.append(say("answers.replaced", count=len(saved.removed)))
         if frame.is_uncommitted():

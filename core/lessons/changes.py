@@ -71,12 +71,6 @@ class Outcome:
         """Whether anything is another than before."""
         return self.log is not self.before
 
-    @property
-    def settled(self) -> int:
-        """How many versions of the gap of a save have become one; 0 for one, or none."""
-        versions = len(self.earlier[0])
-        return versions if versions > 1 else 0
-
 
 def upsert(
     log: MemoryLog,
