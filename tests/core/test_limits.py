@@ -106,21 +106,3 @@ def test_many_tokens_that_touch_others_go_with_their_words() -> None:
     text = f"{hints} {chain} {hints}"
     assert took(lambda: redact(text)) < 2
     assert "v1.0-" not in redact(text).text
-
-
-@pytest.mark.long  # it measures the time
-@pytest.mark.parametrize(
-    "piece",
-    [
-        'SET PASSWORD "' + "''" * 20,
-        "AccountKey=",
-        "|pw|pw|pw|pw|pw|pw|\n",
-        "token:\n  A1b2C3d4E5f6G7h8token:\n",
-        "pw='",
-        "비번=ａ１Ｂ！ ",
-        "AKIA" + "A2B3C4D5E6F7G2H3",
-    ],
-)
-def test_a_long_hostile_text_is_read_in_seconds(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
-    assert took(lambda: redact(text)) < 4

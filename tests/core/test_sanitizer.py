@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from string import ascii_letters, ascii_lowercase
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.data import TOKENS, Rule, rules, rules_of, spelled
-from core.guard.characters import LEFT_OUT, forms_of
+from core.guard.characters import forms_of
 from core.sanitizer import MARKER, Redaction, Secret, find, redact, values_in
 from tests.support.rows import none_of
 from tests.support.secret_corpus import Case
@@ -123,12 +123,12 @@ def test_redaction_is_idempotent_on_any_mixture(pieces: list[str]) -> None:
 
 @pytest.mark.row("I9")
 @pytest.mark.long  # it measures the time
-@pytest.mark.parametrize("seed", PIECES["hostile"])
-def test_time_is_linear_in_the_length_of_hostile_text(seed: str) -> None:
-    text = (seed * 20_000)[:20_000]
-    began = time.perf_counter()
+@pytest.mark.parametrize("piece", PIECES["hostile"])
+def test_time_is_linear_in_the_length_of_hostile_text(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    began = time.process_time()
     redact(text)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 4
 
 
 @pytest.mark.parametrize(
@@ -311,22 +311,6 @@ def test_plain_text_is_read_once_and_every_place_of_a_form_is_known() -> None:
         form, places = next(it for it in forms_of(text) if it[0] == "password: x")
         assert places is not None
         assert [text[at] for at in places.starts] == [*form]
-
-
-@pytest.mark.long  # it costs much
-def test_unseen_characters_are_those_of_unicode() -> None:
-    """All whose category is control or format, and those that Unicode lets a program ignore."""
-    left_out = re.compile(f"[{LEFT_OUT}]")
-    known = {at for at in range(0x110000) if left_out.match(chr(at))}
-    format_signs = {at for at in range(0x110000) if category(chr(at)) == "Cf"}
-    visible = {
-        *range(0x600, 0x606),
-        *(0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD),
-        *range(0x13430, 0x13460),
-    }
-    assert format_signs - known <= visible
-    assert {*range(0xE0000, 0xE1000), *range(0xFE00, 0xFE10), 0x34F, 0x3164, 0xFFA0} <= known
-    assert not known & {0x9, 0xA, 0xD, 0x1B}
 
 
 @pytest.mark.long  # it measures the time

@@ -5,7 +5,14 @@ import unicodedata
 
 import pytest
 
-from core.guard.characters import HIDDEN_CLASS, ascii_twin, hidden_runs, is_plain, revealed
+from core.guard.characters import (
+    HIDDEN_CLASS,
+    LEFT_OUT,
+    ascii_twin,
+    hidden_runs,
+    is_plain,
+    revealed,
+)
 from core.guard.injection import marks_of
 from core.text.plain import one_line
 from tests.support.rows import none_of
@@ -54,7 +61,7 @@ def test_every_ignorable_code_point_of_unicode_is_spelled_out() -> None:
 def test_every_unseen_character_is_known_and_none_that_is_seen_is_taken_for_hidden() -> None:
     seen = {"\t", "\n", "\r", *chars_of(SEEN_FORMATS)}
     hidden = {*chars_of(IGNORABLE), *chars_of(OTHERS), "\U00016fe4", "\U0001d159"}
-    known = re.compile(f"[{HIDDEN_CLASS}]")
+    known, left_out = re.compile(f"[{HIDDEN_CLASS}]"), re.compile(f"[{LEFT_OUT}]")
     faults = []
     for char in map(chr, CODE_POINTS):
         category, is_known = unicodedata.category(char), bool(known.match(char))
@@ -62,6 +69,8 @@ def test_every_unseen_character_is_known_and_none_that_is_seen_is_taken_for_hidd
             faults.append(("not known", hex(ord(char))))
         if category[0] in "LMNPSZ" and char not in hidden and revealed(f"a{char}b") != f"a{char}b":
             faults.append(("seen", hex(ord(char))))
+        if bool(left_out.match(char)) != (is_known and char != "\x1b"):  # it begins a colour
+            faults.append(("left out", hex(ord(char))))
         if is_plain(f"a{char}\t\r\n") != (char.isascii() and not is_known):
             faults.append(("plain", hex(ord(char))))
     none_of(faults)

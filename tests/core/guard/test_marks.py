@@ -156,17 +156,6 @@ def test_line_breaks_between_words_do_not_help() -> None:
     none_of(text for text in broken if "override" not in marks_of(text))
 
 
-def test_a_hidden_character_is_marked_and_spelled_out() -> None:
-    hidden = [
-        *"\0\x08\x0b\x0c\x1b\x7f\x85\x9f\u061c\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202e",
-        *"\u2060\u2064\u2066\u2069\u3164\ufe0f\ufeff\uffa0\ufff9\ufffb\U000e0001\U000e007f\U000e0100",
-    ]
-    marked = [Suspicion(1, 2, "hidden-text")]
-    none_of(hex(ord(char)) for char in hidden if suspicions(f"a{char}b") != marked)
-    for char in hidden:
-        assert revealed(f"a{char}b") == f"a<U+{ord(char):04X}>b"
-
-
 @pytest.mark.parametrize(("text", "shown"), TABLES["hidden and shown"])
 def test_what_is_hidden_is_shown_as_it_is(text: str, shown: str) -> None:
     assert revealed(text) == shown
