@@ -45,7 +45,9 @@ def whole() -> Budget:
 def test_a_record_is_laid_out_as_the_table_says(
     case: str, lang: Language, fields: dict[str, Any], lines: list[str]
 ) -> None:
-    of_record = {key: tuple(it) if isinstance(it, list) else it for key, it in fields.items()}
+    of_record: dict[str, Any] = {
+        key: tuple(it) if isinstance(it, list) else it for key, it in fields.items()
+    }
     block = in_language(lang, record_block, replace(a_record(), **of_record))
     assert block.split("\n") == lines, case
 
