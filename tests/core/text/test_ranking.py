@@ -1,6 +1,7 @@
-"""Tests that a question finds the records that answer it, in English and in Korean.
+"""Tests that a question finds the texts that answer it, and how much of it each of them has.
 
 The labelled questions are those of `benchmarks/ranking.py`; `pytest -rP` shows what was measured.
+Cases in English and Korean stand in tests/data/ranking.json.
 """
 
 import json
@@ -8,20 +9,24 @@ import os
 import sys
 import unicodedata
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.ranking import Ranking, rank
+from core.text.ranking import Frequencies, Ranking, rank
+from core.text.terms import pieces_of, words_of
 from tests.support.cli_process import Run
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
 from ranking import FLOORS, labelled_sets, ndcg_at_10, newest_first, words_in_common
 
+TABLES = table("ranking")
 any_text = st.text(st.characters())  # with lone surrogates and NUL
 related_text = st.text(st.sampled_from("aeFr_- 1결제를を\n\ud800\0"), max_size=30)
 
@@ -45,84 +50,25 @@ def test_every_labelled_question_is_answered_by_a_text() -> None:
             assert relevant and relevant < set(range(len(labelled.texts)))
 
 
-# What a question finds beside other texts, whatever their spelling.
-FOUND = {
-    "a Korean compound, spaced or not": [
-        *(("캐시무효화", "캐시무효화는 커밋 뒤에"), ("캐시 무효화", "캐시무효화는 커밋 뒤에")),
-        *(("캐시무효화", "캐시를 언제 무효화하는가"), ("캐시 무효화", "캐시를 언제 무효화하는가")),
-    ],
-    "a typing error": [
-        (it, "a webhook arrives") for it in "webhok webohok wehbook webhooc".split()
-    ],
-    "a short word beside Korean and in identifiers": [
-        ("API", it) for it in ("API를 부른다", "결제API", "APIs", "`api`", "api_key", "v2Api")
-    ],
-    "other signs and letters": [
-        *(("tm", "a ™ sign"), ("CAFÉ", "the café — open"), ("été", "L'ÉTÉ")),
-        *(("straße", "DIE STRASSE"), ("привет", "Привет, мир"), ("㈜", "(주)"), ("テスト", "ﾃｽﾄ")),
-        *(("fee", "× feeRate"), ("rate", "값은 feeRate"), ("rate", "é feeRate")),
-        ("rate", "— feeRate"),
-    ],
-    "a word with another spelling by itself": [
-        (it, f"about {it} here") for it in ("5µs", "m²", "½tax", "Ꙁemlja", "ꭰꮃ", "カ\u3099ス")
-    ],
-    "compatibility forms, case and decomposed Hangul": [
-        *(
-            (it, unicodedata.normalize("NFD", "결제 모듈"))
-            for it in ("결제", "\u1100\u1167\u11af제")
-        ),
-        *((it, "ＷＥＢＨＯＯＫ") for it in ("webhook", "WebHook", "Ｗebhook")),
-    ],
-}
-
-
-@pytest.mark.parametrize("what", FOUND)
-def test_a_text_is_found_whatever_the_spelling(what: str) -> None:
+def test_a_text_is_found_whatever_the_spelling() -> None:
     others = ["배포 순서", "the end"]
-    none_of(row for row in FOUND[what] if rank(row[0], [row[1], *others]) != [0, 2, 1])
+    rows = [*TABLES["found"], ("결제", unicodedata.normalize("NFD", "결제 모듈"))]
+    none_of(row for row in rows if rank(row[0], [row[1], *others]) != [0, 2, 1])
+    others, spellings = ["the unit of width", "a coffee machine"], TABLES["spellings"]
+    pairs = [(query, f"the unit of `{it}`.") for query in spellings for it in spellings]
+    none_of(row for row in pairs if rank(row[0], [row[1], *others]) != [0, 2, 1])
+
+
+@pytest.mark.parametrize(("why", "query", "texts", "order"), TABLES["order"])
+def test_texts_come_in_this_order(why: str, query: str, texts: list[str], order: list[int]) -> None:
+    assert rank(query, texts) == order, why
 
 
 @pytest.mark.parametrize(
     ("query", "texts", "order"),
     [
-        ("결제를", ["결제 모듈", "로그인 화면", "배포 순서"], [0, 2, 1]),  # a particle
-        ("값", ["값을 반올림한다", "몸값", "배포 순서"], [0, 2, 1]),  # one syllable begins a word
-        ("UI 값", ["ui", "값", "배포 순서"], [1, 0, 2]),
-        ("CI", ["the CI runs", "a decision", "the circuit"], [0, 2, 1]),  # a whole word
-        ("key", ["all of the keys", "keyboard"], [0, 1]),
-        ("keys", ["one of the keys", "keyboard"], [0, 1]),
-        ("413", ["413이 난다", "port 4130", "CP1413"], [0, 2, 1]),  # a whole number
-        ("決済エラー", ["二重決済を防ぐ", "画面の高さ", "エラー処理"], [2, 0, 1]),
         # What stands before a word in another text does not matter.
         ("map", ["\ud800", "a map", "heat", "map", "결", "map of it"], [3, 1, 5, 4, 2, 0]),
-        (
-            "webhook 웹훅",
-            ["웹훅은 두 번 온다", "로그인 화면", "a webhook arrives twice", "a table is locked"],
-            [2, 0, 3, 1],
-        ),
-        # Function words do not outweigh the word that matters, nor common words a rare one.
-        (
-            "what should I do about a table?",
-            ["Locked tables", "What should we do about this?", "Where to go"],
-            [0, 2, 1],
-        ),
-        (
-            "table nginx",
-            ["nginx path", "the end", "table lock", "table scan", "table size"],
-            [0, 4, 3, 2, 1],
-        ),
-        ("nginx", ["nginx path", "nginx path " + "and much that is beside the point " * 5], [0, 1]),
-        # A short text leans on a relevant neighbour, but not one in which nothing is found.
-        ("table nginx", ["nginx path", "table", "end", "table"], [0, 1, 3, 2]),
-        ("table nginx", ["table", "end", "table", "nginx path"], [3, 2, 0, 1]),
-        ("nginx", ["end", "nginx path", "end", "start"], [1, 3, 2, 0]),
-        # Of equal texts the newer comes first.
-        (
-            "webhook retries",
-            ["retry the webhook", "locked", "retry the webhook", "결제", "retry the webhook"],
-            [4, 2, 0, 3, 1],
-        ),
-        ("webhook", [], []),
         # Pieces of a word that many records contain are not looked for; those of others are.
         ("locks", ["block", "free", *["locked"] * 100], [*range(101, 1, -1), 0, 1]),
         ("locks", ["block", "free", *["locked"] * 101], [*range(102, 0, -1), 0]),
@@ -134,58 +80,12 @@ def test_a_text_is_found_whatever_the_spelling(what: str) -> None:
         ("order 결제", ["결제", *["webhook"] * 1_100, "order"], [1_101, 0, *range(1_100, 0, -1)]),
     ],
 )
-def test_texts_come_in_this_order(query: str, texts: list[str], order: list[int]) -> None:
+def test_many_texts_come_in_this_order(query: str, texts: list[str], order: list[int]) -> None:
     assert rank(query, texts) == order
 
 
-SPELLINGS = ["feeRate", "FeeRate", "fee_rate", "FEE_RATE", "fee-rate", "fee rate", "feerate"]
-
-
-def test_an_identifier_is_found_in_every_spelling() -> None:
-    others = ["the unit of width", "a coffee machine"]
-    none_of(
-        (query, spelling)
-        for query in SPELLINGS
-        for spelling in SPELLINGS
-        if rank(query, [f"the unit of `{spelling}`.", *others]) != [0, 2, 1]
-    )
-
-
-def no_lookalike_comes_first(*rows: str) -> None:
-    """Each row holds a query, a text that has it, and one that only looks so."""
-    split = [[part.strip() for part in row.split("|")] for row in rows]
-    none_of(row for query, *row in split if rank(query, row) != [0, 1])
-
-
-def test_a_part_of_an_identifier_is_a_word_of_the_text() -> None:
-    no_lookalike_comes_first(
-        *("rate | feeRate | separate", "server | HTTPServer | observer", "url | parseURL | curl"),
-        *("path | getURLPath | telepath", "id | user_id | valid", "8 | utf8 | 808"),
-        "utf | utf8 | sutf",
-    )
-
-
-def test_an_identifier_in_the_query_is_looked_for_in_parts_and_joined() -> None:
-    no_lookalike_comes_first(
-        *("userId | the id | valid", "parseURL | the url | curl", "user-id | the id | valid"),
-        *("utf8 | in utf | sutf", "oauth2 | use oauth | use 3", "i18n | i18n | 18"),
-        *("user_id | userid | user", "OAuth | oauth | auth"),
-    )
-
-
-def test_an_inflected_word_finds_its_other_forms() -> None:
-    no_lookalike_comes_first(
-        *("caching | cache | touching", "stations | station | relations"),
-        *("retries | retry | entries", "queries | query | series"),
-        *("locking | locks | blocking", "status | the status is | statute"),
-    )
-
-
-def test_an_irregular_form_finds_the_others() -> None:
-    no_lookalike_comes_first(
-        *("go | she went home | a goal", "buy | it was bought | a brought cup"),
-        *("come | they came late | a camera", "child | all the children | a chilling"),
-    )
+def test_a_text_that_has_a_word_comes_before_one_that_only_looks_so() -> None:
+    none_of(row for row in TABLES["only looks so"] if rank(row[0], row[1:]) != [0, 1])
 
 
 @pytest.mark.parametrize("before", [0, 700])
@@ -225,17 +125,7 @@ def test_texts_that_change_between_two_calls_are_read_again() -> None:
 MANY = [f"record {number} of the table about locks and the order" for number in range(3_000)]
 
 
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
-        ("table locks order nginx", "nginx"),
-        ("nginxx table", "nginx"),
-        ("the order of the deployments", "deployed once"),
-        ("마이그레이션 order", "그레이"),
-        ("bought", "buy"),
-        ("webhooks order", "a webhook"),
-    ],
-)
+@pytest.mark.parametrize(("query", "text"), TABLES["the rarest of many"])
 def test_among_many_records_those_with_the_rarest_word_come_first(query: str, text: str) -> None:
     texts = [*MANY[:1_500], text, *MANY[1_500:]]
     assert rank(query, texts)[0] == 1_500
@@ -306,3 +196,83 @@ def test_the_topic_of_the_text_that_comes_first_comes_first() -> None:
     for topics in (["a", "b", "a", "b"], ["b", "a", "b", "a"]):
         first = rank("pay tax", texts)[0]
         assert Ranking("pay tax", texts).topics(topics)[0] == topics[first]
+
+
+# How much of a question a text has, and what an index needs for it.
+
+OTHERS = ["배포 순서를 정한다", "a table is locked", "the colour of a button"]
+
+
+def share(query: str, text: str, *others: str) -> float:
+    """Of the question in the text, beside others."""
+    return Ranking(query, [text, *(others or OTHERS)]).holding().shares().get(0, 0.0)
+
+
+def test_a_text_has_this_share_of_a_question() -> None:
+    rows = TABLES["shares"]
+    found = [share(query, text, *others) for _, query, text, others, *_ in rows]
+    none_of((row, it) for row, it in zip(rows, found, strict=True) if not row[4] <= it <= row[5])
+    assert Ranking("redirect", []).holding().shares() == {}
+    assert Ranking("redirect", OTHERS).holding().shares() == {}
+
+
+def test_a_rare_word_is_more_of_a_question_than_a_common_one() -> None:
+    others = [*(f"fix {letter}" for letter in ascii_lowercase * 20), "the redirect"]
+    rare, common = share("fix redirect", "redirect", *others), share("fix redirect", "fix", *others)
+    assert common < 0.25 < 0.6 < rare
+
+
+def test_words_that_only_ask_are_no_part_of_a_question() -> None:
+    questions = ("정산 시간 언제였지?", "정산 시간은 어떻게 되나요?", "왜 정산 시간이 있지?")
+    shares = {share(it, "정산 배치를 새벽에 돌린다") for it in ("정산 시간", *questions)}
+    assert len(shares) == 1
+
+
+@pytest.mark.row("003 T37")
+def test_candidates_are_weighed_by_the_frequencies_of_all_texts() -> None:
+    query, texts = "proxy timeout", ["proxy", "timeout", "timeout"]
+    proxy, timeout = (word[0] for word in words_of(query))
+    known = Frequencies(1_000, {proxy: 900, timeout: 2})
+    assert Ranking(query, texts).order()[0] == 0
+    assert Ranking(query, texts, known).order() == [2, 1, 0]
+    shares = Ranking(query, texts, known).holding().shares()
+    assert shares[0] < 0.1 < 0.9 < shares[1]
+
+
+def test_a_term_without_a_frequency_is_as_common_as_among_the_candidates() -> None:
+    texts = ["proxy", "proxy timeout", "timeout"]
+    bare = Ranking("proxy timeout", texts, Frequencies(3, {}))
+    assert bare.holding().shares() == Ranking("proxy timeout", texts).holding().shares()
+
+
+def test_frequencies_that_are_too_small_or_too_large_do_no_harm() -> None:
+    [word] = words_of("proxy")
+    for having in (0, 1, 10, 10**9):
+        found = Ranking("proxy", ["proxy", "proxy", "x"], Frequencies(10, {word[0]: having}))
+        assert found.order() == [1, 0, 2]
+
+
+def test_candidates_gain_nothing_from_those_beside_them() -> None:
+    texts = ["a lock", "a lock: lock, lock", "a lock", "wait", "a lock"]
+    assert Ranking("lock", texts).order() == [1, 2, 0, 4, 3]
+    assert Ranking("lock", texts, Frequencies(100, {})).order() == [1, 4, 2, 0, 3]
+
+
+def test_pieces_are_words_parts_and_pairs_in_one_spelling() -> None:
+    assert list(dict.fromkeys(pieces_of("feeRate utf8"))) == "fee rate utf8 utf 8 feerate".split()
+    decomposed = unicodedata.normalize("NFD", "결제API를")
+    assert set(pieces_of(decomposed)) == {"결제", "api", "를"}
+    assert {"로그", "그인", "로그인"} == set(pieces_of("로그인"))
+
+
+@given(st.text(st.sampled_from("aeFr_- 1결제를を\n\ud800\0"), max_size=40))
+def test_every_strong_term_of_a_text_is_a_piece_of_it_or_begins_one(text: str) -> None:
+    pieces = set(pieces_of(text))
+    for strong, *_ in words_of(text):
+        if not strong.weak:
+            assert any(piece.startswith(strong.needle) for piece in pieces), strong
+
+
+@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=4))
+def test_a_share_is_above_0_and_at_most_1(query: str, texts: list[str]) -> None:
+    assert all(0 < its <= 1 for its in Ranking(query, texts).holding().shares().values())
