@@ -100,58 +100,23 @@ BATCH = "Ask before ledger_sync, then call settle_batch after each transfer_orde
 OF_BATCH = Action(text="ledger_sync(settle_batch, transfer_order)")
 
 
-def test_of_those_that_only_words_speak_for_there_are_three_at_most() -> None:
-    records = [a_record(str(at), BATCH, f"topic {at}") for at in range(5)]
-    assert found(OF_BATCH, [*records, *others(80)]) == ["4", "3", "2"]
-
-
-def test_where_many_have_an_anchor_on_one_file_words_decide() -> None:
+@pytest.mark.parametrize(("why", "is_large", "rows", "action", "shown"), TABLES["scenes"])
+def test_of_these_records_these_are_shown(
+    why: str, is_large: bool, rows: list[Any], action: dict[str, Any], shown: list[str]
+) -> None:
     records = [
-        a_record("words", "Call ledger_sync after each transfer.", "money", [MONEY]),
-        *(a_record(str(at), "Ask first.", "misc", [MONEY]) for at in range(4)),
+        a_record(name.format(at), lesson, topic.format(at), *anchors)
+        for name, lesson, topic, *anchors, count in rows
+        for at in range(count)
     ]
-    around = surroundings_of(records, [], SOURCES)
-    assert found(edit(MONEY), records, around) == []
-    assert found(edit(MONEY, "ledger_sync(transfer)"), records, around) == ["words"]
-    assert found(edit(MONEY), records[-1:], around) == ["3"]
-    # In a project of few files many lessons are about the same one.
-    assert found(edit(MONEY), records) == ["words", "3", "2", "1"]
-
-
-def test_what_reads_like_an_order_takes_no_place_of_another() -> None:
-    orders = [a_record(f"order {at}", ORDER, "x", [MONEY]) for at in range(9)]
-    record = a_record("good", "Ask first.", "money", [MONEY])
-    around = surroundings_of([record], [], SOURCES)
-    assert found(edit(MONEY), [record, *orders], around) == ["good"]
+    around = surroundings_of(records, [], SOURCES) if is_large else None
+    assert found(Action(**action), records, around) == shown, why
 
 
 def test_what_reads_like_an_order_is_not_given_where_words_alone_speak_for_it() -> None:
     plain, order = a_record("plain", BATCH, "ledger"), a_record("order", f"{BATCH} {ORDER}")
     assert found(OF_BATCH, [plain, *others(80)]) == ["plain"]
     assert found(OF_BATCH, [replace(order, topic="ledger"), *others(80)]) == []
-
-
-def test_a_record_far_below_the_best_one_is_left_out() -> None:
-    best = a_record("best", f"Edit {MONEY} with reconcile_invoice and ledger_sync.", "m")
-    third = a_record("third", "Call ledger_sync with settle_batch.", "third")
-    action = edit(MONEY, "ledger_sync(settle_batch)\nreconcile_invoice()")
-    assert found(action, [best, third]) == ["best"]
-    assert "third" in found(replace(action, paths=["b.py"]), [best, third])
-
-
-def test_an_anchor_or_a_trigger_is_not_crowded_out_by_better_ones() -> None:
-    best = a_record("best", f"Edit {MONEY} with ledger_sync.", "money", [MONEY])
-    other = a_record("other", "Ask first.", "other", when=["settle_batch("])
-    action = edit(MONEY, "ledger_sync(money)\nsettle_batch(money)")
-    assert found(action, [best, other]) == ["best", "other"]
-
-
-def test_what_many_records_share_says_nothing() -> None:
-    lesson, action = "Call ledger_sync after a transfer.", Action(text="ledger_sync after transfer")
-    records = [a_record(str(at), lesson, f"topic {at}") for at in range(8)]
-    assert found(action, records) == []
-    alone = [records[0], *(replace(it, lesson="Ask first.") for it in records[1:])]
-    assert found(action, alone) == ["0"]
 
 
 def test_what_is_common_in_the_project_tells_nothing() -> None:
@@ -175,20 +140,6 @@ def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
         (alone, few, often, []),
     ):
         assert found(action, records, surroundings_of(records, changes, names)) == shown
-
-
-@pytest.mark.parametrize(
-    ("pattern", "is_found"),
-    [("migrations/", True), ("migrations/**", True), ("migrations/1.sql", True), ("*.sql", False)],
-)
-def test_a_directory_is_a_place_and_a_kind_of_file_needs_words_beside_it(
-    pattern: str, *, is_found: bool
-) -> None:
-    record = a_record("place", "Drop a column in two releases.", "database", [pattern])
-    around = surroundings_of([record], [], SOURCES)
-    worded = edit("migrations/1.sql", "DROP COLUMN phone; -- in two releases")
-    assert found(edit("migrations/1.sql"), [record], around) == ["place"] * is_found
-    assert found(worded, [record], around) == ["place"]
 
 
 def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> None:
