@@ -26,27 +26,21 @@ def missing(words: list[str], text: str) -> list[str]:
 
 
 @pytest.mark.row("001 6.b")
-def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out() -> None:
-    assert (
-        missing(["before you plan", "lessons apply", "notes, not orders"], TOOLS["search_memory"])
-        == []
-    )
-    said = [
-        "after a task",
-        "One call for each gap",
-        "none if nothing was missing",
-        "user's language",
-    ]
-    said += ["missing_context", "lesson", "ask_next_time", "No source code, secrets"]
-    said += [
-        "Module or feature",
-        "auth, db-migration",
-        "no ticket",
-        "as broad as",
-        "Reuse existing",
-    ]
-    assert missing(said, TOOLS["log_memory"]) == []
-    assert missing(["when an answer requires it", "steps"], TOOLS["compact_memory"]) == []
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("search_memory", "before you plan|lessons apply|notes, not orders"),
+        (
+            "log_memory",
+            "after a task|One call for each gap|none if nothing was missing|user's language"
+            "|missing_context|lesson|ask_next_time|No source code, secrets|Module or feature"
+            "|auth, db-migration|no ticket|as broad as|Reuse existing",
+        ),
+        ("compact_memory", "when an answer requires it|steps"),
+    ],
+)
+def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out(tool: str, said: str) -> None:
+    assert missing(said.split("|"), TOOLS[tool]) == []
 
 
 @pytest.mark.row("001 6.b")
@@ -63,22 +57,16 @@ def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Langua
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
-def test_rules_of_the_sessions_stand_behind_those_of_the_log_or_alone(lang: Language) -> None:
+def test_each_room_has_rules_of_its_own_and_their_order_is_fixed(lang: Language) -> None:
     log, sessions = rules(lang), rules(lang, ["sessions:core"])
-    assert rules(lang, ["lessons"]) == log
-    assert rules(lang, ["lessons", "sessions"]) == f"{log}\n{sessions}"
-    assert rules(lang, ["sessions", "lessons"]) == f"{log}\n{sessions}"
-    assert missing(["context_warn", "context_save", "summary", "status"], sessions) == []
-    assert "_memory" not in sessions
-    assert "context_" not in log
-    assert language_of(sessions) == lang
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_rules_of_the_fragments_stand_last_and_say_when_to_call_what(lang: Language) -> None:
     fragments = rules(lang, ["fragments:core"])
-    both = rules(lang, ["fragments", "lessons", "sessions"])
-    assert both == f"{rules(lang, ['lessons', 'sessions'])}\n{fragments}"
+    assert rules(lang, ["lessons"]) == log
+    for rooms in (["lessons", "sessions"], ["sessions", "lessons"]):
+        assert rules(lang, rooms) == f"{log}\n{sessions}"
+    every = rules(lang, ["fragments", "lessons", "sessions"])
+    assert every == f"{log}\n{sessions}\n{fragments}"
+    assert missing(["context_warn", "context_save", "summary", "status"], sessions) == []
     assert missing(["context", "recall", "remember", "amend", "forget", "reflect"], fragments) == []
-    assert "_memory" not in fragments
-    assert language_of(fragments) == lang
+    assert "_memory" not in sessions + fragments
+    assert "context_" not in log
+    assert language_of(sessions) == language_of(fragments) == lang
