@@ -1,14 +1,20 @@
-"""Tests which tools, prompts and words a server offers by the rooms that it is started with."""
+"""Tests what a server offers by its rooms, and the answers in which several stand together."""
 
+import json
 import os
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from core.lessons.rules import instructions
 from core.messages import Language
+from core.room.one_list import Entry, Gathered, Source
+from core.text.plain import Budget, estimate_tokens
+from protocol.tools import Shown, injection
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
@@ -25,10 +31,21 @@ FRAGMENTS = [
     *("memory_stats", "memory_consolidate", "graph_explore", "pin", "unpin"),
 ]
 KNOWN = "lessons, sessions, sessions:core, fragments, fragments:core"
-INSTRUCTIONS = instructions()
-SESSIONS_INSTRUCTIONS = instructions(["sessions"])
-FRAGMENTS_INSTRUCTIONS = instructions(["fragments:core"])
-ALL_INSTRUCTIONS = f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}\n{FRAGMENTS_INSTRUCTIONS}"
+OF_LESSONS = instructions()
+OF_SESSIONS, OF_FRAGMENTS = instructions(["sessions"]), instructions(["fragments:core"])
+OF_ALL = f"{OF_LESSONS}\n{OF_SESSIONS}\n{OF_FRAGMENTS}"
+
+
+@pytest.fixture
+def start(tmp_path: Path, start_server: StartServer) -> Callable[..., ServerProcess]:
+    """Starts a server with these rooms, whose fragments lie in the project; more: its variables."""
+
+    def started(rooms: str | None = None, era: Era = HANDSHAKE, **more: str) -> ServerProcess:
+        words = ["--project", str(tmp_path), *(("--rooms", rooms) if rooms is not None else ())]
+        environment = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db"), **more}
+        return start_server(*words, cwd=tmp_path, era=era, environment=environment)
+
+    return started
 
 
 def names(server: ServerProcess, kind: str) -> list[str]:
@@ -40,31 +57,28 @@ def names(server: ServerProcess, kind: str) -> list[str]:
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85")
 @pytest.mark.parametrize(
-    ("rooms", "tools", "instructions"),
+    ("rooms", "named", "tools", "said"),
     [
-        ((), LESSONS, INSTRUCTIONS),
-        (("--rooms", "lessons"), LESSONS, INSTRUCTIONS),
-        (("--rooms", "lessons,sessions"), LESSONS + SESSIONS,
-         f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}"),
-        (("--rooms", "sessions:core, lessons"), LESSONS + CORE,
-         f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}"),
-        (("--rooms", "sessions"), SESSIONS, SESSIONS_INSTRUCTIONS),
-        (("--rooms", "sessions:core"), CORE, SESSIONS_INSTRUCTIONS),
-        (("--rooms", "fragments"), FRAGMENTS, FRAGMENTS_INSTRUCTIONS),
-        (("--rooms", "fragments:core"), FRAGMENTS_CORE, FRAGMENTS_INSTRUCTIONS),
-        (("--rooms", "lessons,sessions:core,fragments"), LESSONS + CORE + FRAGMENTS,
-         ALL_INSTRUCTIONS),
+        (None, "", LESSONS, OF_LESSONS),
+        (None, "sessions:core", CORE, OF_SESSIONS),
+        ("lessons", "kitchen", LESSONS, OF_LESSONS),  # the command line wins
+        ("lessons,sessions", "", LESSONS + SESSIONS, f"{OF_LESSONS}\n{OF_SESSIONS}"),
+        ("sessions:core, lessons", "", LESSONS + CORE, f"{OF_LESSONS}\n{OF_SESSIONS}"),
+        ("sessions", "", SESSIONS, OF_SESSIONS),
+        ("fragments", "", FRAGMENTS, OF_FRAGMENTS),
+        ("fragments:core", "", FRAGMENTS_CORE, OF_FRAGMENTS),
+        ("lessons,sessions:core,fragments", "", LESSONS + CORE + FRAGMENTS, OF_ALL),
     ],
-)  # fmt: skip
+)
 def test_a_room_brings_its_tools_and_its_instructions(
-    rooms: tuple[str, ...],
+    rooms: str | None,
+    named: str,
     tools: list[str],
-    instructions: str,
-    tmp_path: Path,
-    start_server: StartServer,
+    said: str,
+    start: Callable[..., ServerProcess],
 ) -> None:
-    server = start_server("--project", str(tmp_path), *rooms, cwd=tmp_path)
-    assert server.greet()["instructions"] == instructions
+    server = start(rooms, SENTINEL_MEMORY_ROOMS=named)
+    assert server.greet()["instructions"] == said
     assert names(server, "tools") == tools
     has_log = tools[0] == LESSONS[0]
     assert names(server, "prompts") == (PROMPTS if has_log else PROMPTS[-1:])
@@ -76,29 +90,14 @@ def test_a_room_brings_its_tools_and_its_instructions(
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
 def test_without_the_log_what_is_the_logs_is_not_there(
-    era: Era, tmp_path: Path, start_server: StartServer
+    era: Era, start: Callable[..., ServerProcess]
 ) -> None:
-    server = start_server("--project", str(tmp_path), "--rooms", "sessions", cwd=tmp_path, era=era)
+    server = start("sessions", era)
     said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
     assert said == "Resource not found: 'memory://log'"
     said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
     assert said == "Unknown prompt: 'start_task'"
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
-
-
-@pytest.mark.long  # it costs much
-def test_the_environment_names_rooms_and_the_command_line_wins(
-    tmp_path: Path, start_server: StartServer
-) -> None:
-    environment = {"SENTINEL_MEMORY_ROOMS": "sessions:core"}
-    server = start_server("--project", str(tmp_path), cwd=tmp_path, environment=environment)
-    assert names(server, "tools") == CORE
-    other = start_server(
-        *("--project", str(tmp_path), "--rooms", "lessons"),
-        cwd=tmp_path,
-        environment={"SENTINEL_MEMORY_ROOMS": "kitchen"},
-    )
-    assert names(other, "tools") == LESSONS
 
 
 @pytest.mark.row("003 T85")
@@ -112,18 +111,123 @@ def test_an_unknown_room_ends_the_start_with_a_sentence(
     command = (sys.executable, str(ROOT / "server.py"), "--rooms", rooms)
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
     started = Run.process(*command, cwd=tmp_path, environment=environment)
-    assert (started.code, started.out) == (2, "")
-    assert (
-        started.errors
-        == f"server.py: {sentence(lang, 'errors.bad_rooms', source='--rooms', known=KNOWN)}\n"
-    )
+    said = sentence(lang, "errors.bad_rooms", source="--rooms", known=KNOWN)
+    assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.long  # it costs much
 def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -> None:
-    assert len(ALL_INSTRUCTIONS.encode()) <= 1_024
-    assert set(re.findall(r"\w+_\w+", SESSIONS_INSTRUCTIONS)) == {
+    assert len(OF_ALL.encode()) <= 1_024
+    assert set(re.findall(r"\w+_\w+", OF_SESSIONS)) == {
         *("context_warn", "context_get", "context_save"),
     }
-    assert set(re.findall(r"\w+_\w+", FRAGMENTS_INSTRUCTIONS)) == set()
+    assert set(re.findall(r"\w+_\w+", OF_FRAGMENTS)) == set()
+
+
+# The prompt and the recall over all rooms.
+
+HEADS = ("Lessons of earlier tasks", "Earlier sessions (", "What is known across projects (")
+SOURCES = ["lesson", "fragment", "session"]
+QUESTION = "doors of the vault"
+
+
+def injected(server: ServerProcess, **arguments: str) -> str:
+    asked = server.request("prompts/get", {"name": "memory_injection", "arguments": arguments})
+    [message] = asked["result"]["messages"]
+    return str(message["content"]["text"])
+
+
+def sources(lines: list[str]) -> list[str]:
+    return [line.partition(" ")[0] for line in lines]
+
+
+@pytest.fixture
+def full(start: Callable[..., ServerProcess]) -> ServerProcess:
+    """A server over rooms that each hold something on the question."""
+    server = start("lessons,sessions,fragments")
+    gap = "Nobody said that the vault has two doors"
+    server.call("log_memory", topic="vault", missing_context=gap, lesson="Close both doors")
+    server.call("context_save", goal="Close both doors of the vault")
+    server.call("remember", content="The vault has two doors, and both have locks")
+    return server
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("004 4.12")
+def test_every_room_that_is_on_adds_what_it_holds(
+    full: ServerProcess, start: Callable[..., ServerProcess]
+) -> None:
+    said = injected(full)
+    places = [said.index(head) for head in HEADS]
+    assert places == sorted(places)
+    head, *lines = injected(full, query=QUESTION).splitlines()
+    assert head == sentence("en", "protocol.prompt_one_list")
+    assert sorted(sources(lines)) == sorted(SOURCES)
+    assert estimate_tokens(injected(full, query=QUESTION, token_budget="200")) <= 200
+    _, *lines = injected(start("sessions,fragments"), query=QUESTION).splitlines()
+    assert sorted(sources(lines)) == sorted(SOURCES[1:])
+    alone = start("fragments:core")
+    [_, line] = injected(alone).splitlines()
+    assert line.endswith("The vault has two doors, and both have locks")
+    assert injected(alone, query="bread and butter") == sentence("en", "protocol.prompt_nothing")
+    [recalled] = alone.call("recall", query=QUESTION).splitlines()
+    assert not recalled.startswith("fragment ")
+
+
+@pytest.mark.long  # it costs much
+def test_the_limit_and_the_budget_of_a_recall_are_those_of_the_whole_list(
+    full: ServerProcess, start: Callable[..., ServerProcess]
+) -> None:
+    shown, left_out = full.call("recall", query=QUESTION, limit=1).splitlines()
+    assert sources([shown]) == ["lesson"]
+    assert left_out == sentence("en", "fragments.answers.left_out", count=2)
+    for tokens in (1, 60, 90):
+        said = full.call("recall", query=QUESTION, tokenBudget=tokens)
+        assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
+    other = start("lessons,sessions,fragments", SENTINEL_MEMORY_ANSWERS="json")
+    told = json.loads(other.call("recall", query=QUESTION))  # the other rooms stand apart
+    assert (told["count"], len(told["fragments"])) == (3, 1)
+    ranks = {it["source"]: it["rank"] for it in told["others"]}
+    assert sorted(ranks) == ["lesson", "session"]
+    assert {*ranks.values()} < {1, 2, 3}
+
+
+def shown(injected: Callable[[str, Budget], list[str]], *entries: Entry) -> Shown:
+    return Shown("room", injected, lambda _question: Gathered(entries))
+
+
+def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
+    seen = []
+
+    def spends(tokens: int, _query: str, budget: Budget) -> list[str]:
+        seen.append(round(budget.tokens))
+        budget.tokens -= tokens
+        return ["x"]
+
+    rooms = [shown(partial(spends, it)) for it in (0, 300, 100)]
+    assert injection("", "600", rooms) == "x\nx\nx"
+    assert seen == [200, 300, 300]
+
+
+def test_a_question_gets_one_list_within_the_budget() -> None:
+    def entry(source: Source, text: str) -> Entry:
+        return Entry(source, text, text, (), lambda: text)
+
+    def nothing(_query: str, _budget: Budget) -> list[str]:
+        return []
+
+    rooms = [
+        shown(nothing, entry("session", "two doors"), entry("session", "bread")),
+        shown(nothing, entry("lesson", "the vault has two doors")),
+    ]
+    head, *lines = injection("doors of the vault", "600", rooms).splitlines()
+    assert head == sentence("en", "protocol.prompt_one_list")
+    assert lines == ["lesson the vault has two doors", "session two doors", "session bread"]
+    rooms = [shown(nothing, entry("lesson", "vault " * 900)), rooms[0]]
+    assert injection("vault doors", "200", rooms).splitlines()[1:] == lines[1:]
+
+
+def test_rooms_that_hold_nothing_say_so() -> None:
+    rooms = [shown(lambda _query, _budget: [])]
+    assert injection("x", "600", rooms) == sentence("en", "protocol.prompt_nothing")
+    assert injection("x", "600", [*rooms, *rooms]) == sentence("en", "protocol.prompt_nothing")

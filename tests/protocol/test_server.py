@@ -99,18 +99,6 @@ def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
 
 
 @pytest.mark.row("001 3-1.a")
-def test_functions_take_their_arguments_by_place_in_the_order_of_the_specification() -> None:
-    orders = [
-        list(inspect.signature(tool).parameters)
-        for tool in (server.search_memory, server.log_memory, server.compact_memory)
-    ]
-    assert orders[0] == ["query", "topic"]
-    assert orders[1][:6] == [
-        *("topic", "missing_context", "lesson", "ask_next_time", "type", "compact_threshold")
-    ]
-    assert orders[2][:2] == ["target_topic", "compact_threshold"]
-
-
 def test_direct_calls_by_place_save_find_and_group(project: Path, log: Path) -> None:
     text = server.log_memory("auth", "missing", "lesson", "ask", "log", 50)
     assert text.splitlines()[0] == sentence(
@@ -195,16 +183,12 @@ def test_a_refusal_does_not_repeat_the_value(project: Path) -> None:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-@pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_compaction_says_once_what_git_has_not_committed(
-    project: Path, lang: Language, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     monkeypatch.setattr(asked_git, "WAIT_S", 60)
-    before, after = (
-        sentence(lang, "answers.uncommitted_before"),
-        sentence(lang, "answers.uncommitted"),
-    )
+    before = sentence("en", "answers.uncommitted_before")
+    after = sentence("en", "answers.uncommitted")
 
     def said(answer: str) -> list[str]:
         return [line for line in answer.splitlines() if line in (before, after)]
@@ -273,14 +257,20 @@ def test_a_log_above_what_a_client_can_hold_is_refused_as_a_resource(
 
 @pytest.mark.row("001 3-1.c")
 def test_the_whole_log_and_one_record_are_resources(project: Path, log: Path) -> None:
-    save("하나")
-    [whole] = ask(lambda client: client.read_resource("memory://log"))
-    assert whole.text == log.read_text(encoding="utf-8")
-    record = json.loads(whole.text)
-    [one] = ask(lambda client: client.read_resource(f"memory://record/{record['id']}"))
-    assert json.loads(one.text) == record
+    def read(uri: str) -> str:
+        [content] = ask(lambda client: client.read_resource(uri))
+        return str(content.text)
+
+    save("하나", lesson="a\u200bb\x9b")
+    kept = json.loads(whole := read("memory://log"))
+    one = read(f"memory://record/{kept['id']}")
+    assert json.loads(one) == kept == json.loads(log.read_text(encoding="utf-8"))
+    assert all('"lesson": "a\\u200bb\\u009b"' in it for it in (whole, one))  # as in the file
+    with log.open("a", encoding="ascii") as file:  # a stranger's line
+        file.write(json.dumps(kept | {"id": "f" * 16, "lesson": "x\udfff"}) + "\n")
+    assert "\ufffd" in read(f"memory://record/{'f' * 16}")
     with pytest.raises(McpError) as caught:
-        ask(lambda client: client.read_resource("memory://record/0123456789abcdef"))
+        read("memory://record/0123456789abcdef")
     assert sentence("en", "protocol.no_such_record") in str(caught.value)
 
 
@@ -319,15 +309,6 @@ def test_an_injection_without_records_says_so(project: Path) -> None:
     assert prompt("memory_injection") == f"{heading}\n{sentence('en', 'answers.nothing_found')}"
 
 
-def test_half_a_character_of_a_stranger_is_a_sign_of_its_own_in_a_resource(log: Path) -> None:
-    save("one")
-    line = json.loads(log.read_text(encoding="utf-8")) | {"id": "f" * 16, "lesson": "x\udfff"}
-    with log.open("a", encoding="ascii") as file:
-        file.write(json.dumps(line) + "\n")
-    [one] = ask(lambda client: client.read_resource(f"memory://record/{'f' * 16}"))
-    assert "\ufffd" in one.text
-
-
 def test_an_unexpected_error_is_a_sentence_and_no_traceback_of_values(
     project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -353,12 +334,6 @@ def test_a_program_that_is_gone_under_the_server_is_said(
         monkeypatch.setattr("protocol.call.__file__", str(project / "gone.py"))
     monkeypatch.setattr(server, "search_answer", broken)
     assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
-
-
-def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: Path) -> None:
-    arguments = {"topic": "t", "missing_context": "m", "lesson": {"lone_surrogate": True}}
-    assert refused("log_memory", **arguments).startswith("lesson: Input contains half of a char")
-    assert not log.exists()
 
 
 def test_no_call_parses_the_file_more_than_once(project: Path, log: Path) -> None:
@@ -407,17 +382,6 @@ def test_every_answer_that_shows_a_poisoned_line_notes_it(
     assert prompt.messages[0].content.text.endswith(f"]\n{text}")
     deleted = call("compact_memory", delete_ids=[token])
     assert f"[payment]\n{token} {text}" in deleted
-
-
-def test_the_resources_give_the_text_as_it_is_stored(project: Path, log: Path) -> None:
-    save("one", lesson="a\u200bb\x9b")
-    [stored] = log.read_text(encoding="utf-8").splitlines()
-    [one] = ask(lambda client: client.read_resource(f"memory://record/{json.loads(stored)['id']}"))
-    assert '"lesson": "a\\u200bb\\u009b"' in one.text
-    assert json.loads(one.text) == json.loads(stored)
-    [whole] = ask(lambda client: client.read_resource("memory://log"))
-    assert '"lesson": "a\\u200bb\\u009b"' in whole.text
-    assert json.loads(whole.text) == json.loads(stored)
 
 
 def stored(log: Path) -> dict[str, Any]:

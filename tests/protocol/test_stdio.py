@@ -15,13 +15,15 @@ from filelock import FileLock
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.lessons.record import Draft
-from core.lessons.rules import instructions as instructions_of
+from core.lessons.rules import instructions
 from core.messages import Facts, Language
 from core.store import MemoryStore
+from protocol.arguments import LONE_SURROGATE, answerable
 from server import VERSION
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.git_clones import path_of
+from tests.support.rows import none_of
 from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
@@ -37,18 +39,15 @@ ARGUMENTS = (
 )
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"
+NO_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32601, -32602, -32603
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and permissions")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
 
 
-def log_bytes(project: Path) -> bytes:
-    return path_of(project).read_bytes()
-
-
 def lines_of(project: Path) -> list[dict[str, Any]]:
     """The lines of the memory log as any JSON reader sees them."""
-    return [json.loads(line) for line in log_bytes(project).decode("utf-8").splitlines()]
+    return [json.loads(line) for line in path_of(project).read_text("utf-8").splitlines()]
 
 
 def seed(project: Path, count: int = 3) -> bytes:
@@ -66,9 +65,8 @@ def clear(project: Path) -> None:
 def no_records(project: Path, lang: Language = "en") -> str:
     """The answer to a search in an empty memory."""
     head = sentence(lang, "answers.head_all", count=0, project=str(project))
-    return "\n".join(
-        [head, sentence(lang, "answers.nothing_found"), sentence(lang, "answers.questions")]
-    )
+    rest = (sentence(lang, f"answers.{it}") for it in ("nothing_found", "questions"))
+    return "\n".join([head, *rest])
 
 
 # Two servers of one kind each, for everything that leaves no trace beside the memory log.
@@ -85,19 +83,16 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[Era, Path]:
 
 @pytest.fixture(scope="module")
 def pair(start_server: StartServer, projects: dict[Era, Path]) -> dict[Era, ServerProcess]:
-    """One server of each revision, each with more than one name for its project."""
+    """One server of each revision, each with more than one name for its project.
+
+    An argument comes before all variables, and ours before that of the client.
+    """
     other = projects[HANDSHAKE].parent
     argument, own = str(projects[HANDSHAKE]), str(projects[STATELESS])
-    client = {"CLAUDE_PROJECT_DIR": str(other)}
+    environment = {"SENTINEL_MEMORY_PROJECT": own, "CLAUDE_PROJECT_DIR": str(other)}
     return {
-        HANDSHAKE: start_server(
-            *("--project", argument),
-            cwd=other,
-            environment={"SENTINEL_MEMORY_PROJECT": own, **client},
-        ),
-        STATELESS: start_server(
-            cwd=other, environment={"SENTINEL_MEMORY_PROJECT": own, **client}, era=STATELESS
-        ),
+        HANDSHAKE: start_server("--project", argument, cwd=other, environment=environment),
+        STATELESS: start_server(cwd=other, environment=environment, era=STATELESS),
     }
 
 
@@ -119,46 +114,23 @@ def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[
     assert pair[era].strange_lines() == []
 
 
-@pytest.mark.long  # it costs much
-def test_the_handshake_agrees_on_the_revision_that_was_asked_for(
+@pytest.mark.row("001 2-1.h", "001 2-3.a")
+def test_each_revision_greets_with_name_version_and_instructions(
     pair: dict[Era, ServerProcess],
 ) -> None:
-    assert pair[HANDSHAKE].greet()["protocolVersion"] == HANDSHAKE
-
-
-def test_discovery_offers_the_stateless_revision(pair: dict[Era, ServerProcess]) -> None:
-    assert STATELESS in pair[STATELESS].greet()["supportedVersions"]
-
-
-@pytest.mark.row("001 2-1.h")
-def test_the_server_reports_its_own_name_and_version(pair: dict[Era, ServerProcess]) -> None:
     named = {"name": "sentinel-memory", "version": VERSION}
-    assert pair[HANDSHAKE].greet()["serverInfo"] == named
-    meta = pair[STATELESS].greet()["_meta"]
-    assert meta["io.modelcontextprotocol/serverInfo"] == named
-
-
-@pytest.mark.row("001 2-3.a")
-def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
-    instructions = server.greet()["instructions"]
-    assert instructions == instructions_of()
+    agreed, offered = pair[HANDSHAKE].greet(), pair[STATELESS].greet()
+    assert (agreed["protocolVersion"], agreed["serverInfo"]) == (HANDSHAKE, named)
+    assert STATELESS in offered["supportedVersions"]
+    assert offered["_meta"]["io.modelcontextprotocol/serverInfo"] == named
+    assert agreed["instructions"] == offered["instructions"] == instructions()
 
 
 def test_the_list_of_tools_costs_a_session_at_most_4000_bytes(server: ServerProcess) -> None:
     request_id = server.ask("tools/list")
-    answer = server.answer(request_id)
+    server.answer(request_id)
     [line] = [line for line in server.stdout_lines if json.loads(line).get("id") == request_id]
-    assert json.loads(line) == answer
     assert len(line) <= 4_000
-
-
-def test_a_saved_record_stands_in_the_file_word_for_word(
-    server: ServerProcess, project: Path
-) -> None:
-    server.call("log_memory", **GAP)
-    [line] = lines_of(project)
-    assert {key: line[key] for key in GAP} == GAP
-    assert GAP["lesson"].encode("utf-8") in log_bytes(project)
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -208,8 +180,48 @@ def test_a_line_that_is_no_request_leaves_the_server_answering(
     assert len(server.request("tools/list")["result"]["tools"]) == 3
 
 
-def test_an_unknown_method_is_refused_by_its_code(server: ServerProcess) -> None:
-    assert server.request("memory/forget")["error"]["code"] == -32601
+NO_RECORD = sentence("en", "protocol.no_such_record")
+BAD_BUDGET = sentence("en", "protocol.bad_budget", least=200)
+BUDGETS = ("abc", "0", "-5", "199", "1e5", "9" * 30, "", "²", "٣٠٠", "२००")
+URIS = ("memory://other", "memory://record/../log", "file:///etc/passwd", "memory://x\ny")
+NOT_TO_BE_HAD: list[tuple[str, dict[str, Any], int, str]] = [
+    ("memory/forget", {}, NO_METHOD, "Method not found"),
+    ("resources/read", {"uri": "memory://record/none"}, INVALID_PARAMS, NO_RECORD),
+    ("resources/read", {"uri": "memory://record/%E2%80%8B"}, INVALID_PARAMS, NO_RECORD),
+    *(("resources/read", {"uri": it}, INVALID_PARAMS, f"Resource not found: {it!r}")
+      for it in URIS),
+    ("prompts/get", {"name": "other"}, INVALID_PARAMS, "Unknown prompt: 'other'"),
+    *(("prompts/get", {"name": "memory_injection", "arguments": {"token_budget": it}},
+       INVALID_PARAMS, BAD_BUDGET) for it in BUDGETS),
+    ("resources/read", {}, INVALID_PARAMS, ""),
+    ("resources/read", {"uri": 5}, INVALID_PARAMS, ""),
+    ("prompts/get", {}, INVALID_PARAMS, ""),
+    ("prompts/get", {"name": ["start_task"]}, INVALID_PARAMS, ""),
+    ("prompts/get", {"name": "start_task", "arguments": {"task": 5}}, INVALID_PARAMS, ""),
+    ("prompts/get", {"name": "start_task", "arguments": ["task"]}, INVALID_PARAMS, ""),
+]  # fmt: skip
+
+
+def test_what_cannot_be_had_is_an_error_with_its_code_and_its_name(
+    server: ServerProcess,
+) -> None:
+    wrong, told = [], server.stderr()
+    for method, params, code, said in NOT_TO_BE_HAD:
+        error = server.request(method, params)["error"]
+        is_said = error["message"] == said if said else True
+        if error["code"] != code or not is_said:
+            wrong.append((method, params, error))
+    none_of(wrong)
+    assert server.stderr() == told
+
+
+def test_an_argument_that_a_prompt_does_not_have_is_passed_over(server: ServerProcess) -> None:
+    asked = ({"task": "x", "tasks": "y"}, {"task": "x"})
+    first, second = (
+        server.request("prompts/get", {"name": "start_task", "arguments": it})["result"]
+        for it in asked
+    )
+    assert first["messages"] == second["messages"]
 
 
 @pytest.mark.long  # it costs much
@@ -226,36 +238,24 @@ def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
     assert server.strange_lines() == []
 
 
-@pytest.mark.row("001 5-1.f")
-def test_saving_waits_for_a_lock_while_other_requests_are_answered(
-    server: ServerProcess, project: Path
+@pytest.mark.row("001 5-1.f", "P7")
+@pytest.mark.parametrize("count", [1, pytest.param(60, marks=pytest.mark.long)])
+def test_very_many_waiting_saves_do_not_hold_up_a_search(
+    server: ServerProcess, project: Path, count: int
 ) -> None:
     before = seed(project)
     with FileLock(f"{path_of(project)}.lock"):
-        waiting = server.ask_tool("log_memory", **GAP)
-        head = server.call("search_memory").splitlines()[0]
-        assert head == sentence("en", "answers.head_all", count=3, project=str(project))
-        assert (server.is_answered(waiting), log_bytes(project)) == (False, before)
-    server.tool_text(waiting)
-    assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P7")
-def test_very_many_waiting_saves_do_not_hold_up_a_search(
-    server: ServerProcess, project: Path
-) -> None:
-    seed(project)
-    with FileLock(f"{path_of(project)}.lock"):
         waiting = [
             server.ask_tool("log_memory", **{**GAP, "missing_context": f"gap {number}"})
-            for number in range(60)
+            for number in range(count)
         ]
-        assert server.call("search_memory").startswith("[memory_log - records: 3 ")
+        head = server.call("search_memory").splitlines()[0]
+        assert head == sentence("en", "answers.head_all", count=3, project=str(project))
         assert not any(map(server.is_answered, waiting))
+        assert path_of(project).read_bytes() == before
     for request in waiting:
         server.tool_text(request)
-    assert len(lines_of(project)) == 63
+    assert [line["topic"] for line in lines_of(project)] == ["auth"] * 3 + ["결제"] * count
 
 
 @pytest.mark.row("P13")
@@ -296,127 +296,26 @@ def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
     return start_server(cwd=hostile_project, environment=environment)
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("001 8.c", "P14")
-def test_a_hostile_locale_changes_no_letter_of_a_record(
+@pytest.mark.row("001 8.c", "001 2-2.a", "P14")
+def test_a_hostile_environment_changes_no_letter_and_no_stream(
     hostile: ServerProcess, hostile_project: Path
 ) -> None:
     clear(hostile_project)
+    assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
+    assert len(hostile.request("tools/list")["result"]["tools"]) == 3
     hostile.call("log_memory", **GAP)
     [line] = lines_of(hostile_project)
     assert {key: line[key] for key in GAP} == GAP
-    assert hostile.call("search_memory").splitlines()[:3] == [
-        sentence("en", "answers.head_all", count=1, project=str(hostile_project)),
-        sentence("en", "answers.topics", topics="결제 (1)"),
-        "[결제]",
-    ]
-
-
-def test_a_hostile_locale_changes_no_letter_on_standard_error(
-    hostile: ServerProcess, hostile_project: Path
-) -> None:
-    clear(hostile_project)
-    seed(hostile_project)
+    assert GAP["lesson"].encode() in path_of(hostile_project).read_bytes()
     with path_of(hostile_project).open("ab") as file:
         file.write(b"torn\n")
-    hostile.call("search_memory")
+    said = hostile.call("search_memory").splitlines()
+    head = sentence("en", "answers.head_all", count=1, project=str(hostile_project))
+    topics = sentence("en", "answers.topics", topics="결제 (1)")
+    assert (said[0], said[-4]) == (head, "[결제]")
+    assert topics in said
     assert f"{path_of(hostile_project)}: unreadable lines skipped: 1" in hostile.stderr()
-
-
-def test_a_dot_env_file_that_would_break_the_framework_is_not_read(hostile: ServerProcess) -> None:
-    assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
-
-
-@pytest.mark.row("P14")
-def test_variables_of_the_framework_leave_standard_output_to_the_protocol(
-    hostile: ServerProcess,
-) -> None:
-    assert len(hostile.request("tools/list")["result"]["tools"]) == 3
     assert hostile.strange_lines() == []
-
-
-# Where the project is.
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def places(start_server: StartServer, home: Path) -> dict[str, tuple[ServerProcess, Path]]:
-    """Servers that were started, without a project, in a place that is none."""
-    unset = {"SENTINEL_MEMORY_PROJECT": UNEXPANDED, "CLAUDE_PROJECT_DIR": " ", "HOME": str(home)}
-    root, korean = Path("/"), {"SENTINEL_MEMORY_LANG": "ko"}
-    return {
-        "home": (start_server("--project", UNEXPANDED, cwd=home, environment=unset), home),
-        "root": (start_server(cwd=root, environment=korean), root),
-    }
-
-
-def test_an_argument_comes_before_all_variables(
-    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
-) -> None:
-    clear(projects[HANDSHAKE])
-    assert pair[HANDSHAKE].call("search_memory") == no_records(projects[HANDSHAKE])
-
-
-def test_our_variable_comes_before_that_of_the_client(
-    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
-) -> None:
-    clear(projects[STATELESS])
-    assert pair[STATELESS].call("search_memory") == no_records(projects[STATELESS])
-
-
-@pytest.mark.long  # it costs much
-def test_the_variable_of_the_client_comes_before_the_working_directory(
-    troubled: ServerProcess, troubled_project: Path
-) -> None:
-    assert troubled.call("search_memory") == no_records(troubled_project)
-
-
-@pytest.mark.row("001 2-2.a")
-def test_the_working_directory_is_the_project_when_nothing_is_named(
-    hostile: ServerProcess, hostile_project: Path
-) -> None:
-    clear(hostile_project)
-    assert hostile.call("search_memory") == no_records(hostile_project)
-
-
-@pytest.mark.long  # it costs much
-@posix_only
-def test_answers_are_korean_where_the_user_wants_korean(
-    places: dict[str, tuple[ServerProcess, Path]],
-) -> None:
-    server, root = places["root"]
-    assert server.call("search_memory") == no_records(root, "ko")
-
-
-@pytest.mark.long  # it costs much
-def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
-    places: dict[str, tuple[ServerProcess, Path]],
-) -> None:
-    server, home = places["home"]
-    assert [server.call("search_memory"), server.call("search_memory")] == [no_records(home)] * 2
-    assert sorted(server.stderr().splitlines()) == [
-        "--project holds an unexpanded variable and is treated as unset",
-        "SENTINEL_MEMORY_PROJECT holds an unexpanded variable and is treated as unset",
-    ]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("value", "lang"), [pytest.param("0", "en", marks=pytest.mark.long), ("many", "ko")]
-)
-def test_an_unusable_budget_ends_the_start_with_the_rule(
-    tmp_path: Path, value: str, lang: Language
-) -> None:
-    variable = "SENTINEL_MEMORY_BUDGET"
-    environment = {**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang}
-    done = Run.started(script=ROOT / "server.py", cwd=tmp_path, environment=environment)
-    text = sentence(lang, "errors.bad_setting", variable=variable, least=1_000, default=20_000)
-    assert done == (2, "", f"server.py: {text}\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told(
@@ -435,20 +334,44 @@ def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told
     ]
 
 
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(("value", "lang"), [("0", "en"), ("many", "ko")])
+def test_an_unusable_budget_ends_the_start_with_the_rule(
+    tmp_path: Path, value: str, lang: Language
+) -> None:
+    variable = "SENTINEL_MEMORY_BUDGET"
+    environment = {**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang}
+    done = Run.started(script=ROOT / "server.py", cwd=tmp_path, environment=environment)
+    text = sentence(lang, "errors.bad_setting", variable=variable, least=1_000, default=20_000)
+    assert done == (2, "", f"server.py: {text}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Servers that were started, without a project, in a place that is none.
+
+
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-2.f")
 @posix_only
 @pytest.mark.parametrize(("place", "lang"), [("home", "en"), ("root", "ko")])
 def test_nothing_is_written_where_no_project_was_named(
-    places: dict[str, tuple[ServerProcess, Path]], place: str, lang: Language
+    start_server: StartServer, tmp_path: Path, place: str, lang: Language
 ) -> None:
-    server, directory = places[place]
+    directory = {"home": tmp_path, "root": Path("/")}[place]
+    environment = {"SENTINEL_MEMORY_PROJECT": UNEXPANDED, "CLAUDE_PROJECT_DIR": " "}
+    environment |= {"HOME": str(tmp_path), "SENTINEL_MEMORY_LANG": lang}
+    server = start_server("--project", UNEXPANDED, cwd=directory, environment=environment)
     before = sorted(os.listdir(directory))
-    source = "cwd"
-    expected = sentence(
-        lang, "errors.project_refused", path=str(directory), kind=place, source=source
-    )
-    assert server.refusal("log_memory", **GAP) == expected
+    assert [server.call("search_memory") for _ in range(2)] == [no_records(directory, lang)] * 2
+    facts = {"path": str(directory), "kind": place, "source": "cwd"}
+    assert server.refusal("log_memory", **GAP) == sentence(lang, "errors.project_refused", **facts)
     assert sorted(os.listdir(directory)) == before
+    assert sorted(server.stderr().splitlines()) == [  # each is told once
+        "--project holds an unexpanded variable and is treated as unset",
+        "SENTINEL_MEMORY_PROJECT holds an unexpanded variable and is treated as unset",
+    ]
+    error = server.request("resources/read", {"uri": "memory://record/none"})["error"]
+    assert error["message"] == sentence(lang, "protocol.no_such_record")
 
 
 # Trouble with the file: it is as it was, and the server goes on.
@@ -460,12 +383,15 @@ def troubled_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def troubled_server(start_server: StartServer, troubled_project: Path, home: Path) -> ServerProcess:
+def troubled_server(
+    start_server: StartServer, troubled_project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ServerProcess:
+    """A server whose project a variable of the client names."""
     environment = {
         "CLAUDE_PROJECT_DIR": str(troubled_project),
         "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1",
     }
-    return start_server(cwd=home, environment=environment)
+    return start_server(cwd=tmp_path_factory.mktemp("home"), environment=environment)
 
 
 @pytest.fixture
@@ -487,6 +413,14 @@ def test_a_directory_in_place_of_the_file_is_no_empty_memory(
     expected = sentence("en", "errors.log_read", path=str(path), reason="not a regular file")
     assert troubled.refusal("search_memory") == expected
     assert troubled.refusal("log_memory", **GAP) == expected
+    for method, params in (
+        ("resources/read", {"uri": "memory://log"}),
+        ("resources/read", {"uri": "memory://record/none"}),
+        ("prompts/get", {"name": "memory_injection"}),
+    ):
+        error = troubled.request(method, params)["error"]
+        assert error["code"] == INTERNAL_ERROR
+        assert expected in error["message"]
     assert list(path.iterdir()) == []
 
 
@@ -521,13 +455,9 @@ def test_a_full_disk_leaves_the_file_as_it_was(
         assert troubled.refusal("log_memory", **GAP) == expected
     finally:
         resource.prlimit(pid, limits, unlimited)
-    assert log_bytes(troubled_project) == before
-    assert sorted(os.listdir(troubled_project / CONTEXT_DIRECTORY)) == [
-        ".gitattributes",
-        ".gitignore",
-        LOG_NAME,
-        f"{LOG_NAME}.lock",
-    ]
+    assert path_of(troubled_project).read_bytes() == before
+    left = sorted(os.listdir(troubled_project / CONTEXT_DIRECTORY))
+    assert left == [".gitattributes", ".gitignore", LOG_NAME, f"{LOG_NAME}.lock"]
 
 
 @pytest.mark.row("P6")
@@ -538,13 +468,12 @@ def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
     if troubled.ignores_permissions():
         pytest.skip("the server may write everywhere")
     before = seed(troubled_project)
-    directory = troubled_project / CONTEXT_DIRECTORY
+    path, directory = path_of(troubled_project), troubled_project / CONTEXT_DIRECTORY
     directory.chmod(0o555)
     try:
-        path = str(path_of(troubled_project))
-        expected = sentence("en", "errors.log_write", path=path, reason="Permission denied")
+        expected = sentence("en", "errors.log_write", path=str(path), reason="Permission denied")
         assert troubled.refusal("log_memory", **GAP) == expected
-        assert log_bytes(troubled_project) == before
+        assert path.read_bytes() == before
         head = sentence("en", "answers.head_all", count=3, project=str(troubled_project))
         assert troubled.call("search_memory").splitlines()[0] == head
     finally:
@@ -561,49 +490,76 @@ def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
     with FileLock(lock_path):
         expected = sentence("en", "errors.log_busy", path=lock_path, waited_s=1)
         assert troubled.refusal("log_memory", **GAP) == expected
-    assert log_bytes(troubled_project) == before
-
-
-# How a process ends.
-
-
-@pytest.fixture
-def spare(start_server: StartServer, tmp_path: Path) -> ServerProcess:
-    """A server to be used up, which `-P` of Python denies the directory of its script."""
-    return start_server(cwd=tmp_path, environment={"PYTHONSAFEPATH": "1"})
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P14")
-def test_the_end_of_standard_input_ends_the_process(spare: ServerProcess, tmp_path: Path) -> None:
-    spare.call("log_memory", **GAP)
-    spare.ask_tool("log_memory", **{**GAP, "topic": "auth"})
-    assert spare.close() == 0
-    topics = [line["topic"] for line in lines_of(tmp_path)]
-    assert topics in (["결제"], ["결제", "auth"])  # what is under way is saved whole or not at all
-    assert (spare.strange_lines(), spare.stderr()) == ([], "")
-
-
-@pytest.mark.row("P14")
-@posix_only
-@pytest.mark.long
-def test_sigterm_ends_the_process(spare: ServerProcess) -> None:
-    spare.greet()
-    assert spare.terminate() == -signal.SIGTERM
+    assert path_of(troubled_project).read_bytes() == before
 
 
 @pytest.mark.row("P3")
 @posix_only
 @pytest.mark.long
 def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(
-    spare: ServerProcess, tmp_path: Path, start_server: StartServer
+    tmp_path: Path, start_server: StartServer
 ) -> None:
-    spare.call("log_memory", **GAP)
+    safe = {"PYTHONSAFEPATH": "1"}  # Python leaves out the directory of the script
+    killed = start_server(cwd=tmp_path, environment=safe)
+    killed.call("log_memory", **GAP)
     [acknowledged] = lines_of(tmp_path)
-    spare.ask_tool("log_memory", **{**GAP, "topic": "auth"})
-    assert spare.kill() == -signal.SIGKILL
+    killed.ask_tool("log_memory", **{**GAP, "topic": "auth"})
+    assert killed.kill() == -signal.SIGKILL
     assert acknowledged in lines_of(tmp_path)
     successor = start_server(cwd=tmp_path)
     successor.call("log_memory", **{**GAP, "topic": "css"})
     topics = [line["topic"] for line in lines_of(tmp_path)]
     assert topics in (["결제", "css"], ["결제", "auth", "css"])
+
+
+# Lines with half of a character.
+
+
+def line_of(arguments: dict[str, Any], method: str = "tools/call", **params: Any) -> bytes:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method}
+    message["params"] = {"arguments": arguments, **params}
+    return json.dumps(message).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\n",
+        b"not json \\ud800\n",
+        b'"\\ud800"\n',
+        line_of({"lesson": "plain 한글"}),
+        line_of({"lesson": "a pair \U0001f600"}),
+    ],
+)
+def test_a_line_without_half_characters_in_a_request_is_unchanged(line: bytes) -> None:
+    assert answerable(line) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "params"),
+    [
+        (
+            line_of({"lesson": "x\ud800", "topic": "auth \U0001f600", "ids": ["a", "\udc00"]}),
+            {
+                "arguments": {
+                    "lesson": LONE_SURROGATE,
+                    "topic": "auth \U0001f600",
+                    "ids": ["a", LONE_SURROGATE],
+                }
+            },
+        ),
+        (  # elsewhere it becomes the replacement character
+            line_of({"topic": "auth"}, name="x\ud800"),
+            {"arguments": {"topic": "auth"}, "name": "x\ufffd"},
+        ),
+        (  # an argument of a prompt stays a text
+            line_of({"task": "x\ud800"}, "prompts/get"),
+            {"arguments": {"task": "x\ufffd"}},
+        ),
+    ],
+)
+def test_an_argument_with_half_a_character_is_marked_and_the_others_stay(
+    line: bytes, params: dict[str, Any]
+) -> None:
+    assert json.loads(answerable(line))["params"] == params
