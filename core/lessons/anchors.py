@@ -170,7 +170,7 @@ def matches(pattern: str, path: str) -> bool:
     names = path.casefold().split("/")
     reached = {0}  # before which of the names what was looked at of the pattern may end
     for part in _parts(pattern):
-        if part is None:
+        if part is None:  # at the end it stands for what is below: a name is left in any case
             reached = set(range(min(reached), len(names)))
         elif isinstance(part, str):
             reached = {at + 1 for at in reached if names[at : at + 1] == [part]}
@@ -197,8 +197,7 @@ def is_exact(pattern: str) -> bool:
 def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
     """Return a text or an expression for each name of a pattern, None for any number of names."""
     parts = list[str | re.Pattern[str] | None]([] if is_exact(pattern) else [None])
-    names = pattern.casefold().rstrip("/").split("/")
-    for name in names:
+    for name in pattern.casefold().rstrip("/").split("/"):
         if name == "**":
             parts.append(None)
         elif re.search(r"[*?\[]", name):
@@ -206,4 +205,4 @@ def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
             parts.append(re.compile("|".join(map(translate, ways))))
         else:
             parts.append(name)
-    return parts if names[-1] != "**" else [*parts, re.compile("")]  # it stands for what is below
+    return parts

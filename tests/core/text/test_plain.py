@@ -33,6 +33,7 @@ from tests.support.stdio_client import ROOT
 )
 def test_a_text_costs_what_its_kinds_of_characters_cost(text: str, hundredths: int) -> None:
     assert estimate_tokens(text) == -(-hundredths // 100)
+    assert estimate_tokens(text * 100) == hundredths
 
 
 @given(st.text(st.characters()), st.text(st.characters()))
