@@ -4,14 +4,14 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session
-from commands.stats.figures import Growth, Period, growth, size_of
+from commands.stats.figures import growth, size_of
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.terminal.columns import INDENT, cells, wrapped
 from commands.terminal.figures import came_back, open_questions
@@ -353,72 +353,51 @@ def made(*moments: str) -> list[Record]:
     return [a_record(f"gap {number}", now=moment) for number, moment in enumerate(moments)]
 
 
-def periods(records: Sequence[Record], now_s: float = NOW_S) -> tuple[str, list[tuple[Any, ...]]]:
-    grown = growth(records, now_s=now_s)
-    return grown.unit, [(str(it.begins), it.new, it.total) for it in grown.periods]
-
-
-def test_up_to_twelve_weeks_are_told_by_week() -> None:
-    first, last = "2025-01-06T00:00:00+00:00", "2025-03-30T23:59:59+00:00"
-    unit, told = periods(made(last, first))
-    assert (unit, len(told)) == ("week", 12)
-    assert (told[0], told[1], told[-1]) == (
-        ("2025-01-06", 1, 1),
-        ("2025-01-13", 0, 1),
-        ("2025-03-24", 1, 2),
-    )
-
-
-def test_a_longer_time_is_told_by_month() -> None:
-    assert periods(made("2025-01-06", "2025-03-31"))[0] == "month"
-    told = periods(made("2025-01-31T09:00:00+00:00", "2025-04-30T09:00:00+00:00"))
-    months = [
-        ("2025-01-01", 1, 1),
-        ("2025-02-01", 0, 1),
-        ("2025-03-01", 0, 1),
-        ("2025-04-01", 1, 2),
-    ]
-    assert told == ("month", months)
-
-
-def test_what_is_older_than_twelve_months_is_one_row() -> None:
-    unit, told = periods(
-        made("0001-01-01T00:00:00+00:00", "2023-05-05T00:00:00+00:00", "2025-01-31T09:00:00+00:00")
-    )
-    assert (unit, len(told)) == ("month", 13)
-    assert (told[0], told[1], told[-1]) == (
-        ("None", 2, 2),
-        ("2024-02-01", 0, 2),
-        ("2025-01-01", 1, 3),
-    )
-
-
-def test_a_date_that_is_unreadable_or_ahead_counts_as_earlier() -> None:
-    records = made(
-        "yesterday", "9999-12-31T23:59:59-23:00", "2999-01-01", "2025-03-03T09:00:00+00:00"
-    )
-    assert growth(records, now_s=NOW_S) == Growth(
-        unit="week",
-        periods=(
-            Period(begins=None, new=3, total=3, size=size_of(records[:3])),
-            Period(begins=date(2025, 3, 3), new=1, total=4, size=size_of(records)),
+@pytest.mark.parametrize(
+    ("moments", "unit", "count", "told"),
+    [
+        # Up to twelve weeks by week, a longer time by month.
+        (
+            ("2025-03-30T23:59:59+00:00", "2025-01-06T00:00:00+00:00"),
+            *("week", 12),
+            {0: ("2025-01-06", 1, 1), 1: ("2025-01-13", 0, 1), -1: ("2025-03-24", 1, 2)},
         ),
-    )
+        (
+            ("2025-01-06", "2025-03-31"),
+            *("month", 3),
+            {0: ("2025-01-01", 1, 1), 1: ("2025-02-01", 0, 1), 2: ("2025-03-01", 1, 2)},
+        ),
+        # What is older than twelve months, unreadable or ahead is one row.
+        (
+            ("0001-01-01", "2023-05-05", "2025-01-31T09:00:00+00:00"),
+            *("month", 13),
+            {0: ("None", 2, 2), 1: ("2024-02-01", 0, 2), -1: ("2025-01-01", 1, 3)},
+        ),
+        (
+            ("yesterday", "9999-12-31T23:59:59-23:00", "2999-01-01", "2025-03-03T09:00:00+00:00"),
+            *("week", 2),
+            {0: ("None", 3, 3), 1: ("2025-03-03", 1, 4)},
+        ),
+        (("yesterday",), "month", 1, {0: ("None", 1, 1)}),
+    ],
+)
+def test_growth_is_told_by_week_or_month(
+    moments: tuple[str, ...], unit: str, count: int, told: dict[int, tuple[str, int, int]]
+) -> None:
+    records = made(*moments)
+    grown = growth(records, now_s=NOW_S)
+    rows = [(str(it.begins), it.new, it.total) for it in grown.periods]
+    assert (grown.unit, len(rows)) == (unit, count)
+    assert {at: rows[at] for at in told} == told
+    assert grown.periods[-1].size == size_of(records)
+    assert grown.periods[0].size == size_of(records[: grown.periods[0].new])
 
 
-def test_the_row_of_what_is_earlier_has_a_name(desk: Desk) -> None:
+def test_the_rows_of_growth_have_names(desk: Desk) -> None:
     desk.write(*made("yesterday"))
     row = desk.stats().section("Growth")[1]
-    assert row.split(maxsplit=3) == [
-        "1",
-        "1",
-        str(size_of(made("yesterday"))),
-        "earlier or no date",
-    ]
-    assert periods(made("yesterday")) == ("month", [("None", 1, 1)])
-
-
-def test_a_month_is_named_without_a_day(desk: Desk) -> None:
+    size = str(size_of(made("yesterday")))
+    assert row.split(maxsplit=3) == ["1", "1", size, "earlier or no date"]
     desk.write(*made("2024-12-31", "2025-04-01"))
     rows = [line.split()[-1] for line in desk.stats().section("Growth")]
     assert rows == ["month", "2024-12", "2025-01", "2025-02", "2025-03", "2025-04"]
