@@ -47,12 +47,19 @@ def test_an_unexpanded_variable_is_passed_over_with_a_word(tmp_path: Path) -> No
     assert project.warnings == ("--project holds an unexpanded variable and is treated as unset",)
 
 
-def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(tmp_path: Path) -> None:
-    deep = tmp_path / "repo" / "packages" / "web" / "src"
+@pytest.mark.parametrize("git_is_a_file", [False, True])  # as in a work tree
+def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(
+    git_is_a_file: bool, tmp_path: Path
+) -> None:
+    deep, git = tmp_path / "repo" / "packages" / "web" / "src", tmp_path / "repo" / ".git"
     deep.mkdir(parents=True)
-    (tmp_path / "repo" / ".git").mkdir()
-    (tmp_path / ".context").mkdir()  # outside of the repository
-    assert find_project(None, {}, deep).root == deep
+    (tmp_path / ".context").mkdir()
+    assert find_project(None, {}, tmp_path / "repo").root == tmp_path / "repo"  # without git
+    if git_is_a_file:
+        git.write_text("gitdir: elsewhere")
+    else:
+        git.mkdir()
+    assert find_project(None, {}, deep).root == deep  # the other one is outside
     (tmp_path / "repo" / ".context").mkdir()
     assert find_project(None, {}, deep).root == tmp_path / "repo"
     (tmp_path / "repo" / "packages" / "web" / ".context").mkdir()
@@ -86,19 +93,6 @@ def test_a_context_directory_of_another_tool_is_no_memory(
     assert found.root == (package if counts else tmp_path)
 
 
-def test_without_git_no_parent_is_searched(tmp_path: Path) -> None:
-    (tmp_path / ".context").mkdir()
-    (tmp_path / "sub").mkdir()
-    assert find_project(None, {}, tmp_path / "sub").root == tmp_path / "sub"
-
-
-def test_a_worktree_whose_git_is_a_file_counts_as_a_repository(tmp_path: Path) -> None:
-    (tmp_path / ".git").write_text("gitdir: elsewhere")
-    (tmp_path / ".context").mkdir()
-    (tmp_path / "src").mkdir()
-    assert find_project(None, {}, tmp_path / "src").root == tmp_path
-
-
 # What another user has put above.
 
 ME, STRANGER, ROOT_USER = 1000, 1001, 0
@@ -119,20 +113,16 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("owned", [{}, {".": ROOT_USER}, {"common": ROOT_USER}])
-def test_what_the_user_or_root_has_put_above_is_taken(
+OF_A_STRANGER = dict.fromkeys(("common", "common/.git", "common/.context", "common/till"), STRANGER)
+
+
+@pytest.mark.parametrize("owned", [{}, {".": ROOT_USER}, {"common": ROOT_USER}, OF_A_STRANGER])
+def test_what_the_user_root_or_the_owner_of_the_directory_has_put_above_is_taken(
     owned: dict[str, int], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= owned
     project = find_project(None, {}, tmp_path / "common" / "till")
     assert (project.root, project.warnings) == (tmp_path / "common", ())
-
-
-def test_what_the_owner_of_the_directory_has_put_above_is_taken(
-    owners: dict[str, int], tmp_path: Path
-) -> None:
-    owners |= dict.fromkeys(("common", "common/.git", "common/.context", "common/till"), STRANGER)
-    assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path / "common"
 
 
 @pytest.mark.parametrize(
@@ -186,46 +176,40 @@ def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> 
     assert find_project("app", {}, tmp_path).root == tmp_path / "app"
 
 
-def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
-    project = find_project(str(tmp_path / "gone"), {}, tmp_path)
+@pytest.mark.parametrize("name", ["gone", "~no-such-user/app", "x" * 5_000, "a\0b"])
+def test_a_missing_directory_is_an_error_for_readers_and_writers(name: str, tmp_path: Path) -> None:
+    project = find_project(name, {}, tmp_path)
     for writes in (False, True):
         with raised(DiskError, "project_missing") as caught:
             project.check({}, writes=writes)
-        assert caught.value.facts == {"path": str(tmp_path / "gone"), "source": "--project"}
-    assert not (tmp_path / "gone").exists()
+        assert caught.value.facts == {"path": project.folder, "source": "--project"}
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["~no-such-user/app", "x" * 5_000, "a\0b"])
-def test_a_name_that_no_system_takes_is_a_missing_directory(name: str, tmp_path: Path) -> None:
-    project = find_project(name, {}, tmp_path)
-    with raised(DiskError, "project_missing"):
-        project.check({})
-
-
-def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
-    project = find_project(None, {}, tmp_path)
-    project.check({})
-    with pytest.raises(ProjectRefusedError) as caught:
-        project.check({"HOME": str(tmp_path)}, writes=True)
-    assert caught.value.facts["kind"] == "home"
-    find_project(None, {}, tmp_path).check({"HOME": str(tmp_path / "other")}, writes=True)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
 @pytest.mark.parametrize(
-    "path", ["/", "/etc", "/usr", "/usr/bin", "/usr/share", "/proc/self", "/home", "/var", "/mnt"]
+    ("path", "kind"),
+    [
+        *(
+            pytest.param(
+                it, "system", marks=pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
+            )
+            for it in "/etc /usr /usr/bin /usr/share /proc/self /home /var /mnt".split()
+        ),
+        ("/", "root"),
+        ("HERE", "home"),
+        ("HERE/Windows/System32", "system"),
+    ],
 )
-def test_root_and_system_directories_are_refused(path: str) -> None:
-    project = find_project(path, {}, Path("/"))
-    with pytest.raises(ProjectRefusedError):
-        project.check({"HOME": "/nowhere"}, writes=True)
-
-
-def test_the_tree_of_windows_is_refused_below_its_root_too(tmp_path: Path) -> None:
+def test_root_home_and_system_directories_are_refused_for_writing_only(
+    path: str, kind: str, tmp_path: Path
+) -> None:
     (tmp_path / "Windows" / "System32").mkdir(parents=True)
-    project = find_project(str(tmp_path / "Windows" / "System32"), {}, tmp_path)
-    with pytest.raises(ProjectRefusedError):
-        project.check({"SYSTEMROOT": str(tmp_path / "Windows")}, writes=True)
+    environment = {"HOME": str(tmp_path), "SYSTEMROOT": str(tmp_path / "Windows")}
+    project = find_project(path.replace("HERE", str(tmp_path)), {}, Path("/"))
+    project.check(environment)
+    with pytest.raises(ProjectRefusedError) as caught:
+        project.check(environment, writes=True)
+    assert caught.value.facts["kind"] == kind
 
 
 def test_a_project_below_the_directory_of_temporary_files_is_fine(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from core import errors
 from core.messages import has_sentence, language, say, speaking
+from tests.support.rows import none_of
 from tests.support.said import everything_said, sentences, written_keys
 from tests.support.sentences import in_language, pair
 
@@ -15,6 +16,23 @@ ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.
 OF_OPERATORS = ("keys.", "migrate.", "fragment_commands.embed", "fragment_commands.consolidat")
 ENGLISH, KOREAN = sentences("en"), sentences("ko")
+
+# One register, and one word for each thing.
+# What people read is said in these words, or in others that mean something else.
+BANNED_KOREAN = re.compile(
+    "격차|가림 처리|가린 (?:비밀|것)|복제|시연|찌꺼기|망가진|무고한|닮은 예|\\b온 그대로|되풀이하"
+    "|기억이 스스로|사람도 봅니다|모델에 드는 비용|마지막 판|판입니다"
+    "|낱말|이전 판|아주 지[우운]|대신된|모순될"
+)
+BANNED_ENGLISH = re.compile(
+    r"\b(?:stands?|stood)\b|\bas (?:it|they) (?:came|was)\b|\bnobody is there\b|\bfrom a hand\b"
+    r"|\bMissing then\b|\b1 unreadable lines\b|\bso that (?:it|they|there) (?:is|are)\b"
+    r"|\bpass(?:es|ed)? over\b|\bleft alone\b|\bwhere it is valid\b"
+)
+# An instruction and a statement in one sentence: neither follows the other's ending.
+MIXED = re.compile(r"(?:하세요|세요),? [^.\n]*(?:합니다|습니다|입니다)[.]")
+STIFF = re.compile("십시오")
+
 COUNTS = re.compile("count|more|shown|left|left_out|missing|found|full|hidden|lines|pairs|skipped")
 OTHERS = re.compile("conflicts|secrets|marks|files|sessions|principles|logs|records|versions|there")
 # Where a sentence is only said above a number, or of two and more.
@@ -72,6 +90,17 @@ def test_the_korean_edition_is_korean_and_the_english_one_is_not() -> None:
     assert [
         key for key, text in KOREAN.items() if not hangul.search(text) and key not in same
     ] == []
+
+
+def test_both_languages_keep_one_register_and_one_word_for_each_thing() -> None:
+    banned = ((KOREAN, BANNED_KOREAN), (KOREAN, MIXED), (KOREAN, STIFF), (ENGLISH, BANNED_ENGLISH))
+    none_of(
+        (key, found[0])
+        for texts, pattern in banned
+        for key, text in texts.items()
+        for found in pattern.finditer(text)
+    )
+    assert any("하세요" in text for text in KOREAN.values())
 
 
 def one(fact: re.Match[str]) -> str:

@@ -14,10 +14,13 @@ from tests.support.stdio_client import ROOT
 
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
-def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
+def test_a_usage_and_a_refusal_name_commands_that_run_where_they_are_read(
+    where: str, tmp_path: Path
+) -> None:
+    cwd = ROOT if where == "checkout" else tmp_path
+
     def printed(*words: str) -> str:
-        cwd = ROOT if where == "checkout" else tmp_path
         return subprocess.check_output(words, cwd=cwd, encoding="utf-8")
 
     told = printed(sys.executable, str(ROOT / "cli.py"), "list", "--help")
@@ -26,20 +29,12 @@ def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_p
     assert printed(*named, "list", "--help") == told
     assert (named[1] == "cli.py") == (where == "checkout")
 
-
-@pytest.mark.long  # it costs much
-@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
-def test_a_server_with_a_wrong_option_names_its_own_help(where: str, tmp_path: Path) -> None:
-    cwd = ROOT if where == "checkout" else tmp_path
-    server = (sys.executable, str(ROOT / "server.py"))
-    done = subprocess.run([*server, "--foo"], cwd=cwd, capture_output=True, encoding="utf-8")
+    server = (sys.executable, str(ROOT / "server.py"), "--foo")
+    done = subprocess.run(server, cwd=cwd, capture_output=True, encoding="utf-8")
     refused, see = done.stderr.splitlines()
     assert refused.endswith(": There is no option --foo.")
-    named = shlex.split(
-        see.removeprefix("Nothing was done. ").removesuffix(" shows what it takes.")
-    )
-    told = subprocess.check_output(named, cwd=cwd, encoding="utf-8")
+    see = see.removeprefix("Nothing was done. ").removesuffix(" shows what it takes.")
+    told = printed(*(named := shlex.split(see)))
     assert " ".join(named[:-1]) in told and "--version" in told
 
 
