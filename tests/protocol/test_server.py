@@ -81,6 +81,13 @@ def refused(tool: str, **arguments: Any) -> str:
     return str(caught.value)
 
 
+def failing(error: Exception) -> Callable[..., str]:
+    def broken(*_: object, **__: object) -> str:
+        raise error
+
+    return broken
+
+
 def save(gap: str, topic: str = "payment", **more: Any) -> str:
     lesson = more.pop("lesson", f"rule for {gap}")
     return call("log_memory", topic=topic, missing_context=gap, lesson=lesson, **more)
@@ -312,27 +319,20 @@ def test_an_injection_without_records_says_so(project: Path) -> None:
 def test_an_unexpected_error_is_a_sentence_and_no_traceback_of_values(
     project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError(" ".join(["priv" + "ate", "words"]))
-
-    monkeypatch.setattr(server, "search_answer", broken)
+    monkeypatch.setattr(server, "search_answer", failing(RuntimeError("priv" + "ate words")))
     assert refused("search_memory", query="x") == sentence("en", "protocol.unexpected")
     assert "unexpected RuntimeError" in caplog.text
     assert "private" not in caplog.text
 
 
-@pytest.mark.parametrize("what_is_missing", ["a module", "the whole program"])
 def test_a_program_that_is_gone_under_the_server_is_said(
-    what_is_missing: str, project: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An upgrade or a moved folder leaves a server that cannot load what it has not used yet."""
-
-    def broken(*_: object, **__: object) -> None:
-        raise ModuleNotFoundError if what_is_missing == "a module" else FileNotFoundError
-
-    if what_is_missing == "the whole program":
-        monkeypatch.setattr("protocol.call.__file__", str(project / "gone.py"))
-    monkeypatch.setattr(server, "search_answer", broken)
+    monkeypatch.setattr(server, "search_answer", failing(ModuleNotFoundError()))
+    assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
+    monkeypatch.setattr(server, "search_answer", failing(FileNotFoundError()))
+    monkeypatch.setattr("protocol.call.__file__", str(project / "gone.py"))
     assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
 
 
@@ -384,28 +384,22 @@ def test_every_answer_that_shows_a_poisoned_line_notes_it(
     assert f"[payment]\n{token} {text}" in deleted
 
 
-def stored(log: Path) -> dict[str, Any]:
-    [line] = log.read_text(encoding="utf-8").splitlines()
-    return dict(json.loads(line))
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-@pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_trigger_that_stands_in_too_many_files_is_left_out(
-    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch, lang: Language
+    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     monkeypatch.setattr("core.git.WAIT_S", 60)
     for at in range(5):
         (project / f"{at}.py").write_text("import logging\n")
     git(project, "init", "--quiet")
     git(project, "add", "--all")
     facts = {"number": 2, "files": 5, "tracked": 5, "percent": 3}
-    gap = {"topic": "a", "missing_context": "b", "lesson": "c"}
-    answer = call("log_memory", **gap, when=["rare(", "import logging"], paths=["6.py"])
-    assert sentence(lang, "answers.trigger_common", **facts) in answer
-    assert sentence(lang, "answers.path_nowhere", paths="6.py") in answer
-    assert stored(log)["meta"]["when"] == ["rare("]
-    assert call("log_memory", **gap, when=["import logging"])
-    assert stored(log)["meta"]["when"] == ["rare("]
+    for when, paths in (["rare(", "import logging"], ["6.py"]), (["import logging"], None):
+        answer = call("log_memory", **GAP, when=when, paths=paths)
+        number = len(when)
+        assert sentence("en", "answers.trigger_common", **facts | {"number": number}) in answer
+        [line] = log.read_text(encoding="utf-8").splitlines()
+        assert json.loads(line)["meta"]["when"] == ["rare("]
+        if paths:
+            assert sentence("en", "answers.path_nowhere", paths="6.py") in answer
