@@ -30,7 +30,7 @@ _MOST_WORDS = 5
 _JUDGED_CHARS = 128  # no topic that was saved is longer
 
 _SEPARATORS = re.compile(r"[-_/.:\s]+")
-_WORD_ENDS = re.compile(r"[-_/.\s]+")
+_WORD_ENDS = r"[-_/.\s]+"  # compiled where topics are compared: a hook never does
 _REPAIR_ENDS = ("버그수정", "오류수정", "에러수정", "버그픽스")
 _VERSION = re.compile(r"v[0-9]+|v[0-9]+_[0-9]+")
 _TICKET = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z][A-Z0-9]{1,9})-[0-9]{2,6}(?![0-9A-Za-z])|#[0-9]+")
@@ -168,7 +168,7 @@ class _Spelled:
 
     def __init__(self, topic: str) -> None:
         self.folded = normal_form("NFKC", topic[:COMPARED_CHARS]).casefold()
-        self.words = frozenset(word for word in _WORD_ENDS.split(self.folded) if word)
+        self.words = frozenset(word for word in re.split(_WORD_ENDS, self.folded) if word)
         self.letters = frozenset(self.folded)
 
     @cached_property
