@@ -5,7 +5,7 @@ Pure. A line is that of the record as it stood, without secrets, and one more ke
 id it stood where redaction has changed that.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,6 @@ from core.lessons.record import Record, id_in, parse_line
 from core.sanitizer import MARKER, find
 
 KEY = "replaced"
-
-_Entries = Sequence[Record | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,52 +40,31 @@ def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> li
     """Return the records of one version of the log that the next holds in no words, redacted.
 
     A version that only counts or dates differently is not lost. now: gives the moment, ISO 8601;
-    asked only when something left.
+    asked only when a line changed.
     """
-    old, new = _where_they_differ(before.entries, after.entries)
-    kept = set(map(id, new))
-    gone = [record for record in old if record and id(record) not in kept]
+    kept = set(map(id, after.entries))
+    gone = [record for record in before.entries if record and id(record) not in kept]
     if not gone:
         return []
-    gaps = {record.gap for record in gone}
-    there = {_words(record) for _, record in after.all_records() if record.gap in gaps}
-    known = set(map(id, old))
-    followers = _followers([it for it in new if it and id(it) not in known], after)
+    at = now()
+    known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
+    records = [record for record in after.entries if record]
+    there = {_words(record) for record in records if record.gap in gaps}
+    followers = {token: record.token for record in records for token in record.source_ids}
+    followers |= {record.id: record.token for record in records if id(record) not in known}
     left: dict[str, Replaced] = {}
-    at = ""
     for record in gone:
         if _words(record) in there:
             continue
-        clean, secrets = clean_record(record)
-        if secrets and _words(clean) in there:
-            continue
-        at = at or now()
-        follower = followers.get(record.id) or followers.get(record.token)
-        by = follower.token if follower else ""
-        left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+        clean, _ = clean_record(record)
+        if _words(clean) not in there:
+            by = followers.get(record.id) or followers.get(record.token, "")
+            left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
     return list(left.values())
 
 
 def _words(record: Record) -> tuple[object, ...]:
     return (record.type, record.texts, record.paths, record.when, repr(record.extra))
-
-
-def _where_they_differ(one: _Entries, two: _Entries) -> tuple[_Entries, _Entries]:
-    """Return the entries of two logs without those with which both begin, and both end."""
-    most = min(len(one), len(two))
-    begin = next((at for at in range(most) if one[at] is not two[at]), most)
-    most -= begin
-    end = next((at for at in range(most) if one[-1 - at] is not two[-1 - at]), most)
-    return one[begin : len(one) - end], two[begin : len(two) - end]
-
-
-def _followers(new: Iterable[Record], after: MemoryLog) -> dict[str, Record]:
-    """Return by id the next version of a record, and by version id what lists it as replaced."""
-    found: dict[str, Record] = {}
-    for _, record in after.all_records():
-        if record.source_ids:
-            found |= dict.fromkeys(record.source_ids, record)
-    return found | {record.id: record for record in new}
 
 
 def replaced_in(data: bytes) -> Iterator[Replaced]:
@@ -98,35 +75,26 @@ def replaced_in(data: bytes) -> Iterator[Replaced]:
     """
     tokens: set[str] = set()
     for line in reversed(split_lines(data)):
-        found = _parsed(line)
-        if found and found.token not in tokens:
-            tokens.add(found.token)
-            yield found
-
-
-def cleaned(data: bytes) -> bytes:
-    """Return the file with no secret in any record; a line that holds none is left out."""
-    kept = []
-    for line in split_lines(data):
-        found = _parsed(line)
-        if found:
-            kept.append(replace(found, record=clean_record(found.record)[0]).to_line())
-    return b"".join(kept)
-
-
-def _parsed(line: bytes) -> Replaced | None:
-    record = parse_line(line)
-    if not record:
-        return None
-    left: Any = record.extra.get(KEY)
-    facts = left if isinstance(left, dict) else {}
-    extra = {key: value for key, value in record.extra.items() if key != KEY}
-    record = replace(record, extra=extra)
-    at, by, version = (_text(facts.get(key)) for key in ("at", "by", "version"))
-    is_ours = id_in(version) == record.id and MARKER.encode() in line
-    token = version if is_ours else record.token
-    return Replaced(record=record, token=token, at=at, by=by)
+        record = parse_line(line)
+        if not record:
+            continue
+        left: Any = record.extra.get(KEY)
+        facts = left if isinstance(left, dict) else {}
+        at, by, version = (_text(facts.get(key)) for key in ("at", "by", "version"))
+        extra = {key: value for key, value in record.extra.items() if key != KEY}
+        record = replace(record, extra=extra)
+        is_ours = id_in(version) == record.id and MARKER.encode() in line
+        token = version if is_ours else record.token
+        if token not in tokens:
+            tokens.add(token)
+            yield Replaced(record=record, token=token, at=at, by=by)
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def cleaned(data: bytes) -> bytes:
+    """Return the file with no secret in any record; a line that holds none is left out."""
+    clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_in(data)]
+    return b"".join(it.to_line() for it in reversed(clean))
