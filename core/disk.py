@@ -28,7 +28,7 @@ from core.program import NO_CANCELLATION, Cancellation, warn
 if TYPE_CHECKING:
     from filelock import FileLock
 
-NEW_MODE = 0o666  # of a new file, less what the user's umask takes
+_NEW_MODE = 0o666  # of a new file, less what the user's umask takes
 LOG_SUFFIX = ".jsonl"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -134,7 +134,7 @@ def prepared(
     name: str = "",
     *,
     like: Path | None = None,
-    mode: int = NEW_MODE,
+    mode: int = _NEW_MODE,
 ) -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
@@ -191,18 +191,17 @@ def replace_whole(
     *,
     name: str = "",
     like: Path | None = None,
-    mode: int = NEW_MODE,
 ) -> None:
     """Replace the content of a file by `data`, in one step and on disk; a link stays one.
 
     check: gets the path without links just before the replacement; what it raises prevents that.
-    name, like, mode: as of `prepared`. Raises OSError.
+    name, like: as of `prepared`. Raises OSError.
     """
     try:
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:  # a link that cannot be read is not taken for a file
         target = Path(os.path.realpath(path.parent, strict=True), path.name)
-    with prepared(target, data, name, like=like, mode=mode) as temporary:
+    with prepared(target, data, name, like=like) as temporary:
         check(target)
         rename(temporary, target)
     sync_directory(target.parent)
@@ -211,19 +210,13 @@ def replace_whole(
 def append(path: Path, data: bytes) -> None:
     """Write to the end of a regular file and wait until it is on disk.
 
-    An error takes back what was written, where it can. Raises OSError, also for a link.
+    Raises OSError, also for a link; part of the data may be there then.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | _BINARY | _NO_LINK)
     try:
-        before_bytes = os.fstat(descriptor).st_size
-        try:
-            _write_all(descriptor, data)
-            # Of its status the length alone matters, which spares the disk a step.
-            getattr(os, "fdatasync", os.fsync)(descriptor)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, before_bytes)
-            raise
+        _write_all(descriptor, data)
+        # Of its status the length alone matters, which spares the disk a step.
+        getattr(os, "fdatasync", os.fsync)(descriptor)
     finally:
         os.close(descriptor)
 
@@ -410,13 +403,11 @@ def _holds_memory(folder: Path, name: str) -> bool:
     """Return whether a directory is there for a memory, or for nothing yet."""
     if no_project_kind(folder, os.environ):
         return False
-    found, ours = os.listdir(folder), name.removesuffix(LOG_SUFFIX) + "."
-    left = [
-        it
-        for it in found
-        if it not in (".gitignore", ".gitattributes") and not it.lstrip(".").startswith(ours)
-    ]
-    return folder.name == CONTEXT_DIRECTORY or name in found or not left
+    found = os.listdir(folder)
+    if folder.name == CONTEXT_DIRECTORY or name in found:
+        return True
+    ours = name.removesuffix(LOG_SUFFIX) + "."
+    return all(it.lstrip(".").startswith((ours, "gitignore", "gitattributes")) for it in found)
 
 
 def _is_log(path: Path) -> bool:

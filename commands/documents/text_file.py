@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.disk import (
-    NEW_MODE,
     Identity,
     WayOut,
     identity_of,
@@ -136,7 +135,7 @@ def write_new(path: Path, content: str | bytes, *, force: bool, project: Path) -
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         data = content.encode("utf-8") if isinstance(content, str) else content
-        replace_whole(path, data, mode=NEW_MODE)
+        replace_whole(path, data)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:

@@ -217,7 +217,8 @@ def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> N
         outcomes.append(
             [
                 *(log.count, log.topics, log.skipped, log.leftovers, saved[0].to_bytes()),
-                *(saved[1:], both[0].to_bytes(), both[1:], log.records, both[0].topics),
+                *(saved[1], saved[2].earlier, both[0].to_bytes(), both[1], both[2].removed),
+                *(log.records, both[0].records, both[0].topics),
             ]
         )
     assert outcomes[0] == outcomes[1]
