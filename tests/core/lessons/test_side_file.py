@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,17 +49,13 @@ def test_nothing_is_kept_of_a_new_record(tmp_path: Path) -> None:
     assert not store.path.with_name(REPLACED_NAME).exists()
 
 
-def test_a_version_with_other_triggers_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("changed", [{"lesson": "second"}, {"when": []}], ids=str)
+def test_a_former_version_is_kept_with_what_followed_it(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
     store = a_store(tmp_path)
-    first = store.upsert_log(a_draft(when=["call("])).record
-    store.upsert_log(a_draft(when=[]))
-    assert [it.record for it in kept(store)] == [first]
-
-
-def test_a_former_version_is_kept_with_what_followed_it(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    first = store.upsert_log(a_draft(lesson="first")).record
-    second = store.upsert_log(a_draft(lesson="second")).record
+    first = store.upsert_log(a_draft(lesson="first", when=["call("])).record
+    second = store.upsert_log(a_draft(**{"lesson": "first", "when": ["call("]} | changed)).record
     [version] = kept(store)
     assert (version.record, version.token) == (first, first.token)
     assert (version.at, version.by) == (NOW, second.token)
@@ -219,28 +216,19 @@ def test_a_line_that_a_killed_save_has_torn_costs_no_other(tmp_path: Path) -> No
     assert [it.record.missing_context for it in kept(store)] == ["gap 2", "gap 0"]
 
 
-def test_the_same_version_is_read_once(tmp_path: Path) -> None:
-    one, other = left(a_record()).to_line(), left(a_record("other")).to_line()
-    assert len(list(replaced_in(one + other + one))) == 2
-
-
 def left(record: Record) -> Replaced:
     return Replaced(record=record, token=record.token, at=NOW)
 
 
-def test_lines_that_hold_no_record_are_passed_over() -> None:
-    data = b"torn\n" + left(a_record()).to_line() + b'{"replaced": 1}\n\xff\n'
-    assert [it.record for it in replaced_in(data)] == [a_record()]
-
-
-def test_a_line_in_the_form_of_the_log_is_read_too() -> None:
-    assert [it.token for it in replaced_in(a_record().to_line())] == [a_record().token]
-
-
-def test_keys_of_other_programs_are_kept() -> None:
-    record = replace(a_record(), extra={"team": "blue"})
-    [version] = replaced_in(left(record).to_line())
-    assert version.record == record
+def test_each_version_is_read_once_whatever_stands_between() -> None:
+    with_key, other = replace(a_record(), extra={"team": "blue"}), a_record("other")
+    twice = left(with_key).to_line()
+    torn = b'torn\n{"replaced": 1}\n\xff\n'
+    data = twice + other.to_line() + torn + twice  # one in the form of the log
+    assert [(it.record, it.token) for it in replaced_in(data)] == [
+        (with_key, with_key.token),
+        (other, other.token),
+    ]
 
 
 def test_the_side_file_cannot_be_read_and_nothing_is_replaced(tmp_path: Path) -> None:
