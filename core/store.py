@@ -24,9 +24,8 @@ from core.lessons.draft import (
     redacted_offer,
     redacted_record,
 )
-from core.lessons.encodings import begins_like_utf_16
 from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
-from core.lessons.log import MemoryLog, cached_log
+from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation

@@ -21,8 +21,7 @@ from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk import reason_of
 from core.errors import RefusedError
-from core.lessons.encodings import BOM, UTF_16_MARKS
-from core.lessons.log import MemoryLog, split_lines
+from core.lessons.log import BOM, UTF_16_MARKS, MemoryLog, split_lines
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
 
 MOST_BYTES = 64_000_000  # fits the largest memory that is measured

@@ -13,9 +13,8 @@ from commands.scan.findings import Found, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
-from core.lessons.encodings import begins_like_utf_16
 from core.lessons.history import own_commits
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
 

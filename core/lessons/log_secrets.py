@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from core.lessons.changes import joined, renewed, visible
 from core.lessons.draft import clean_record
-from core.lessons.encodings import mark_of
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, mark_of
 from core.lessons.record import LIMITS_BYTES, MOST_LINE_BYTES, Record, marked
 from core.lessons.upkeep import as_written, bytes_of
 from core.sanitizer import Secret, find, merged, redact, replaced

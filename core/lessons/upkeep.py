@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
-from core.lessons.encodings import BOM, UTF_16_MARKS, begins_like_utf_16, mark_of, utf_16_name
-from core.lessons.log import MemoryLog
+from core.lessons.log import BOM, UTF_16_MARKS, MemoryLog, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.record import (
     DECODER,
     LIMITS_BYTES,

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.lessons.encodings import begins_like_utf_16, readings
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, begins_like_utf_16, readings
 from core.lessons.upkeep import examine, repair
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.encodings import BOM
-from core.lessons.log import MemoryLog
+from core.lessons.log import BOM, MemoryLog
 from core.lessons.log_secrets import Cleaned, clean, look
 from core.lessons.record import (
     LIMITS_BYTES,

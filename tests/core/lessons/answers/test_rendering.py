@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.guard.characters import revealed
-from core.lessons.encodings import BOM
-from core.lessons.log import MemoryLog
+from core.lessons.log import BOM, MemoryLog
 from core.lessons.record_text import (
     as_json,
     field_line,
