@@ -127,7 +127,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
     """
 
     def is_uncommitted() -> bool:
-        from core.lessons.log_in_git import is_uncommitted  # only a compaction needs it
+        from core.git import is_uncommitted  # only a compaction needs it
 
         return is_uncommitted(store.path, store.read_bytes)
 

@@ -10,15 +10,15 @@ import io
 import math
 import os
 import re
+import shlex
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.errors import SentinelError
+from core.errors import LogMissingError, SentinelError
 from core.messages import say
 from core.text.plain import normal_form
 
@@ -84,8 +84,8 @@ class HistoryError(SentinelError, LookupError):
     table = "git"
 
     def __init__(self, key: str, /, *notes: str, **facts: str | int) -> None:
-        self.notes = notes
         super().__init__(key, **facts)
+        self.notes = notes
 
     def sentence(self) -> str:
         """Return the sentence of the error, then those of its notes."""
@@ -124,8 +124,8 @@ def run(
 ) -> _Done:
     """Call git in `folder`; the return code says whether it failed.
 
-    variables: added to the environment. sent: what git reads as its input. Raises
-    FileNotFoundError where git is not installed, subprocess.TimeoutExpired after this time.
+    variables: added to the environment. sent: what git reads. Raises FileNotFoundError where git is
+    not installed, subprocess.TimeoutExpired after this time.
     """
     return subprocess.run(
         _command(*arguments),
@@ -142,18 +142,13 @@ def _command(*arguments: str) -> list[str]:
     found = program()
     if not found:
         raise FileNotFoundError("git is not installed")
-    settings = [part for setting in (*_SAFE, *_trusted()) for part in ("-c", setting)]
-    return [found, "--no-pager", *settings, *arguments]
-
-
-def _trusted() -> Iterator[str]:
-    """Yield what the environment has as `safe.directory`: a container may have no other place."""
-    for at in count():
-        key = os.environ.get(f"GIT_CONFIG_KEY_{at}")
-        if key is None:
-            return
-        if key.lower() == "safe.directory":
-            yield f"{key}={os.environ.get(f'GIT_CONFIG_VALUE_{at}', '')}"
+    settings = [*_SAFE]
+    for name, key in os.environ.items():
+        if name.startswith("GIT_CONFIG_KEY_") and key.lower() == "safe.directory":
+            # a container may have no other place for it
+            settings.append(f"{key}={os.environ.get(name.replace('KEY', 'VALUE'), '')}")
+    options = [part for setting in settings for part in ("-c", setting)]
+    return [found, "--no-pager", *options, *arguments]
 
 
 # The repository.
@@ -183,6 +178,14 @@ class WorkTree:
             raise failed(found.stderr)
         self.git_directory = _line(found)
         self.top = Path(top := _line(self._called(place, "rev-parse", "--show-toplevel")))
+        self._named = (f"--git-dir={self.git_directory}", f"--work-tree={self.top}")
+        self._index: dict[str, str] = {}
+        if named := os.environ.get("GIT_INDEX_FILE"):
+            # Git made one for the hook running now: `git commit --all` and `git commit FILE` do not
+            # put what they commit into the usual one. It counts if it is of this repository.
+            index = Path(os.path.realpath(self.top / named))
+            if index.is_relative_to(os.path.realpath(self.git_directory)):
+                self._index = {"GIT_INDEX_FILE": str(index)}
         is_inside = self.folder.resolve().is_relative_to(Path(self.git_directory).resolve())
         asked = ("rev-parse", "--is-inside-work-tree", "--show-prefix")
         answer = self.ask(*asked) if top and not is_inside else b""
@@ -192,19 +195,17 @@ class WorkTree:
             raise HistoryError("no_repository", path=str(folder), reason=reason)
         self.prefix = os.fsdecode(prefix.removesuffix(b"\n"))
 
-    def ask(self, *arguments: str, variables: Mapping[str, str] | None = None) -> bytes:
-        """Return what git prints. variables: added to its environment."""
-        done = self.run(*arguments, variables=variables)
+    def ask(self, *arguments: str, sent: bytes = b"") -> bytes:
+        """Return what git prints. sent: what git reads."""
+        done = self.run(*arguments, sent=sent)
         if done.returncode:
             raise failed(done.stderr)
         return done.stdout
 
-    def run(
-        self, *arguments: str, variables: Mapping[str, str] | None = None, sent: bytes = b""
-    ) -> _Done:
-        """Call git; the return code says whether it failed. variables, sent: as of `run` above."""
+    def run(self, *arguments: str, sent: bytes = b"") -> _Done:
+        """Call git; the return code says whether it failed. sent: what git reads."""
         named = (*self._named, *arguments)
-        return self._called(self.folder, *named, variables=variables, sent=sent)
+        return self._called(self.folder, *named, variables=self._index, sent=sent)
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a git that answers what is written to it."""
@@ -212,30 +213,13 @@ class WorkTree:
             return subprocess.Popen(
                 _command(*self._named, *arguments),
                 cwd=self.folder,
-                env=environment(),
+                env={**environment(), **self._index},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
             raise HistoryError("no_git") from error
-
-    @property
-    def index(self) -> dict[str, str]:
-        """What names the index that git made for the hook running now, if it is of this repository.
-
-        `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
-        """
-        named = os.environ.get("GIT_INDEX_FILE")
-        if not named:
-            return {}
-        index = Path(os.path.realpath(self.top / named))
-        is_ours = index.is_relative_to(os.path.realpath(self.git_directory))
-        return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
-
-    @property
-    def _named(self) -> tuple[str, str]:
-        return f"--git-dir={self.git_directory}", f"--work-tree={self.top}"
 
     def _called(
         self,
@@ -287,46 +271,33 @@ class Entry(NamedTuple):
     stage: str
 
     @property
-    def is_file(self) -> bool:
-        """Whether it is a plain file."""
-        return self.mode.startswith("100")
-
-    @property
     def is_link(self) -> bool:
         """Whether it is a symbolic link."""
         return self.mode == "120000"
 
 
-class Repository:
-    """The git repository that a file is in. Every method raises HistoryError where git fails.
+class Repository(WorkTree):
+    """The work tree that a file is in, with its history. Every method raises HistoryError.
 
-    git: the work tree, which is asked. path: the file from its top, with `/`. is_cut: whether it is
-    a shallow clone, in which older commits are missing. has_head: whether the branch that is
-    checked out has a commit.
+    path: the file from the top, with `/`. is_cut: whether it is a shallow clone, in which older
+    commits are missing. has_head: whether the branch that is checked out has a commit.
     """
 
-    def __init__(
-        self, target: Path, *, may_be_empty: bool = False, deadline_s: float = math.inf
-    ) -> None:
-        """Find the repository of `target`, which need not exist. Raises HistoryError.
-
-        may_be_empty: whether one without any commit will do. deadline_s: as of `WorkTree`.
-        """
+    def __init__(self, target: Path, *, deadline_s: float = math.inf) -> None:
+        """Find the repository of `target`, which need not exist. deadline_s: as of `WorkTree`."""
         folder = next(folder for folder in target.parents if folder.is_dir())
-        self.git = WorkTree(folder, deadline_s=deadline_s)
-        self.ask = self.git.ask
-        self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
+        super().__init__(folder, deadline_s=deadline_s)
         self._below = target.relative_to(folder).as_posix()
-        self.path = self.git.prefix + self._below
-        self.has_head = not self.git.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
-        is_empty = not self.has_head and not self.ask("rev-list", "--max-count=1", "--all")
-        if is_empty and not may_be_empty:
-            raise HistoryError("no_commits", path=str(folder))
+        self.path = self.prefix + self._below
+        self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
+        self.has_head = not self.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
+        if not self.has_head:
+            self.ask("rev-list", "--max-count=1", "--all")  # fails where a branch cannot be read
 
     @property
     def is_ignored(self) -> bool:
         """Whether git is told not to track the file."""
-        return not self.git.run("check-ignore", "--quiet", "--", self._below).returncode
+        return not self.run("check-ignore", "--quiet", "--", self._below).returncode
 
     @property
     def is_filtered(self) -> bool:
@@ -343,7 +314,7 @@ class Repository:
         entries = self.entries(commit, path or self.path)
         if len(entries) > 1 or any(entry.stage != "0" for entry in entries):
             raise HistoryError("unmerged", path=self.path)
-        return next((entry.blob for entry in entries if entry.is_file), "")
+        return next((entry.blob for entry in entries if entry.mode.startswith("100")), "")
 
     def entries(self, commit: str, *paths: str) -> list[Entry]:
         """Return what these paths from the top are in a commit, "": in the index."""
@@ -351,12 +322,13 @@ class Repository:
         if commit:
             listed = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *names)
         else:
-            asked = ("ls-files", "-z", "--stage", "--", *names)
-            listed = self.ask(*asked, variables=self.git.index)
-        heads = [entry.partition(b"\t")[0].decode("ascii").split() for entry in listed.split(b"\0")]
-        if commit:  # mode, kind, name
-            return [Entry(head[0], head[2], "0") for head in heads if head]
-        return [Entry(*head) for head in heads if head]
+            listed = self.ask("ls-files", "-z", "--stage", "--", *names)
+        entries = []
+        for line in filter(None, listed.split(b"\0")):
+            mode, second, third = line.partition(b"\t")[0].decode("ascii").split()
+            # in a commit: mode, kind, name; in the index: mode, name, stage
+            entries.append(Entry(mode, third, "0") if commit else Entry(mode, second, third))
+        return entries
 
     def contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
         """Yield the file of each of these objects as git has it, b"" for one that is no file."""
@@ -364,7 +336,7 @@ class Repository:
         for first in range(0, len(names), READ_AT_ONCE):
             group = names[first : first + READ_AT_ONCE]
             asked = "".join(f"{name}\n" for name in group).encode("ascii")
-            printed = io.BytesIO(self.git.run("cat-file", "--batch", sent=asked).stdout)
+            printed = io.BytesIO(self.run("cat-file", "--batch", sent=asked).stdout)
             for name in group:
                 head = printed.readline().split()  # name, kind, bytes; or name and what is wrong
                 size = int(head[2]) if len(head) == len(("name", "kind", "bytes")) else -1
@@ -384,33 +356,23 @@ def literal(path: str) -> str:
 _OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
 
 
-def tracked_files(root: Path) -> list[str]:
-    """Return the tracked files below `root` but RULES, from there, with `/`, in NFC.
-
-    Counted is what stands in the index. [] without git, outside of a repository, and where git
-    needs more than WAIT_S seconds.
-    """
-    return _listed(root, "--", *_OF_PROJECT)
-
-
 def known_files(root: Path) -> list[str]:
-    """Return the files below `root` that git tracks or would take up, as of `tracked_files`."""
-    return _listed(root, "--cached", "--others", "--exclude-standard")
+    """Return the files below `root` that git tracks or would take up, from there, with `/`, in NFC.
 
-
-def _listed(root: Path, *arguments: str) -> list[str]:
+    [] without git, outside of a repository, and where git needs more than WAIT_S seconds.
+    """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
-        return _texts(tree.ask("ls-files", "-z", *arguments))
+        return _texts(tree.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
     except (HistoryError, OSError):
         return []
 
 
 def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
-    """Return in which of `tracked_files` each piece of text stands, and how many files there are.
+    """Return in which tracked files each piece of text stands, and how many files there are.
 
-    As they stand in the index: no file of the work tree is opened. None of 0 where `tracked_files`
-    has none.
+    As they stand in the index, without RULES: no file of the work tree is opened. None of 0 where
+    `known_files` has none.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
@@ -426,3 +388,88 @@ def _texts(listed: bytes) -> list[str]:
     """Return the files that git has listed, in NFC; one with a conflict stands there repeatedly."""
     names = sorted({name for name in listed.split(b"\0") if name})
     return [normal_form("NFC", name.decode("utf-8", "replace")) for name in names]
+
+
+# The memory log.
+
+
+def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
+    """Return whether git would take up the log, but the last commit has not got it as it stands.
+
+    read: gives the bytes of the log. False where git does not know that within WAIT_S seconds. Git
+    is not asked for the state of its work tree, since it may then run a filter that the repository
+    names: it compares what it is sent.
+    """
+    target = Path(os.path.realpath(log_path))
+    try:
+        repository = Repository(target, deadline_s=time.monotonic() + WAIT_S)
+        committed = repository.blob_in("HEAD") if repository.has_head else ""
+        if not committed:
+            return not repository.is_ignored
+        data = read()
+        for content in (data, data.replace(b"\r\n", b"\n")):  # maybe the line ends of Windows here
+            named = repository.ask("hash-object", "--stdin", "--no-filters", sent=content)
+            if named.decode("ascii").strip() == committed:
+                return False
+        return not repository.is_filtered
+    except (SentinelError, OSError):
+        return False
+
+
+def check_missing(log_path: Path) -> None:
+    """Raise LogMissingError where git has the log and the file is not there.
+
+    Without its folder the log of a folder above is meant as well, up to the top of the work tree:
+    nobody can see then that the project begins there. A log that git does not know is a new one,
+    and so is any where git does not answer within WAIT_S seconds.
+    """
+    folders = log_path.parents[1], *log_path.parents[1].resolve().parents
+    if not any(os.path.lexists(folder / ".git") for folder in folders):
+        return  # most plain directories: git need not be asked
+    if os.path.lexists(log_path) or os.path.islink(log_path.parent):  # a link has its own errors
+        return
+    try:
+        tree = WorkTree(folders[0], deadline_s=time.monotonic() + WAIT_S)
+        parts = [part for part in tree.prefix.split("/") if part]
+        least = 0 if not os.path.isdir(log_path.parent) else len(parts)
+        tail = f"{log_path.parent.name}/{log_path.name}"
+        above = range(len(parts), least - 1, -1)
+        names = ["/".join([*parts[:depth], tail]) for depth in above]
+        tags = _tags(tree, names)
+        nearest = (it for it in names if it in tags or os.path.lexists(tree.top / it))
+        name = next(nearest, "")
+        if not name or os.path.lexists(tree.top / name):
+            return
+        key, command = _way_back(tree, name, tags[name])
+    except (SentinelError, OSError):
+        return
+    if not os.path.lexists(log_path):  # git may have been writing it
+        raise LogMissingError(key, path=str(tree.top), log=shlex.quote(name), command=command)
+
+
+def _tags(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
+    """Return how `ls-files -v` marks those of these files that git has; "" without a checkout."""
+    paths = [literal(name) for name in names]
+    if not os.path.exists(os.path.join(tree.git_directory, "index")):
+        found = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
+        return {os.fsdecode(name): "" for name in found.split(b"\0") if name}
+    found = tree.ask("ls-files", "-z", "-v", "--full-name", "--", *paths)
+    entries = [os.fsdecode(entry) for entry in found.split(b"\0") if entry]
+    return {entry[2:]: entry[0].upper() for entry in entries}
+
+
+def _way_back(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
+    """Return the key of the error, and the command that brings a log with this tag back."""
+    restore = shlex.join(["git", "restore", name])
+    if not tag:
+        return "log_not_checked_out", "git checkout"
+    if tag == "M":
+        return "log_deleted", shlex.join(["git", "checkout", "--merge", "--", name])
+    if tag != "S":
+        return "log_deleted", restore
+    asked = tree.run("config", "--type=bool", "--get", "core.sparseCheckout")
+    if asked.stdout.strip() == b"true":
+        folder = name.rpartition("/")[0]
+        return "log_sparse", shlex.join(["git", "sparse-checkout", "add", folder])
+    seen = shlex.join(["git", "update-index", "--no-skip-worktree", name])
+    return "log_passed_over", f"{seen} && {restore}"

@@ -167,13 +167,13 @@ def _no_git(path: Path, error: HistoryError) -> Finding:
 
 def _said(tree: WorkTree, *arguments: str) -> str:
     """Return what git prints, without its last line end; "" when the answer is no or none."""
-    done = tree.run(*arguments, variables=tree.index)
+    done = tree.run(*arguments)
     return "" if done.returncode else os.fsdecode(done.stdout).removesuffix("\n")
 
 
 def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
     def listed(*options: str) -> bytes:
-        return tree.ask("ls-files", *options, variables=tree.index)
+        return tree.ask("ls-files", *options)
 
     if listed("--", name + LOCK_SUFFIX):
         facts = {"path": path.name + LOCK_SUFFIX}

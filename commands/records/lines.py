@@ -10,7 +10,7 @@ from commands.terminal.days import day_text
 from commands.terminal.records import counted_kinds, named_record, readable, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
-from core.lessons.log_in_git import is_uncommitted
+from core.git import is_uncommitted
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text, warning
 from core.messages import say

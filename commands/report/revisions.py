@@ -83,7 +83,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
 
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
-    repository = Repository(store.place, may_be_empty=True)
+    repository = Repository(store.place)
     base, head = (_HEAD, "") if wanted is None else _ends(wanted)
     reader = _Reader(store, repository)
     if head:
@@ -111,7 +111,7 @@ def commit_of(repository: Repository, name: str) -> str:
     so: git would take the tag, and whoever may push one would decide what is looked at.
     """
     if name and not name.startswith(("-", "^")) and "\0" not in name:
-        done = repository.git.run("rev-parse", "--verify", f"{name}^{{commit}}")
+        done = repository.run("rev-parse", "--verify", f"{name}^{{commit}}")
         is_whole = _WHOLE_ID.fullmatch(name)
         is_certain = is_whole or name == _HEAD
         if not done.returncode and b"is ambiguous" in done.stderr and not is_certain:
@@ -126,15 +126,15 @@ def commit_of(repository: Repository, name: str) -> str:
 def _is_lost(repository: Repository, name: str) -> bool:
     """Return whether a name means an object that git does not have, or begins at one."""
     return any(
-        not repository.git.run("rev-parse", "--verify", "--quiet", part).returncode
-        and repository.git.run("cat-file", "-e", part).returncode
+        not repository.run("rev-parse", "--verify", "--quiet", part).returncode
+        and repository.run("cat-file", "-e", part).returncode
         for part in (name, re.split("[~^:]", name)[0])
     )
 
 
 def _merge_base(repository: Repository, one: str, other: str) -> str:
     """Return the commit at which two others parted. Raises HistoryError if git knows none."""
-    done = repository.git.run("merge-base", one, other)
+    done = repository.run("merge-base", one, other)
     if done.returncode > 1:
         raise failed(done.stderr)
     if done.returncode:
@@ -153,7 +153,7 @@ def _own_path(repository: Repository, log_path: Path) -> str:
     That of the file itself where the project is no part of this work tree.
     """
     project = Path(os.path.realpath(log_path.parent.parent))
-    top = os.path.realpath(repository.git.top)
+    top = os.path.realpath(repository.top)
     if not project.is_relative_to(top):
         return repository.path
     return (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
@@ -227,7 +227,7 @@ class _Reader:
         """
         kept = self._store.replaced_path
         place = Path(os.path.realpath(kept.parent), kept.name)
-        top = os.path.realpath(self._repository.git.top)
+        top = os.path.realpath(self._repository.top)
         if place.is_relative_to(top):
             path = place.relative_to(top).as_posix()
             if self._repository.entries("", path):

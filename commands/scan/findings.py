@@ -265,7 +265,7 @@ def scan_history(repository: Repository) -> Scan:
 def is_in_last_commit(log_path: Path) -> bool:
     """Return whether the log of the last commit holds a secret; True where git cannot tell."""
     try:
-        repository = Repository(Path(os.path.realpath(log_path)), may_be_empty=True)
+        repository = Repository(Path(os.path.realpath(log_path)))
         committed = repository.blob_in("HEAD") if repository.has_head else ""
         if not committed:
             return False

@@ -221,7 +221,7 @@ def _as_json(scan: Scan) -> dict[str, object]:
 
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
-    repository = Repository(opened.store.place, may_be_empty=True)
+    repository = Repository(opened.store.place)
     with progress():
         scan = scan_history(repository)
     if as_json:

@@ -309,9 +309,9 @@ def _check_is_new(path: Path) -> None:
 
 def check_missing(path: Path) -> None:
     """Raise LogMissingError where git has the log at `path` and it is not there; for `LogFile`."""
-    from core.lessons import log_in_git  # a log that is there needs no git
+    from core import git  # a log that is there needs no git
 
-    log_in_git.check_missing(path)
+    git.check_missing(path)
 
 
 def place_of(path: Path) -> Path:

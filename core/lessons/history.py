@@ -147,8 +147,11 @@ class History:
 
     @cached_property
     def repository(self) -> Repository:
-        """The repository of the file. Raises HistoryError where there is none."""
-        return Repository(self._target)
+        """The repository of the file. Raises HistoryError where there is none, or no commit."""
+        repository = Repository(self._target)
+        if not (repository.has_head or repository.ask("rev-list", "--max-count=1", "--all")):
+            raise HistoryError("no_commits", path=str(repository.folder))
+        return repository
 
     @cached_property
     def has_git(self) -> bool:

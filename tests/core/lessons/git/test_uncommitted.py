@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import git as uncommitted
-from core.lessons.log_in_git import is_uncommitted
+from core.git import is_uncommitted
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import (
     commit,
