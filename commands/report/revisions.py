@@ -174,15 +174,19 @@ class _Reader:
         found = self._compared(parted, after, self._links_in(last))
         known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
         commits = own_commits(repository, f"{first}..{last}", last=last)
-        changes = [(commit, it) for commit in reversed(commits) for it in commit.changes]
-        for path in {change.path for _, change in changes} - {repository.path}:
+        for path in {path for commit in commits for path in commit.files} - {repository.path}:
             # the log was moved on the way
             fresh_lines(self._content(repository.blob_in(parted, path)) or b"", known)
-        changes = [(commit, change) for commit, change in changes if change.after]
-        contents = repository.contents(change.after for _, change in changes)
-        for (commit, change), data in zip(changes, contents, strict=True):
+        files = [
+            (commit, path, blob)
+            for commit in reversed(commits)
+            for path, blob in commit.files.items()
+            if blob
+        ]
+        contents = repository.contents(blob for _, _, blob in files)
+        for (commit, path, _), data in zip(files, contents, strict=True):
             lines = fresh_lines(data, known)
-            found.passing.extend(in_lines(change.path, lines, commit))
+            found.passing.extend(in_lines(path, lines, commit))
             records = (parse_line(content) for _, content in lines)
             found.passed.update((record.token, record) for record in records if record)
         return found

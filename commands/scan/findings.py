@@ -252,9 +252,9 @@ def scan_history(repository: Repository) -> Scan:
     head = "HEAD" if repository.has_head else ""
     versions: dict[str, tuple[str, Commit]] = {}
     for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
-        for change in commit.changes:
-            if change.after:
-                versions.setdefault(change.after, (change.path, commit))
+        for path, blob in commit.files.items():
+            if blob:
+                versions.setdefault(blob, (path, commit))
     contents = repository.contents(versions)
     for (path, commit), data in zip(versions.values(), contents, strict=True):
         scan.found += in_lines(path, fresh_lines(data, lines), commit)

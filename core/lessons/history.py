@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, literal
@@ -38,25 +39,17 @@ _LOG = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """Object names of one file: `before` in each parent of a commit, `after` in it; "" for none.
-
-    path: the file from the top of the work tree, with `/`.
-    """
-
-    path: str
-    before: tuple[str, ...]
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit and what it did to memory logs; `date` is ISO 8601."""
+    """One commit and what it did to memory logs. date: ISO 8601.
+
+    files: by its path from the top of the work tree, with `/`, the object name of each log that it
+    changed; "" for one that it took away.
+    """
 
     id: str
     author: str
     date: str
-    changes: tuple[FileChange, ...] = ()
+    files: Mapping[str, str]
 
     @property
     def short(self) -> str:
@@ -77,26 +70,20 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
     paths = (_ANY_LOG, literal(repository.path))
     listed = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
     commits: list[Commit] = []
+    files: dict[str, str] = {}
     fields = iter(field.removeprefix(b"\n") for field in listed.split(b"\0"))
     for text in fields:
         if text.startswith(b":"):
-            change = _change(text, next(fields))
-            commits[-1] = replace(commits[-1], changes=(*commits[-1].changes, change))
+            # `:mode mode name name M`, plus a colon, mode and name for each further parent
+            parents = len(text) - len(text.lstrip(b":"))
+            words = text.lstrip(b":").decode("ascii").split(" ")
+            mode, name = words[parents], words[2 * parents + 1]
+            files[os.fsdecode(next(fields))] = name if mode.startswith("100") else ""
         elif text:
             author, date = (next(fields).decode("utf-8", "replace") for _ in range(2))
-            commits.append(Commit(id=text.decode("ascii"), author=author, date=date))
+            files = {}
+            commits.append(Commit(id=text.decode("ascii"), author=author, date=date, files=files))
     return commits
-
-
-def _change(raw: bytes, path: bytes) -> FileChange:
-    """Parse `:mode mode name name M`, plus a colon, mode and name for each further parent."""
-    parents = len(raw) - len(raw.lstrip(b":"))
-    words = raw.lstrip(b":").decode("ascii").split(" ")
-    modes, names = words[: parents + 1], words[parents + 1 : 2 * (parents + 1)]
-    blobs = [
-        name if mode.startswith("100") else "" for mode, name in zip(modes, names, strict=True)
-    ]
-    return FileChange(path=os.fsdecode(path), before=tuple(blobs[:-1]), after=blobs[-1])
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
@@ -105,12 +92,12 @@ def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]
     They are the memories of neighbours; a place that is empty there may be where this log was.
     """
     found = commits_of(repository, *starts)
-    paths = {change.path for commit in found for change in commit.changes} - {repository.path}
+    paths = {path for commit in found for path in commit.files} - {repository.path}
     others = {path for path in paths if last and repository.blob_in(last, path)}
     return [
-        replace(commit, changes=own)
+        replace(commit, files={path: commit.files[path] for path in own})
         for commit in found
-        if (own := tuple(it for it in commit.changes if it.path not in others))
+        if (own := [path for path in commit.files if path not in others])
     ]
 
 
@@ -134,13 +121,13 @@ class Version:
 
 
 class History:
-    """The former versions of the records of one memory log: those kept beside it, and git's."""
+    """The former versions of the records of one memory log: those kept beside it, and git's.
+
+    log: the file as it stands. kept: by version id, what was replaced and is kept beside the log.
+    """
 
     def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
-        """Take the file as it stands (`log`). Git is not asked before something is wanted of it.
-
-        kept: what was replaced and is kept beside the log, the newest first.
-        """
+        """Take what the file holds. kept: the newest first. Git is not asked before it must be."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
         self.kept = {it.token: it for it in reversed([*kept])}
@@ -165,16 +152,18 @@ class History:
 
         Git is not asked where it has no commit of the log. Raises HistoryError.
         """
+        records: dict[str, Record] = {}
+        commits: dict[str, Commit] = {}
+        oldest_first = reversed(self._commits(ids, *EVERYWHERE) if self.has_git else [])
+        for commit, log in self._logs_in(oldest_first):
+            for record in _all_of(log):
+                if record.id in ids:
+                    records.setdefault(record.token, record)
+                    commits.setdefault(record.token, commit)
+        kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
         shown = {record.token: record for record in self.log.records if record.id in ids}
         lines = {record.token: record for record in _lines(self.log) if record.id in ids}
-        kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
-        records = {token: it.record for token, it in kept.items()}
-        commits: dict[str, Commit] = {}
-        for commit, log in self._committed(ids) if self.has_git else ():
-            for record in (*_lines(log), *log.records):
-                if record.id in ids:
-                    records[record.token] = record
-                    commits[record.token] = commit
+        records = {token: it.record for token, it in kept.items()} | records | lines | shown
         found = [
             Version(
                 record=record,
@@ -183,32 +172,21 @@ class History:
                 kept=kept.get(token),
                 commit=commits.get(token),
             )
-            for token, record in (records | lines | shown).items()
+            for token, record in records.items()
         ]
         return sorted(found, key=lambda it: it.record.version(), reverse=True)
-
-    def _committed(self, ids: Collection[str]) -> Iterator[tuple[Commit, MemoryLog]]:
-        """Yield the commits in which a record with one of these ids changed, each with its log."""
-        commits = self._commits(ids, *EVERYWHERE)
-        found = [(commit, it.after) for commit in commits for it in commit.changes if it.after]
-        contents = self.repository.contents(blob for _, blob in found)
-        for (commit, _), data in zip(found, contents, strict=True):
-            yield commit, MemoryLog.parse(data)
 
     def last(self, record_id: str) -> Record | None:
         """Return the last version of a removed record; what HEAD has behind it comes first."""
         kept = [it.record for it in self.kept.values() if it.record.id == record_id]
         with self._git_is_needed(unless=kept):
-            record = self._last_committed(record_id) or self._last_committed(record_id, *EVERYWHERE)
-            kept += [record] if record else []
+            for starts in ((), EVERYWHERE):
+                logs = self._logs_in(self._commits([record_id], *starts))
+                versions = (it for _, log in logs for it in log.with_id(record_id).values())
+                if found := next(versions, None):
+                    kept.append(found)
+                    break
         return max(kept, key=Record.version, default=None)
-
-    def _last_committed(self, record_id: str, *starts: str) -> Record | None:
-        """Return the record as the newest commit shows it, or as it was before that took it out."""
-        for log in self._former_logs([record_id], *starts):
-            if found := log.with_id(record_id):
-                return next(iter(found.values()))
-        return None
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
         """Return, by version id, what the file or any commit holds. Raises HistoryError.
@@ -217,13 +195,11 @@ class History:
         """
         wanted = set(tokens)
         kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
-        found = {it.token: it for it in (*_lines(self.log), *self.log.records)}
-        found = {token: found[token] for token in wanted & found.keys()}
-        if found.keys() == wanted:
-            return found
+        found = {it.token: it for it in reversed(_all_of(self.log)) if it.token in wanted}
         with self._git_is_needed(unless=[*kept, *found]):
-            for log in self._former_logs(ids_in(wanted), *EVERYWHERE):
-                for record in (*log.records, *_lines(log)):
+            ids = ids_in(wanted - found.keys())
+            for _, log in self._logs_in(self._commits(ids, *EVERYWHERE) if ids else []):
+                for record in _all_of(log):
                     if record.token in wanted:
                         found.setdefault(record.token, record)
                 if found.keys() == wanted:
@@ -235,7 +211,7 @@ class History:
         kept = [it.record for it in self.kept.values()]
         found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
         with self._git_is_needed(unless=found):
-            for log in self._former_logs([beginning], *EVERYWHERE):
+            for _, log in self._logs_in(self._commits([beginning], *EVERYWHERE)):
                 for record in _lines(log):
                     if record.id.startswith(beginning):
                         found.setdefault(record.id, record.topic)
@@ -260,13 +236,16 @@ class History:
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
         return commits_of(self.repository, *starts, pattern=pattern)
 
-    def _former_logs(self, ids: Collection[str], *starts: str) -> Iterator[MemoryLog]:
-        """Yield what these commits have, and what their parents had, the newest first."""
-        blobs: dict[str, None] = {}
-        for commit in self._commits(ids, *starts):
-            blobs |= dict.fromkeys(change.after for change in commit.changes)
-            blobs |= dict.fromkeys(blob for change in commit.changes for blob in change.before)
-        yield from map(MemoryLog.parse, self.repository.contents(filter(None, blobs)))
+    def _logs_in(self, commits: Iterable[Commit]) -> Iterator[tuple[Commit, MemoryLog]]:
+        """Yield each log that one of these commits has, with the first of them."""
+        blobs: dict[str, Commit] = {}
+        for commit in commits:
+            for blob in filter(None, commit.files.values()):
+                blobs.setdefault(blob, commit)
+        if blobs:
+            contents = self.repository.contents(blobs)
+            for commit, data in zip(blobs.values(), contents, strict=True):
+                yield commit, MemoryLog.parse(data)
 
     @contextmanager
     def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
@@ -279,11 +258,13 @@ class History:
 
 
 def _lines(log: MemoryLog) -> list[Record]:
-    """Return all lines that are records, those included that no reader sees.
-
-    After a merge a reader may see more in a record than any line says.
-    """
+    """Return all lines that are records, those included that no reader sees."""
     return [record for _, record in log.all_records()]
+
+
+def _all_of(log: MemoryLog) -> list[Record]:
+    """Return what readers see, and all lines: after a merge, one may see more than a line says."""
+    return [*log.records, *_lines(log)]
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
@@ -338,12 +319,11 @@ def present(record_id: str, log: MemoryLog) -> Present:
 # Records by what a person calls them.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class Named(NamedTuple):
     """The record that somebody means: its id, and the version id if one version is meant."""
 
     id: str
-    token: str = ""
+    token: str
 
 
 def named(text: str, history: History) -> Named:
@@ -352,23 +332,22 @@ def named(text: str, history: History) -> Named:
     The log as it stands comes first, then what it says of replaced records, then git. Raises
     HistoryError: bad_token, too_short, unknown or ambiguous.
     """
-    topics = {record.id: record.topic for record in _lines(history.log)}
+    lines = _lines(history.log)
+    topics = {record.id: record.topic for record in lines}
     beginning, fingerprint = _parted(text, topics)
-    ids = _beginning_so(beginning, topics)
-    if not ids:
-        replaced = {
-            id_in(token): principle.topic  # maybe the originals were never committed
-            for principle in _lines(history.log)
-            for token in principle.source_ids
-            if is_token(token)
-        }
-        ids = _beginning_so(beginning, replaced)
-        if beginning not in ids and len(beginning) >= PREFIX_CHARS:
-            ids |= history.topics(beginning)
-    if not ids and len(beginning) >= PREFIX_CHARS:
+    replaced = {  # maybe the originals were never committed
+        id_in(token): principle.topic
+        for principle in lines
+        for token in principle.source_ids
+        if is_token(token)
+    }
+    found = _only(beginning, topics, text) or _only(beginning, replaced, text)
+    if not found:
+        _check_length(beginning, text)
+        found = _only(beginning, history.topics(beginning), text)
+    if not found:
         raise HistoryError("unknown", *history.notes(), name=text)
-    found = _only(ids, beginning, text)
-    return Named(id=found, token=f"{found}@{fingerprint}" if fingerprint else "")
+    return Named(found, f"{found}@{fingerprint}" if fingerprint else "")
 
 
 def records_named(text: str, log: MemoryLog) -> list[Record]:
@@ -379,10 +358,10 @@ def records_named(text: str, log: MemoryLog) -> list[Record]:
     """
     topics = {record.id: record.topic for record in log.records}
     beginning, fingerprint = _parted(text, topics)
-    ids = _beginning_so(beginning, topics)
-    if not ids and len(beginning) >= PREFIX_CHARS:
+    wanted = _only(beginning, topics, text)
+    if not wanted:
+        _check_length(beginning, text)
         raise HistoryError("not_there", name=text)
-    wanted = _only(ids, beginning, text)
     there = [record for record in log.records if record.id == wanted]
     found = [record for record in there if not fingerprint or record.fingerprint() == fingerprint]
     if not found:
@@ -409,18 +388,20 @@ def _parted(text: str, known: Container[str]) -> tuple[str, str]:
     return beginning, fingerprint
 
 
-def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
-    return {name: topic for name, topic in topics.items() if name.startswith(beginning)}
-
-
-def _only(ids: Mapping[str, str], beginning: str, text: str) -> str:
-    """Return the one of these ids that is meant. Raises HistoryError: too_short or ambiguous."""
-    if beginning in ids:
-        return beginning
+def _check_length(beginning: str, text: str) -> None:
     if len(beginning) < PREFIX_CHARS:
         raise HistoryError("too_short", name=text, least=PREFIX_CHARS)
+
+
+def _only(beginning: str, topics: Mapping[str, str], text: str) -> str:
+    """Return the one id with this beginning, "" for none. Raises HistoryError for several."""
+    if beginning in topics:
+        return beginning
+    ids = [name for name in topics if name.startswith(beginning)]
+    if ids:
+        _check_length(beginning, text)
     if len(ids) > 1:
-        names = [f"{name} [{topic_text(topic)}]" for name, topic in ids.items()]
+        names = [f"{name} [{topic_text(topics[name])}]" for name in ids]
         more = [f"+{len(names) - CANDIDATES}"] if len(names) > CANDIDATES else []
         raise HistoryError("ambiguous", name=text, ids=", ".join(names[:CANDIDATES] + more))
-    return next(iter(ids))
+    return ids[0] if ids else ""

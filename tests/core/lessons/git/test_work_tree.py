@@ -341,7 +341,7 @@ def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None
     commit(project, "move")
     repository = Repository(path_of(project / "packages" / "app"))
     own = own_commits(repository, last="HEAD")
-    assert {change.path for it in own for change in it.changes} == {
+    assert {path for it in own for path in it.files} == {
         ".context/memory_log.jsonl",
         "packages/app/.context/memory_log.jsonl",
     }
