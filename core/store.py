@@ -31,8 +31,8 @@ from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.log_secrets import Cleaning
     from core.lessons.side_file import Replaced
+    from core.lessons.upkeep import Cleaning
 
 
 class MemoryStore:
@@ -284,14 +284,14 @@ class MemoryStore:
         return self._file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
+        """Take the secrets out of every line, as `upkeep.clean` does, in one atomic write.
 
         A save leaves topic and question as they came, since a model is told. Here a person asks,
         after the fact: all fields are cleaned, other keys and lines that are no records, too, and
         what was replaced. dry_run: only say what would be cleaned in the log.
         """
-        from core.lessons.log_secrets import clean  # as above
         from core.lessons.side_file import cleaned
+        from core.lessons.upkeep import clean  # as above
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             self.check_encoding(data)

@@ -41,11 +41,11 @@ from commands.terminal.printing import said
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from core.errors import LogMissingError, LogReadError
-from core.lessons import log_secrets
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding, examine
+from core.lessons.upkeep import look as look_for
 from core.messages import say
 from core.parser import add_project
 
@@ -138,7 +138,7 @@ def _secrets_of(log: MemoryLog) -> list[Finding]:
     """Return the lines with secrets, which only a hand or another program can have put there."""
     if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
         return [Finding("secrets_not_looked_for", "note")]
-    spots = [spot for looked in log_secrets.look(log) for spot in looked.spots]
+    spots = [spot for looked in look_for(log) for spot in looked.spots]
     return [
         Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})
         for spot in spots

@@ -277,3 +277,11 @@ def test_a_file_that_is_only_a_byte_order_mark_is_an_empty_one() -> None:
 
 def test_carriage_returns_stay_on_a_line_that_goes_aside() -> None:
     assert repair(b"junk\r\r\n").aside == b"# line 1: unreadable\njunk\r\r\n"
+
+
+def test_what_a_version_hides_only_once_it_has_taken_over_an_older_one_goes_aside_too() -> None:
+    older = replace(TWO, lesson="older", source_ids=(ONE.token,))
+    newer = replace(TWO, lesson=ONE.lesson, updated=LATER)
+    repaired = repair(file_of(ONE, older, newer))
+    assert repaired.aside == file_of(b"# line 2: leftover\n", older, b"# line 1: leftover\n", ONE)
+    assert [it.id for it in MemoryLog.parse(repaired.data).records] == [TWO.id]
