@@ -31,8 +31,8 @@ from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
+    from core.lessons.log_secrets import Cleaning
     from core.lessons.side_file import Replaced
-    from core.lessons.upkeep import Cleaning
 
 
 class MemoryStore:
@@ -290,8 +290,8 @@ class MemoryStore:
         after the fact: all fields are cleaned, other keys and lines that are no records, too, and
         what was replaced. dry_run: only say what would be cleaned in the log.
         """
+        from core.lessons.log_secrets import clean  # as above
         from core.lessons.side_file import cleaned
-        from core.lessons.upkeep import clean  # as above
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             self.check_encoding(data)

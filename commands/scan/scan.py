@@ -54,7 +54,7 @@ from commands.terminal.safe_text import complain, plain, plain_json, warn
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.git import Repository
-from core.lessons.upkeep import Cleaning
+from core.lessons.log_secrets import Cleaning
 from core.messages import say
 from core.parser import add_project
 from core.sanitizer import safe
