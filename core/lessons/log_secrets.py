@@ -177,14 +177,13 @@ def clean(data: bytes, *, now: str) -> Cleaning:
         record = visible(marked(record, record), listed)
         placed[in_order[-1]] = [record]
         dropped.update(members)
-        used = bytes_of(record)
         changes.append(
             Cleaned(
                 lines=tuple(numbers[at] for at in members),
                 before=tuple(before[at] for at in members),
                 after=record,
                 kinds=tuple(kind for at in members for kind in kinds.get(at, ())),
-                over=tuple(name for name in used if used[name] > LIMITS_BYTES[name]),
+                over=tuple(it for it, size in bytes_of(record).items() if size > LIMITS_BYTES[it]),
             )
         )
     cleaned = MemoryLog(lines, base.entries).rewritten(dropped, placed)

@@ -192,8 +192,11 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_json", ""
     if not isinstance(value, dict):
         return "not_object", ""
-    if too_deep(raw, value):
-        return "too_deep", ""
+    return ("too_deep", "") if too_deep(raw, value) else _flaw_of_object(value)
+
+
+def _flaw_of_object(value: dict[str, Any]) -> tuple[str, str]:
+    """Return the reason and the key, as `flaw_of`, for the object of a line."""
     good = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
     for key in (*good, "meta"):
         if key not in value:
