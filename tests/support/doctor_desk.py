@@ -1,12 +1,11 @@
 """Gives a test a project in which the doctor is asked, and what a run of it has found."""
 
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
 from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from tests.support.cli_process import Run as AnyRun
+from tests.support.command_steps import tree_of
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import commit
 
@@ -61,14 +60,4 @@ class Desk(AnyDesk):
 
     def tree(self) -> dict[str, tuple[int, int, object]]:
         """Mode, time of change and content of everything in the project, .git included."""
-        found: dict[str, tuple[int, int, object]] = {}
-        for path in (self.root, *self.root.rglob("*")):
-            status = path.lstat()
-            content: object = None
-            if stat.S_ISREG(status.st_mode):
-                content = path.read_bytes()
-            elif stat.S_ISLNK(status.st_mode):
-                content = os.readlink(path)
-            place = str(path.relative_to(self.root))
-            found[place] = status.st_mode, status.st_mtime_ns, content
-        return found
+        return tree_of(self.root)

@@ -123,12 +123,12 @@ class MemorySteps:
         copied(self._project, self._project.parent / folder)
 
     def elsewhere(self, folder: str) -> None:
-        """All that follows in an empty folder beside the project."""
+        """All that follows in a folder beside the project, which is empty if it is new."""
         self._project = self._project.parent / folder
-        self._project.mkdir()
+        self._project.mkdir(exist_ok=True)
 
     def file(self, name: str, text: str) -> None:
-        (self._project / name).write_text(text, encoding="utf-8", newline="\n")
+        self._make_room(name).write_text(text, encoding="utf-8", newline="\n")
 
     def inside(self, folder: str, *step: Any) -> None:
         """One step in another folder, seen from the project."""
@@ -141,6 +141,11 @@ class MemorySteps:
 
     def environment(self, name: str, value: str) -> None:
         self._monkeypatch.setenv(name, value)
+
+    def _make_room(self, name: str) -> Path:
+        path = self._project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
     def _name_tokens(self) -> None:
         for record in saved(self._project) if path_of(self._project).is_file() else []:

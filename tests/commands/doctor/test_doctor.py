@@ -11,18 +11,20 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from commands.doctor.lines import SEVERITIES
 from core.disk import held
-from core.lessons.file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
+from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
+from tests.support.command_steps import CommandSteps, with_variables
 from tests.support.costly import enough, one_in
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import ended_in_conflict, git, install_hook
-from tests.support.samples import a_draft, a_record
+from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
 from tests.support.tables import text_of as recorded
@@ -31,10 +33,128 @@ LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 CLI = shlex.join([sys.executable, str(ROOT / "cli.py")])
 NO_CLIENT = "✗ no client starts the server: run python cli.py setup --all"
+NO_GIT = "No git repository: the memory is not shared and has no history."
+DAYS = table("commands/doctor_days")  # by the project that they begin with
 WELL = f"✓ log 1 record  ✓ git merge=union  {NO_CLIENT}"
 
 pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
+
+
+class Day(CommandSteps):
+    """Changes the project and asks the doctor.
+
+    `${union}` and `${ignored}` are the lines that belong into the two files for git.
+    """
+
+    def __init__(self, desk: Desk, patch: pytest.MonkeyPatch) -> None:
+        facts = {"root": str(desk.root), "home": str(desk.home), "log": str(desk.log)}
+        files = {"union": GITATTRIBUTES, "ignored": GITIGNORE}
+        super().__init__(desk.root, patch, {**facts, **files, "no_git": NO_GIT})
+        self._desk = desk
+
+    def run(self, *words: str) -> Run:
+        left, variables = with_variables(words)
+        return Run(*self._desk.run(*left, cwd=self._project, **variables))
+
+    def found(self, words: list[str], code: int, *lines: str) -> None:
+        """These findings and no others, each behind its severity."""
+        done = self.run(*words)
+        assert (done.code, done.found) == (code, list(lines))
+
+    def first(self, words: list[str], code: int, *lines: str) -> None:
+        """These findings before others."""
+        done = self.run(*words)
+        assert (done.code, done.found[: len(lines)]) == (code, list(lines))
+
+    def begins(self, words: list[str], code: int, line: str) -> None:
+        """One finding that begins like this."""
+        done = self.run(*words)
+        assert (done.code, [it[: len(line)] for it in done.found]) == (code, [line])
+
+    def kinds(self, words: list[str], code: int, kinds: dict[str, str], *fixed: str) -> None:
+        """These findings, by the severity of each kind, and these that were repaired."""
+        done = self.run(*words, "--json")
+        assert (done.code, done.kinds) == (code, list(kinds.items()))
+        assert [one["kind"] for one in done.told["fixed"]] == list(fixed)
+
+    def code(self, words: list[str], code: int) -> None:
+        assert self.run(*words).code == code
+
+    def ends(self, words: list[str], code: int, *lines: str) -> None:
+        """What a repair says below the head and the project."""
+        done = self.run(*words)
+        assert (done.code, done.lines[3:]) == (code, list(lines))
+
+    def begin(self, words: list[str], code: int, *lines: str) -> None:
+        """The same before what is left."""
+        done = self.run(*words)
+        assert (done.code, done.lines[3 : 3 + len(lines)]) == (code, list(lines))
+
+    def head(self, words: list[str], line: str) -> None:
+        assert self.run(*words).lines[0] == line
+
+    def same_log(self, *step: Any) -> None:
+        """A step that leaves the log as it is."""
+        before = self._desk.log.read_bytes()
+        self.live(*step)
+        assert self._desk.log.read_bytes() == before
+
+    def many(self, count: int) -> None:
+        self.left(*({"gap": f"gap {number}"} for number in range(count)))
+
+    def ill(self) -> None:
+        self._desk.write(*ILL)
+
+    def companions(self, attributes: str, ignored: str) -> None:
+        self._desk.companions(attributes, ignored)
+
+    def to_home(self, name: str) -> None:
+        """The log lies in the home directory, and a link in its place."""
+        real = self._desk.log.rename(self._desk.home / name)
+        self._desk.log.symlink_to(real)
+
+    def leads_to(self, name: str, target: str) -> None:
+        assert os.readlink(self._project / name) == target
+
+    def has_mode(self, name: str, octal: str) -> None:
+        assert stat.S_IMODE((self._project / name).stat().st_mode) == int(octal, 8)
+
+    def pipe(self, name: str) -> None:
+        os.mkfifo(self._make_room(name))
+
+    def is_pipe(self, name: str) -> None:
+        assert stat.S_ISFIFO((self._project / name).lstat().st_mode)
+
+    def git_says(self, arguments: list[str], said: str) -> None:
+        assert git(self._project, *arguments) == said
+
+    def aside(self, text: str) -> None:
+        """What one repair has moved beside the log, and then goes."""
+        [path] = self._desk.asides()
+        assert (path.name[:21], path.read_bytes().decode()) == ("memory_log.removed-20", text)
+        path.unlink()
+
+    def lost_commit(self) -> None:
+        """The object of the last commit is gone."""
+        head = git(self._project, "rev-parse", "HEAD").strip()
+        (self._project / ".git" / "objects" / head[:2] / head[2:]).unlink()
+
+    def on_posix(self) -> None:
+        """What follows needs links, pipes or a mode."""
+        if os.name == "nt":
+            pytest.skip("permissions, links and pipes of POSIX")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(place, name) for place, days in DAYS.items() for name in days]
+)
+def test_the_doctor_says_how_a_project_is_and_repairs_it(
+    place: str, name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = Day(request.getfixturevalue(place), monkeypatch)
+    for step in DAYS[place][name]:
+        day.live(*step)
 
 
 # A project that is well
@@ -49,44 +169,7 @@ def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     assert sizes == [str(healthy.log), 1, 1, healthy.log.stat().st_size]
 
 
-def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "--quiet", str(healthy.root), "clone")
-    done = healthy.doctor(cwd=tmp_path / "clone")
-    assert (done.code, done.found) == (0, [])
-
-
-def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        0,
-        ["note  There is no memory log yet; the first save creates it."],
-    )
-
-
-def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
-    MemoryStore(project.log).upsert_log(a_draft("one"))
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        0,
-        [
-            "note  git does not track the log yet, so nobody else has it: git add .context, then"
-            " commit."
-        ],
-    )
-    git(project.root, "add", "--all")
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        0,
-        ["note  The log was added to git but never committed. Commit .context."],
-    )
-    project.commit()
-    assert project.doctor().found == []
-
-
-def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) -> None:
-    below = healthy.root / "src" / "pay"
-    below.mkdir(parents=True)
-    assert healthy.doctor(cwd=below).found == []
+def test_the_project_may_be_named(healthy: Desk) -> None:
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
 
@@ -95,13 +178,6 @@ def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: De
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[0] == f"{WELL} --project {shlex.quote(str(healthy.root))}"
     assert "this directory is no project" in healthy.doctor(cwd=healthy.home).lines[0]
-
-
-@posix
-def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: Desk) -> None:
-    (bare.home / ".gemini").rmdir()
-    head = bare.doctor(PATH="/nowhere").lines[0]
-    assert head.endswith("no client starts the server: name yours in python cli.py setup CLIENT")
 
 
 def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
@@ -140,25 +216,7 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     done = bare.doctor()
     assert done.code == (0 if said.startswith("note") else 1)
     width = len(said.split()[0])
-    no_git = "No git repository: the memory is not shared and has no history."
-    assert done.found == [said, f"{'note':<{width}}  {no_git}"]
-
-
-def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be_set(
-    bare: Desk,
-) -> None:
-    bare.write(*(a_record(f"gap {number}", now=LONG_AGO) for number in range(51)))
-    done = bare.doctor()
-    assert (done.code, done.found[0]) == (
-        0,
-        "note  51 records, threshold 50. Ask the agent to compact the memory.",
-    )
-    done = bare.doctor(SENTINEL_MEMORY_THRESHOLD="25")
-    assert (done.code, done.found[0]) == (
-        1,
-        "warning  51 records, threshold 25. Ask the agent to compact the memory.",
-    )
-    assert len(bare.doctor(SENTINEL_MEMORY_THRESHOLD="51").found) == 1
+    assert done.found == [said, f"{'note':<{width}}  {NO_GIT}"]
 
 
 def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
@@ -175,7 +233,7 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
         " but not an object. The line is skipped. Repair it by hand; --fix moves it to a file"
         " beside the log.",
         "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank; --fix removes it.",
-        "note   No git repository: the memory is not shared and has no history.",
+        f"note   {NO_GIT}",
     ]
     assert done.out.endswith(
         "errors: 320, warnings: 0, notes: 2\npython cli.py doctor --fix repairs 321 of them."
@@ -183,74 +241,7 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     )
 
 
-def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
-    meta = f'"meta": {{"created": "{LONG_AGO}", "x": {{"k": 1, "k": 2}}}}'.encode()
-    line = ONE.to_line().replace(f'"meta": {{"created": "{LONG_AGO}"}}'.encode(), meta)
-    bare.write(line.replace(b"}}}\n", b'}}, "y": {"k": 1, "k": 2}}\n'))
-    assert bare.doctor().found[0].startswith("warning  line 1: the key k appears twice;")
-
-
 # What is around it
-
-
-def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> None:
-    if os.name == "nt":
-        pytest.skip("links need a privilege there")
-    real = bare.home / "real.jsonl"
-    real.write_bytes(b"a note\n" + ONE.to_line())
-    bare.log.parent.mkdir()
-    bare.log.symlink_to(real)
-    done = bare.doctor()
-    assert done.found[1] == (
-        f"note   The log is a link to {real}; the project's git keeps only the link."
-    )
-    assert done.found[0].startswith("error  line 1: not a record: not JSON.")
-
-
-@posix
-def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
-    bare.log.parent.mkdir()
-    bare.log.symlink_to(bare.home / "gone")
-    done = bare.doctor()
-    assert (done.code, len(done.found)) == (1, 1)
-    assert done.found[0].startswith(f"error  {bare.log} is a broken symbolic link: {bare.home}")
-
-
-def test_a_hard_link_is_a_warning(bare: Desk) -> None:
-    bare.write(ONE)
-    os.link(bare.log, bare.home / "second")
-    done = bare.doctor()
-    assert (done.code, done.found[0]) == (
-        1,
-        "warning  The log has a second name (a hard link), and a save updates only this one."
-        " Keep one name, or make the other a symbolic link.",
-    )
-
-
-@posix
-@pytest.mark.parametrize("what", ["the log", ".context"])
-def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: str) -> None:
-    if what == "the log":
-        bare.log.mkdir(parents=True)
-    else:
-        bare.log.parent.write_text("mine")
-    reason = "not a regular file" if what == "the log" else "Not a directory"
-    done = bare.doctor()
-    assert (done.code, done.found[0]) == (
-        1,
-        f"error  The log cannot be read ({reason}), so searches and saves fail. This does not mean"
-        " that it is empty: make the path a readable file.",
-    )
-
-
-@posix
-def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
-    project.log.parent.mkdir()
-    os.mkfifo(project.log)
-    done = project.doctor("--json")
-    assert (done.code, done.kinds[0]) == (1, ("not_readable", "error"))
-    fixed = project.doctor("--fix", "--yes")
-    assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
 
 
 @pytest.mark.parametrize("place", one_in(2, [".", ".context", ".context/memory_log.jsonl"]))
@@ -293,41 +284,6 @@ def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, b
     assert (done.code, done.errors) == (0, "")
 
 
-def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk) -> None:
-    MemoryStore(project.log).upsert_log(a_draft("one"))
-    git(project.root, "add", ".context/memory_log.jsonl")
-    git(project.root, "commit", "--quiet", "--message", "memory")
-    said = (
-        "git tracks the log, but not .context/{}, so others merge without it. Add it with git add."
-    )
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        0,
-        [f"note  {said.format(name)}" for name in (".gitignore", ".gitattributes")],
-    )
-
-
-def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
-    inner = replace(healthy, root=healthy.root / "vendored")
-    git(inner.root, "init", "--quiet")
-    MemoryStore(inner.log).upsert_log(a_draft("one"))
-    inner.commit()
-    assert inner.doctor().found == []
-
-
-def test_a_home_directory_is_no_project(bare: Desk) -> None:
-    done = bare.doctor(cwd=bare.home)
-    assert (done.code, done.found) == (
-        1,
-        [
-            f"error  {bare.home} (from cwd) is a home directory, and nothing is ever written"
-            " there. Name the project with --project DIR or SENTINEL_MEMORY_PROJECT.",
-            "note   There is no memory log yet; the first save creates it.",
-            "note   No git repository: the memory is not shared and has no history.",
-        ],
-    )
-
-
 def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(bare: Desk) -> None:
     bare.write(ONE)
     stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
@@ -347,100 +303,6 @@ def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(b
 
 
 # git
-
-
-def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
-    (project.root / ".gitignore").write_text(".context/\n")
-    project.write(ONE)
-    assert project.doctor().found == [
-        "note  git ignores the log, so the memory stays on this disk, without history."
-    ]
-
-
-def test_without_union_two_branches_would_conflict(project: Desk) -> None:
-    project.write(ONE)
-    project.companions(attributes="*.jsonl text\n")
-    project.commit()
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        1,
-        [
-            "warning  The attribute merge=union does not apply to the log, so two branches that"
-            " both add records will conflict. --fix writes it to .context/.gitattributes; then"
-            " commit that file."
-        ],
-    )
-
-
-def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
-    project.write(ONE)
-    project.companions(ignored="")
-    project.commit()
-    done = project.doctor()
-    assert (done.code, done.found) == (
-        1,
-        [
-            "warning  git does not ignore the lock file, so it could be committed. --fix writes it"
-            " to .context/.gitignore; then commit that file."
-        ],
-    )
-
-
-def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk) -> None:
-    project.write(ONE)
-    (project.root / ".gitattributes").write_text("*.jsonl merge=union\n")
-    (project.root / ".gitignore").write_text("*.lock\n")
-    project.commit()
-    assert project.doctor().found == []
-
-
-def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
-    Path(f"{healthy.log}.lock").touch()
-    git(healthy.root, "add", "--force", ".context/memory_log.jsonl.lock")
-    done = healthy.doctor()
-    assert (done.code, done.found) == (
-        1,
-        [
-            "warning  git tracks the lock file, which is useless on another machine. Run git rm"
-            " --cached .context/memory_log.jsonl.lock, then commit."
-        ],
-    )
-    git(healthy.root, "rm", "--quiet", "--cached", ".context/memory_log.jsonl.lock")
-    assert healthy.doctor().found == []
-
-
-def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> None:
-    side = healthy.log.with_name(REPLACED_NAME)
-    side.write_bytes(ONE.to_line())
-    git(healthy.root, "add", "--force", f".context/{REPLACED_NAME}")
-    [told] = healthy.doctor().found
-    assert told.startswith(
-        "warning  git tracks .context/memory_log.replaced.jsonl, so somebody else's commit"
-    )
-    git(healthy.root, "rm", "--quiet", "--cached", f".context/{REPLACED_NAME}")
-    side.unlink()
-    side.mkdir()
-    [told] = healthy.doctor().found
-    assert told.startswith(f"error  {side} is not a regular file, so replaced records cannot")
-
-
-def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
-    healthy.companions(attributes=f"{GITATTRIBUTES}*.jsonl -merge\n", ignored=f"{GITIGNORE}!*\n")
-    folder = healthy.log.parent
-    done = healthy.doctor("--fix", "--yes")
-    assert done.code == 1
-    assert done.out.splitlines()[3:] == [
-        "There was nothing to repair.",
-        "",
-        "Left:",
-        f"! Another rule overrules this line of {folder / '.gitattributes'}, so it has no"
-        " effect: memory_log.jsonl merge=union text eol=lf. Remove that rule, or move the line to"
-        " the end.",
-        f"! Another rule overrules this line of {folder / '.gitignore'}, so it has no"
-        " effect: memory_log.jsonl.lock. Remove that rule, or move the line to the end.",
-        "",
-        "errors: 0, warnings: 2, notes: 0",
-    ]
 
 
 @pytest.fixture
@@ -471,22 +333,6 @@ def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> No
 
 
 @posix
-def test_without_git_in_the_path_it_says_what_it_did_not_check(
-    healthy: Desk, tmp_path: Path
-) -> None:
-    done = healthy.doctor(PATH=str(tmp_path))
-    assert (done.code, done.found) == (
-        0,
-        ["note  git was not found in PATH, so nothing about git was checked."],
-    )
-    bare = replace(healthy, root=tmp_path / "bare")
-    bare.write(ONE)
-    assert bare.doctor(PATH=str(tmp_path)).found == [
-        "note  No git repository: the memory is not shared and has no history."
-    ]
-
-
-@posix
 def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
     program = tmp_path / "programs" / "git"  # as it would be for another user
     program.parent.mkdir()
@@ -502,22 +348,6 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path
             " project, then run this again."
         ],
     )
-
-
-@pytest.mark.parametrize("kind", ["commit", "index"])
-def test_what_git_cannot_read_is_a_warning_and_no_false_note(healthy: Desk, kind: str) -> None:
-    head = git(healthy.root, "rev-parse", "HEAD").strip()
-    folder = healthy.root / ".git"
-    (folder / "objects" / head[:2] / head[2:] if kind == "commit" else folder / "index").unlink()
-    if kind == "index":
-        (folder / "index").write_bytes(b"torn")
-    done = healthy.doctor()
-    [found] = done.found
-    begin = {
-        "commit": "warning  git cannot read its history here (bad object HEAD): objects are",
-        "index": "warning  git does not answer here (",
-    }
-    assert (done.code, found[: len(begin[kind])]) == (1, begin[kind])
 
 
 def hook(desk: Desk, report: Path) -> None:
@@ -744,15 +574,6 @@ def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
 
 
-def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
-    bare.write(ONE)
-    bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    Path(f"{bare.log}.lock").touch()
-    before = bare.tree()
-    assert bare.doctor().code == 0
-    assert bare.tree() == before
-
-
 def test_a_lock_file_of_another_user_is_an_error_and_named(
     bare: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -764,12 +585,6 @@ def test_a_lock_file_of_another_user_is_an_error_and_named(
     done = bare.doctor()
     assert done.code == 1
     assert any(line.startswith("error") and f"(rm -f {lock})" in line for line in done.found)
-
-
-def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:
-    assert bare.doctor().code == 0
-    assert bare.doctor("--fix", "--yes").code == 0
-    assert list(bare.root.iterdir()) == []
 
 
 # Repairs
@@ -811,48 +626,6 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
     )
 
 
-def test_a_second_repair_changes_nothing(bare: Desk) -> None:
-    bare.write(*ILL)
-    bare.doctor("--fix", "--yes")
-    before = bare.tree()
-    done = bare.doctor("--fix", "--yes")
-    assert done.out.splitlines()[3:6] == ["There was nothing to repair.", "", "Left:"]
-    assert (done.code, bare.tree(), len(bare.asides())) == (1, before, 1)
-
-
-def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
-    healthy.log.write_bytes(healthy.log.read_bytes() + b"torn\n")
-    done = healthy.doctor("--fix", "--yes")
-    [aside] = healthy.asides()
-    assert (done.code, aside.read_bytes()) == (0, b"# line 2: unreadable\ntorn\n")
-    assert aside.name.startswith("memory_log.removed-20")
-    aside.unlink()
-    assert healthy.doctor().found == []
-
-
-def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
-    before = healthy.tree()
-    done = healthy.doctor("--fix", "--yes")
-    assert (done.code, done.out.splitlines()[3:]) == (
-        0,
-        ["There was nothing to repair."],
-    )
-    assert healthy.tree() == before
-
-
-def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
-    if os.name == "nt":
-        pytest.skip("links need a privilege there")
-    real = bare.home / "real.jsonl"
-    real.write_bytes(b"torn\n" + ONE.to_line())
-    real.chmod(0o640)
-    bare.log.parent.mkdir()
-    bare.log.symlink_to(real)
-    bare.doctor("--fix", "--yes")
-    assert (real.read_bytes(), stat.S_IMODE(real.stat().st_mode)) == (ONE.to_line(), 0o640)
-    assert (bare.log.is_symlink(), len(bare.asides())) == (True, 1)
-
-
 def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> None:
     before = bare.write(*ILL)
     lock = f"{bare.log}.lock"
@@ -883,53 +656,6 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
         " then try again.\n"
     )
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
-
-
-def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(project: Desk) -> None:
-    data = project.write(ONE)
-    project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
-    project.commit()
-    done = project.doctor("--fix", "--yes")
-    assert (done.code, done.out.splitlines()[3:]) == (
-        0,
-        [
-            "Repaired (2):",
-            "✓ wrote merge=union to .context/.gitattributes",
-            "✓ wrote the lock file to .context/.gitignore",
-            "Next: git add .context, then commit.",
-        ],
-    )
-    folder = project.log.parent
-    assert (folder / ".gitattributes").read_text() == f"*.md text\n{GITATTRIBUTES}"
-    assert (folder / ".gitignore").read_bytes().decode() == f"# ours\r\nscratch/\r\n{GITIGNORE}"
-    assert (project.log.read_bytes(), project.asides()) == (data, [])
-    merge = git(folder, "check-attr", "merge", "--", "memory_log.jsonl")
-    assert merge == "memory_log.jsonl: merge: union\n"
-    lock = "memory_log.jsonl.lock"
-    assert git(folder, "check-ignore", lock) == f"{lock}\n"
-    before = project.tree()
-    project.doctor("--fix", "--yes")
-    assert project.tree() == before
-
-
-def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk) -> None:
-    project.write(ONE)
-    project.commit()
-    assert project.doctor("--fix", "--yes").code == 0
-    for name, text in COMPANIONS.items():
-        assert (project.log.parent / name).read_text() == text
-
-
-@posix
-def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
-    project.log.mkdir(parents=True)
-    (project.log.parent / ".gitattributes").touch()
-    done = project.doctor("--fix", "--yes", "--json")
-    assert (done.code, [one["kind"] for one in done.told["fixed"]]) == (
-        1,
-        ["no_union", "lock_not_ignored"],
-    )
-    assert [kind for kind, _ in done.kinds] == ["not_readable"]
 
 
 # Hostile input
