@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.config import Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
-from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import (
@@ -29,7 +28,8 @@ from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import is_source_code, scope_of, similar_to, worth_using
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a hook starts faster without these
+    from core.lessons.changes import Outcome
     from core.room.one_list import Gathered
     from core.text.ranking import Ranking
 
@@ -177,7 +177,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
 
 
 def saved_answer(
-    saved: Outcome,
+    saved: "Outcome",
     frame: Frame,
     *,
     shortened_from_bytes: int = 0,
@@ -219,7 +219,7 @@ def saved_answer(
     return "\n".join(lines + notes(saved.log, frame))
 
 
-def _cautions(saved: Outcome, shortened_from_bytes: int, of_anchors: Sequence[str]) -> list[str]:
+def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[str]) -> list[str]:
     """Say what was changed in a saved record, what is suspicious in it, and what the rules forbid.
 
     Fields are named and never repeated.
@@ -255,7 +255,7 @@ def code_fields(record: Record) -> str:
     return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
 
 
-def _originals_left(saved: Outcome, topic: str, frame: Frame) -> list[str]:
+def _originals_left(saved: "Outcome", topic: str, frame: Frame) -> list[str]:
     """Say which records a principle without `source_ids` leaves, and how it would replace them."""
     record = saved.record
     beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
@@ -364,7 +364,7 @@ def listed_topics(
     return listed(texts, len(counts), LIST_SHARE * budget_tokens)
 
 
-def left_tokens(outcome: Outcome, frame: Frame) -> list[str]:
+def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
     """Say which version ids named nothing to remove, and which hidden records went."""
     fates = (
         ("token_changed", outcome.changed),
