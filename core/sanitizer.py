@@ -1,7 +1,8 @@
 """The redactor: takes secrets out of any text and leaves everything else as it is.
 
-Every rule of `data/rules.jsonl` runs on the original text, in each form that a reader may read it
-in; the spans found are merged, and one marker replaces each. Rules with a name and a value
+Every rule of `data/rules.jsonl`, whose columns `data/__init__.py` explains, runs on the original
+text, in each form that a reader may read it in, where one of its hints stands there. The spans
+found are merged, and one marker replaces each. Rules with a name and a value
 (`password = "…"`) find only the beginning; `guard/named.py` decides whether the value beside it is
 a secret. Texts of any length are read in windows.
 """

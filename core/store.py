@@ -40,7 +40,7 @@ class MemoryStore:
 
     Readers never wait and see one complete version; they raise LogReadError. Every change is one
     atomic replacement, on disk when the call returns. After BusyError, DiskError or a ValueError
-    the file is what it was.
+    the file is what it was. What lies beside it, `core/lessons/file.py` describes.
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.

@@ -1,4 +1,7 @@
-"""Offers functions as tools, resources and prompts, and spares what FastMCP needs not do."""
+"""Offers functions as tools, resources and prompts, and spares what FastMCP needs not do.
+
+The tools of the memory log stand in `server.py`, those of a room in its `tools.py`.
+"""
 
 import inspect
 import logging

@@ -1,5 +1,6 @@
 """Chooses the records that an action needs: the few whose files, commands and words are its own.
 
+For hooks; `answers.py` chooses what a search shows.
 Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
 silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
 more, the rarer it is in the project: what is everywhere tells nothing. The weights were chosen on
