@@ -24,6 +24,7 @@ from pydantic import (
 
 from core.text.plain import one_line
 
+_HALF = "it contains half of a character (a lone surrogate)"
 LONE_SURROGATE = {"lone_surrogate": True}  # no text, so that the argument is refused
 MOST_REFUSED = 5  # arguments that a refusal names
 _NAME_CHARS = 60  # a client may have made a name up
@@ -128,7 +129,7 @@ def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str
     for detail in error.errors(include_url=False)[:MOST_REFUSED]:
         steps, said = detail["loc"], detail["msg"]
         if detail["input"] == LONE_SURROGATE:
-            said = "Input contains half of a character (a lone surrogate)"
+            said = f"{_HALF}. Send the text again without it"
         elif detail["type"] in _UNKNOWN:
             said += f"; known: {', '.join(_fields_beside(steps, schema)) or 'none'}"
         lines.append(f"{_name_of(steps)}: {said}.")

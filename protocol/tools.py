@@ -1,7 +1,4 @@
-"""Offers functions as tools, resources and prompts, and spares what FastMCP needs not do.
-
-The tools of the memory log stand in `server.py`, those of a room in its `tools.py`.
-"""
+"""Offers the tools of `server.py` and of each room, resources and prompts as FastMCP wants them."""
 
 import inspect
 import logging

@@ -139,7 +139,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
      f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
     ("log_memory", {**GAP, "type": MARKER}, "type: Input should be 'log' or 'principle'."),
     ("log_memory", {**GAP, "lesson": f"{MARKER} \ud800"},
-     "lesson: Input contains half of a character (a lone surrogate)."),
+     "lesson: it contains half of a character (a lone surrogate). Send the text again without it."),
     ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
      "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
 ]  # fmt: skip

@@ -117,15 +117,15 @@ def test_what_models_send_where_they_err_is_taken(call: Call, store: SessionStor
         ({"approaches": [{"description": "x", "result": "SECRET"}]},
          "approaches[0].result: Input should be 'success', 'failed' or 'partial'"),
         ({"decisions": [LONE_SURROGATE]},
-         "decisions[0]: Input contains half of a character (a lone surrogate)"),
+         "decisions[0]: it contains half of a character (a lone surrogate). Send the text again"
+         " without it"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_named_and_never_repeated(
     refused: Call, project: Path, arguments: dict[str, Any], said: str
 ) -> None:
     answer = refused("context_save", **{"goal": "Fix the login", **arguments})
-    end = "Nothing was changed. Call context_save again with other arguments."
-    assert answer == f"{said}. {end}"
+    assert answer == f"{said}. Nothing was changed. Call context_save again with other arguments."
     assert not (project / ".context").exists()
 
 
