@@ -238,18 +238,21 @@ def _shares(told: Iterable[_Told]) -> dict[int, float]:
             words.setdefault(it.term.run, []).append(it)
     worths = {run: _worths(terms) for run, terms in words.items()}
     most: dict[str, float] = {}
-    sums: dict[int, float] = {}
     for run, terms in words.items():
         if not all(it.term.spare for it in terms):
             most[run] = max(it.rarity for it in [it for it in terms if it.places] or terms)
-            for at, worth in worths[run].items():
-                sums[at] = sums.get(at, 0.0) + worth
     for run in (it for it in words if it not in most):  # another form: it adds what they lack
         same = [it for it in most if it in run or run in it]
         for at, worth in worths[run].items():
-            lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
-            sums[at] = sums.get(at, 0.0) + min(worth, lacking)
+            for word in same:
+                had = worths[word].get(at, 0.0)
+                worths[word][at] = min(most[word], had + worth)
+                worth -= worths[word][at] - had
     whole = sum(most.values())
+    sums: dict[int, float] = {}
+    for word in most:
+        for at, worth in worths[word].items():
+            sums[at] = sums.get(at, 0.0) + worth
     return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
 
 

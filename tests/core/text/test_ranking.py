@@ -12,7 +12,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.text.ranking import Frequencies, Ranking, rank
@@ -240,5 +240,6 @@ def test_every_strong_term_of_a_text_is_a_piece_of_it_or_begins_one(text: str) -
 
 
 @given(any_text, st.lists(any_text, max_size=4))
+@example("aA0", ["AA0"])  # none of `a0`, but both other forms of it
 def test_a_share_is_above_0_and_at_most_1(query: str, texts: list[str]) -> None:
     assert all(0 < its <= 1 for its in Ranking(query, texts).holding().shares().values())
