@@ -55,7 +55,6 @@ from core.lessons.compaction import (
     deletion_that_fits,
     fit_question,
 )
-from core.lessons.file import check_missing
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import as_json, log_text
 from core.lessons.rules import instructions
@@ -137,7 +136,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
         if threshold < 1:
             raise RefusedError("threshold")
         usual_threshold, settings = settings.threshold, settings._replace(threshold=threshold)
-    store = open_store(project, settings, cancellation, check_missing)
+    store = open_store(project, settings, cancellation)
     return store, Frame(
         project=project.folder,
         settings=settings,

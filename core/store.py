@@ -24,7 +24,7 @@ from core.lessons.draft import (
     redacted_offer,
     redacted_record,
 )
-from core.lessons.file import REPLACED_NAME, Change, LogFile, place_of
+from core.lessons.file import REPLACED_NAME, LogFile, Replacement, place_of
 from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
@@ -45,7 +45,7 @@ class MemoryStore:
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
     strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
-    check_missing: see `LogFile`. now: gives the present as ISO 8601 text in UTC.
+    now: gives the present as ISO 8601 text in UTC.
     """
 
     def __init__(
@@ -55,12 +55,11 @@ class MemoryStore:
         lock_timeout_s: float = DEFAULTS.lock_timeout_s,
         cancellation: Cancellation = NO_CANCELLATION,
         strict: bool = False,
-        check_missing: Callable[[Path], None] | None = None,
         now: Callable[[], str] = utc_now,
     ) -> None:
         self.path = path
         self.replaced_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
-        self._file = LogFile(path, lock_timeout_s, cancellation, check_missing)
+        self._file = LogFile(path, lock_timeout_s, cancellation)
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now
@@ -128,11 +127,11 @@ class MemoryStore:
     def _change(self, change: Callable[[MemoryLog], Outcome], *, dry_run: bool = False) -> Outcome:
         """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
 
-        def rewrite(data: bytes) -> Change[Outcome]:
+        def rewrite(data: bytes) -> Replacement[Outcome]:
             self.check_encoding(data)
             outcome = change(self._parsed(data))
             left = b"" if dry_run else self._left(outcome.before, outcome.log)
-            return Change(outcome.log.to_bytes(), outcome, left=left)
+            return Replacement(outcome.log.to_bytes(), outcome, replaced=left)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 
@@ -276,10 +275,10 @@ class MemoryStore:
         """
         from core.lessons.upkeep import repair  # a server starts faster without it
 
-        def mend(data: bytes) -> Change[bool]:
+        def mend(data: bytes) -> Replacement[bool]:
             repaired = repair(data)
             left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
-            return Change(repaired.data, bool(repaired.aside), repaired.aside, left)
+            return Replacement(repaired.data, bool(repaired.aside), repaired.aside, left)
 
         return self._file.rewrite(mend, aside_name=aside_name)
 
@@ -293,11 +292,11 @@ class MemoryStore:
         from core.lessons.log_secrets import clean  # as above
         from core.lessons.side_file import cleaned
 
-        def scrub(data: bytes) -> "Change[Cleaning]":
+        def scrub(data: bytes) -> "Replacement[Cleaning]":
             self.check_encoding(data)
             cleaning = clean(data, now=self._now())
             left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
-            return Change(cleaning.data, cleaning, left=left)
+            return Replacement(cleaning.data, cleaning, replaced=left)
 
         side = self._file.read_side()
         if cleaned(side) != side and not dry_run:
@@ -352,16 +351,11 @@ def open_store(
     project: Project,
     settings: Settings,
     cancellation: Cancellation = NO_CANCELLATION,
-    check_missing: Callable[[Path], None] | None = None,
 ) -> MemoryStore:
-    """Return the store of a project; nothing is read or created yet.
-
-    check_missing: see `LogFile`.
-    """
+    """Return the store of a project; nothing is read or created yet."""
     return MemoryStore(
         project.log_path,
         lock_timeout_s=settings.lock_timeout_s,
         cancellation=cancellation,
         strict=settings.strict,
-        check_missing=check_missing,
     )

@@ -43,7 +43,7 @@ from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings, state_directory
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
-from core.lessons.file import LogFile, check_missing
+from core.lessons.file import LogFile
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.record_text import is_usable
@@ -192,13 +192,15 @@ def _scene(
     root = project.folder
     if not os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY)):
         if event == "session-start":
+            from core.git import check_missing  # where there is a memory, it is not asked
+
             check_missing(project.log_path)
         return None
     log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
-    check = check_missing if event in ("session-start", "stop") else None
-    data = LogFile(project.log_path, lock_timeout_s=0, check_missing=check).read()
+    asks_git = event in ("session-start", "stop")
+    data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,

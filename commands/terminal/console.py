@@ -11,7 +11,6 @@ from pathlib import Path
 
 from commands.terminal.safe_text import complain, warn
 from core.config import Project, Settings, find_project, read_settings
-from core.lessons.file import check_missing
 from core.messages import language, say
 from core.program import CLI
 from core.store import MemoryStore, open_store
@@ -148,7 +147,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
-    store = open_store(project, settings, check_missing=check_missing)
+    store = open_store(project, settings)
     return Opened(project=project, settings=settings, store=store)
 
 

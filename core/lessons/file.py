@@ -1,17 +1,8 @@
 """The memory file on disk, with what lies beside it. No other code opens it to write.
 
-Readers take no lock and see either the old or the new file. A writer holds the lock beside the
-file while it reads, decides and replaces. A replacement is a temporary file in the same directory,
-written and fsync'd, then renamed over the target; then the directory is fsync'd. A failure before
-the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced,
-if it is plainly a memory (`core.disk`).
-
-Beside the log lie its lock, the companions in which git is told about it, and the side file, which
-keeps what left the log. The side file grows at its end, and is on disk before the log loses a line.
-
-When a program that does not know the lock (an editor, git) replaces the file meanwhile, the writer
-notices just before the rename and decides again on the new file. This holds for local disks, not
-for network file systems.
+Readers take no lock and see either the old or the new file. Beside it lie its lock, the companions
+that tell git about it, and the side file, which keeps what left the log. All of it holds for local
+disks, not for network file systems.
 """
 
 import contextlib
@@ -59,24 +50,22 @@ _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
 
 
-class Change(NamedTuple, Generic[_Result]):
+class Replacement(NamedTuple, Generic[_Result]):
     """What a writer makes of the file: its new bytes, and what the caller gets to know.
 
-    aside: bytes that leave the file and are kept in a file of their own beside it. left: the lines
-    of the side file for the records that leave.
+    aside: bytes that leave the file for a new one beside it. replaced: lines for the side file.
     """
 
     data: bytes
     outcome: _Result
     aside: bytes = b""
-    left: bytes = b""
+    replaced: bytes = b""
 
 
 class LogFile:
     """The file at `path`; the first replacement creates it and its directory.
 
-    check_missing: called with the path before a missing file counts as an empty log, and before
-    anything is made in its place; raises LogMissingError where it is no new one.
+    asks_git: whether a missing file that git has is an error instead of an empty log.
     """
 
     def __init__(
@@ -84,13 +73,14 @@ class LogFile:
         path: Path,
         lock_timeout_s: float,
         cancellation: Cancellation = NO_CANCELLATION,
-        check_missing: Callable[[Path], None] | None = None,
+        *,
+        asks_git: bool = True,
     ) -> None:
         self.path = path
-        self.side_path = path.with_name(REPLACED_NAME)
+        self._side_path = path.with_name(REPLACED_NAME)
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
-        self._check_missing = check_missing
+        self._asks_git = asks_git
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
@@ -106,36 +96,36 @@ class LogFile:
                 reason = "broken symbolic link"
                 raise LogReadError(path=str(self.path), reason=reason) from None
         # A git that was writing the file may be done by now.
-        return self._read(place) if self._is_checked() else (b"", None)
+        return self._read(place) if self._asked_git() else (b"", None)
 
-    def _is_checked(self) -> bool:
-        """Check a missing file, once; return whether that was still to be done."""
-        check = self._check_missing
-        if check and not os.path.lexists(self.path):
-            check(self.path)
-            self._check_missing = None
-        return bool(check)
+    def _asked_git(self) -> bool:
+        """Return whether git was asked about a missing file, once. Raises LogMissingError."""
+        if not self._asks_git:
+            return False
+        if not os.path.lexists(self.path):
+            from core import git  # a log that is there needs no git
+
+            git.check_missing(self.path)
+            self._asks_git = False
+        return True
 
     def rewrite(
-        self, change: Callable[[bytes], Change[_Result]], *, aside_name: str = ""
+        self, change: Callable[[bytes], Replacement[_Result]], *, aside_name: str = ""
     ) -> _Result:
         """Replace the file by what `change` makes of it; equal bytes are not written.
 
         `change` runs under the lock, and again when a program that does not take the lock has
-        replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
-        same directory, on disk before the log is replaced, and so do the lines of the side file.
+        replaced the file meanwhile. aside_name: of the new file that takes what goes aside. That
+        and the side file are on disk before the log is replaced.
 
-        Raises BusyError when another holder keeps the lock, WaitEndedError when the wait for it
-        ends early, DiskError, and what `change` raises. After an error the file is byte for byte
-        what it was.
+        Raises BusyError, WaitEndedError, DiskError, and what `change` raises; the file is byte for
+        byte what it was then.
         """
         with self._locked() as place:
             for _ in range(_ATTEMPTS):
                 data, identity = self._read_settled(place)
                 changed = change(data)
-                if changed.data == data:
-                    return changed.outcome
-                if self._replace(place, changed, identity, aside_name):
+                if changed.data == data or self._replace(place, changed, identity, aside_name):
                     return changed.outcome
         raise DiskError("log_unsettled", path=str(self.path))
 
@@ -153,23 +143,23 @@ class LogFile:
             time.sleep(_SETTLE_S / 5)
 
     def _replace(
-        self, place: Path, change: Change[_Result], identity: Identity, aside_name: str
+        self, place: Path, new: Replacement[_Result], identity: Identity, aside_name: str
     ) -> bool:
         """Replace the file if it still has this identity; whether it did."""
         if identity is None or not is_there(self.path.with_name(IGNORE_NAME)):
             self._tell_git(*COMPANIONS, only_missing=True)
-        with prepared(place, change.data) as temporary:
+        with prepared(place, new.data) as temporary:
             if identity_of(place) != identity:
                 return False
-            if change.left:
-                self._keep(change.left, place)
+            if new.replaced:
+                self._keep(new.replaced, place)
             aside = self.path.parent / aside_name
-            if change.aside:
-                replace_whole(aside, change.aside, _check_is_new, name=self.path.name)
+            if new.aside:
+                replace_whole(aside, new.aside, _check_is_new, name=self.path.name)
             try:
                 rename(temporary, place)
             except BaseException:
-                if change.aside:
+                if new.aside:
                     with contextlib.suppress(OSError):
                         aside.unlink()
                 raise
@@ -184,7 +174,7 @@ class LogFile:
         """
         with _writing(self.path):
             place = memory_at(self.path, may_be_new=True)  # before anything is made there
-            self._is_checked()
+            self._asked_git()
             make_directory(self.path.parent)
             with held(
                 f"{place}{LOCK_SUFFIX}",
@@ -216,11 +206,11 @@ class LogFile:
     def read_side(self, *, most_bytes: int = MOST_SIDE_READ_BYTES) -> bytes:
         """Return so many bytes of the end of the side file, b"" for none. Raises LogReadError."""
         try:
-            with _reading(self.side_path):
-                if is_odd(self.side_path):
+            with _reading(self._side_path):
+                if is_odd(self._side_path):
                     reason = "a link, a directory or another thing that is no file"
                     raise OSError(errno.EINVAL, reason)
-                return read_regular(self.side_path, most_bytes=most_bytes)[0]
+                return read_regular(self._side_path, most_bytes=most_bytes)[0]
         except FileNotFoundError:
             return b""
 
@@ -229,13 +219,13 @@ class LogFile:
 
         log: the real file, whose mode and owner a new side file gets.
         """
-        with _writing(self.side_path):
+        with _writing(self._side_path):
             last = self.read_side(most_bytes=1)
             if last not in (b"", b"\n"):  # a killed save has torn its line
                 lines = b"\n" + lines
-            known_bytes = os.stat(self.side_path).st_size if last else 0
+            known_bytes = os.stat(self._side_path).st_size if last else 0
             if known_bytes and known_bytes + len(lines) <= MOST_SIDE_BYTES:
-                append(self.side_path, lines)
+                append(self._side_path, lines)
                 return
             newest = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
             if known_bytes > len(newest):
@@ -243,15 +233,15 @@ class LogFile:
             if not known_bytes:
                 self._tell_git(IGNORE_NAME)  # git must not track it
             like = log if is_there(log) else None
-            replace_whole(self.side_path, newest + lines, name=self.path.name, like=like)
+            replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock; errors as of `rewrite`."""
-        with self._locked(), _writing(self.side_path):
+        with self._locked(), _writing(self._side_path):
             known = self.read_side()
             data = change(known)
             if data != known:
-                replace_whole(self.side_path, data, name=self.path.name)
+                replace_whole(self._side_path, data, name=self.path.name)
 
     # The companions. One that is a link is let be: git does not follow it.
 
@@ -305,13 +295,6 @@ def _writing(path: Path) -> Iterator[None]:
 def _check_is_new(path: Path) -> None:
     if is_there(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-
-
-def check_missing(path: Path) -> None:
-    """Raise LogMissingError where git has the log at `path` and it is not there; for `LogFile`."""
-    from core import git  # a log that is there needs no git
-
-    git.check_missing(path)
 
 
 def place_of(path: Path) -> Path:

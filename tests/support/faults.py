@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import SentinelError
-from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Change, LogFile
+from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, LogFile, Replacement
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
@@ -405,7 +405,7 @@ def _bring_back(path: Path) -> object:
 
 def _set_aside(path: Path) -> object:
     file = LogFile(path, lock_timeout_s=1)
-    return file.rewrite(lambda _: Change(LINES, None, DATA[len(LINES) :]), aside_name=ASIDE)
+    return file.rewrite(lambda _: Replacement(LINES, None, DATA[len(LINES) :]), aside_name=ASIDE)
 
 
 def _repair(path: Path) -> object:

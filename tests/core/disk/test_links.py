@@ -9,7 +9,7 @@ from filelock import FileLock
 
 from core.disk import tree_of, way_out
 from core.errors import LogReadError
-from core.lessons.file import COMPANIONS, Change, LogFile
+from core.lessons.file import COMPANIONS, LogFile, Replacement
 from tests.support.faults import Tree, tree
 from tests.support.sentences import in_language, raised
 
@@ -45,7 +45,7 @@ def log_of(project: Path) -> LogFile:
 
 
 def save(project: Path, data: bytes = RECORD) -> None:
-    log_of(project).rewrite(lambda old: Change(old + data, None, old), aside_name="aside.txt")
+    log_of(project).rewrite(lambda old: Replacement(old + data, None, old), aside_name="aside.txt")
 
 
 def link(project: Path, name: str, target: Path | str) -> Path:
@@ -242,7 +242,7 @@ def test_the_lock_stays_out_of_the_status_after_a_stash(project: Path) -> None:
 def test_the_lock_stays_out_of_the_status_after_a_refused_first_save(project: Path) -> None:
     git(project, "init", "-q")
     with pytest.raises(ZeroDivisionError):
-        log_of(project).rewrite(lambda data: Change(data, 1 / 0))
+        log_of(project).rewrite(lambda data: Replacement(data, 1 / 0))
     assert "lock" not in git(project, "status", "--porcelain", "-uall")
 
 

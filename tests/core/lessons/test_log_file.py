@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from core.errors import BusyError, DiskError, LogReadError
-from core.lessons.file import GITATTRIBUTES, Change, LogFile
+from core.lessons.file import GITATTRIBUTES, LogFile, Replacement
 from tests.support.sentences import raised
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def write(path: Path, data: bytes) -> None:
-    LogFile(path, lock_timeout_s=1).rewrite(lambda _: Change(data, None))
+    LogFile(path, lock_timeout_s=1).rewrite(lambda _: Replacement(data, None))
 
 
 def names(directory: Path) -> list[str]:
@@ -170,9 +170,9 @@ def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
             return real(*args, **kwargs)
         raise OSError(code, os.strerror(code))
 
-    def change(_: bytes) -> Change[None]:
+    def change(_: bytes) -> Replacement[None]:
         monkeypatch.setattr(os, call, failing)
-        return Change(b"new\n", None, b"old\n")
+        return Replacement(b"new\n", None, b"old\n")
 
     with raised(DiskError, "log_write") as caught:
         LogFile(path, lock_timeout_s=1).rewrite(change, aside_name="aside.txt")
@@ -229,14 +229,14 @@ def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_
     write(path, b"one\n")
     seen: list[bytes] = []
 
-    def append(data: bytes) -> Change[str]:
+    def append(data: bytes) -> Replacement[str]:
         seen.append(data)
         if len(seen) == 1:
             path.write_bytes(b"one\ntwo\n")  # an editor: no lock, the same file
         if len(seen) == 2:
             path.unlink()  # git: a new file in its place
             path.write_bytes(b"one\ntwo\nthree\n")
-        return Change(data + b"mine\n", "done")
+        return Replacement(data + b"mine\n", "done")
 
     assert LogFile(path, lock_timeout_s=1).rewrite(append) == "done"
     assert seen == [b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n"]
@@ -250,10 +250,10 @@ def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_te
     write(path, b"")
     seen: list[bytes] = []
 
-    def restless(data: bytes) -> Change[None]:
+    def restless(data: bytes) -> Replacement[None]:
         seen.append(data)
         path.write_bytes(data + b"theirs\n")
-        return Change(data + b"mine\n", None)
+        return Replacement(data + b"mine\n", None)
 
     with raised(DiskError, "log_unsettled") as caught:
         LogFile(path, lock_timeout_s=1).rewrite(restless)
@@ -278,7 +278,7 @@ def test_nothing_is_set_aside_over_another_file_and_the_log_stays(path: Path) ->
     (path.parent / "aside.txt").write_bytes(b"mine")
     file = LogFile(path, lock_timeout_s=1)
     with raised(DiskError, "log_write"):
-        file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+        file.rewrite(lambda _: Replacement(b"two\n", None, b"one\n"), aside_name="aside.txt")
     assert path.read_bytes() == b"one\n"
     assert (path.parent / "aside.txt").read_bytes() == b"mine"
 
@@ -324,7 +324,7 @@ def test_a_new_folder_and_what_is_set_aside_are_synced_with_their_directories(
     assert synced[0] == path.parent.parent.stat().st_ino
     synced.clear()
     file = LogFile(path, lock_timeout_s=1)
-    file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    file.rewrite(lambda _: Replacement(b"two\n", None, b"one\n"), aside_name="aside.txt")
     log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
     assert synced == [log, aside, folder, folder]
     assert path.read_bytes() == b"two\n"
@@ -337,7 +337,7 @@ def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
     write(path, b"one\n")
     path.write_bytes(b"")  # an editor has emptied the file and is about to write it
     monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))
-    LogFile(path, lock_timeout_s=1).rewrite(lambda data: Change(data + b"mine\n", None))
+    LogFile(path, lock_timeout_s=1).rewrite(lambda data: Replacement(data + b"mine\n", None))
     assert path.read_bytes() == b"one\ntwo\nmine\n"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.errors import LogReadError
-from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, Change, LogFile
+from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replacement
 from core.lessons.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
@@ -182,7 +182,7 @@ def test_rules_for_git_that_are_no_file_hold_up_no_change(
 
 def keep(store: MemoryStore, *lines: bytes) -> bytes:
     """The side file after one change of the log that these lines left."""
-    change = Change(store.read_bytes() + b"\n", None, left=b"".join(lines))
+    change = Replacement(store.read_bytes() + b"\n", None, replaced=b"".join(lines))
     LogFile(store.path, lock_timeout_s=1).rewrite(lambda _: change)
     return store.path.with_name(REPLACED_NAME).read_bytes()
 
