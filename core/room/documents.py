@@ -31,8 +31,9 @@ _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 class Target:
     """A file inside a directory that a document may become, in the place of an earlier one.
 
-    Raises what `refused` makes of the key of a sentence: `output_outside`, `output_name`,
-    `output_reserved`, `output_exists`, and `output_write` with its reason.
+    begins: with what every such document begins. own: reserved names. refused: makes an error of
+    the key of a sentence: `output_outside`, `output_name`, `output_reserved`, `output_exists`, and
+    `output_write` with its reason.
     """
 
     def __init__(
@@ -45,37 +46,33 @@ class Target:
         refused: Callable[..., SentinelError],
         own: frozenset[str] = frozenset(),
     ) -> None:
-        """Check the name. begins: with what every such document begins. own: reserved names."""
-        self._begins, self._refused, self._own = begins, refused, own
+        self._begins, self._refused = begins.encode("ascii"), refused
         given = Path(output)
         if ".." in given.parts or "\0" in output:
             raise refused("output_outside")
         if given.suffix.lower() not in suffixes or not output.isprintable():
             raise refused("output_name")
-        self._root = Path(os.path.realpath(root))
+        root = Path(os.path.realpath(root))
         self.path = Path(os.path.realpath(root / given))  # no link may lead out of the root
-        if not self.path.is_relative_to(self._root) or self.path == self._root:
+        if not self.path.is_relative_to(root) or self.path == root:
             raise refused("output_outside")
-        self._check_place(self.path.relative_to(self._root))
+        self.relative = self.path.relative_to(root).as_posix()
+        # The places in which programs look for files of their own.
+        parts = [part.casefold().rstrip(_ASCII_SPACE) for part in self.relative.split("/")]
+        hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
+        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in own
+        if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
+            raise refused("output_reserved")
         self._check_replaceable()
 
-    @property
-    def relative(self) -> str:
-        """The path from the root, with slashes."""
-        return self.path.relative_to(self._root).as_posix()
-
-    def write(
-        self, pieces: Iterable[str], *, like: Path | None = None, is_private: bool = False
-    ) -> None:
+    def write(self, pieces: Iterable[str], *, mode: int = 0o666, like: Path | None = None) -> None:
         """Write the document; a reader sees the whole of it or what was there before.
 
-        like: the file whose mode and owner a new one gets. is_private: a new one is for its owner
-        alone, where there is no such file.
+        mode: of a new one, unless there is a file, `like`, whose mode and owner it gets.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
-            mode = 0o600 if is_private else 0o666
             with prepared(self.path, data, like=like, mode=mode) as temporary:
                 if Path(os.path.realpath(self.path)) != self.path:  # by a link in its way now
                     raise self._refused("output_outside")
@@ -87,20 +84,11 @@ class Target:
         except OSError as error:
             raise self._refused("output_write", reason=reason_of(error)) from error
 
-    def _check_place(self, below: Path) -> None:
-        """Refuse the places in which programs look for files of their own."""
-        parts = [part.casefold().rstrip(_ASCII_SPACE) for part in below.parts]
-        hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
-        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in self._own
-        if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
-            raise self._refused("output_reserved")
-
     def _check_replaceable(self) -> None:
         """Refuse a file that is there and is no earlier document of this kind."""
-        begins = self._begins.encode("ascii")
         try:
             with open(self.path, "rb") as file:
-                is_ours = file.read(len(begins)) == begins
+                is_ours = file.read(len(self._begins)) == self._begins
         except FileNotFoundError:
             return
         except OSError:  # a directory, or nobody's to read
@@ -143,8 +131,25 @@ def wrong_value(path: Path, name: str, expected: str) -> ConfigError:
     return ConfigError("bad_config", path=str(path), name=name, expected=expected)
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Return the object that a `config.json` holds; {} without one. Raises ConfigError."""
+def values_in(path: Path, keys: Keys) -> dict[str, Any]:
+    """Return the values that a `config.json` has, by their names. Raises ConfigError."""
+    values = dict[str, Any]()
+    for name, value in _read(path, keys).items():
+        if name in keys:
+            field, expected = keys[name]
+            if not expected.fits(value):
+                raise wrong_value(path, name, expected.sentence)
+            values[field] = tuple(value) if isinstance(value, list) else value
+    return values
+
+
+def unknown_keys_in(path: Path, keys: Keys) -> list[str]:
+    """Return what a `config.json` names and the program does not know. Raises ConfigError."""
+    return [name for name in _read(path, keys) if name not in keys]
+
+
+def _read(path: Path, keys: Keys) -> dict[str, Any]:
+    """Return what a `config.json` holds by `group.key`; {} without one. Raises ConfigError."""
     value = None
     try:
         with open_regular(path) as file:
@@ -158,36 +163,18 @@ def read_object(path: Path) -> dict[str, Any]:
         pass
     if not isinstance(value, dict):
         raise ConfigError("config_json", path=str(path))
-    return value
 
+    def leaves(group: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+        for key, value in group.items():
+            name = f"{above}{key}"
+            if not any(known.startswith(f"{name}.") for known in keys):
+                yield name, value
+            elif isinstance(value, dict):
+                yield from leaves(value, f"{name}.")
+            else:
+                raise wrong_value(path, name, "room.expects_object")
 
-def values_in(path: Path, keys: Keys) -> dict[str, Any]:
-    """Return the values that a `config.json` has, by their names. Raises ConfigError."""
-    config, values = read_object(path), dict[str, Any]()
-    for name, (field, expected) in keys.items():
-        part: Any = config
-        *above, last = name.split(".")
-        for depth, key in enumerate(above, 1):
-            part = part.get(key, {})
-            if not isinstance(part, dict):
-                raise wrong_value(path, ".".join(above[:depth]), "room.expects_object")
-        if last not in part:
-            continue
-        value = part[last]
-        if not expected.fits(value):
-            raise wrong_value(path, name, expected.sentence)
-        values[field] = tuple(value) if isinstance(value, list) else value
-    return values
-
-
-def unknown_in(part: Any, keys: Keys, above: str = "") -> Iterator[str]:
-    """Yield the keys that the program does not know, such as misspelt ones."""
-    for key, value in part.items() if isinstance(part, dict) else ():
-        name = f"{above}{key}"
-        if any(known.startswith(f"{name}.") for known in keys):
-            yield from unknown_in(value, keys, f"{name}.")
-        elif name not in keys:
-            yield name
+    return dict(leaves(value, ""))
 
 
 # JSON of somebody else
@@ -210,11 +197,7 @@ def text_at(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def as_json(value: object) -> str:
+def as_json(value: object, indent: int | None = None) -> str:
     r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if found[0] > "\x9f" else f"\\u{ord(found[0]):04x}"
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _UNSAFE.sub(lambda it: json.dumps(it[0])[1:-1], text).replace("\x7f", r"\u007f")

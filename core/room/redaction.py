@@ -8,19 +8,19 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import replace_whole
+from core.room.documents import as_json
 from core.sanitizer import redact, values_in
 
 MOST_FILE_BYTES = 5_000_000
 
-_JSON = "json"  # the column of a file that holds it
+_JSON = "json"  # the column of a file
 _NAMING = "id", "_table"  # what says which row it is
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Row = dict[str, Any]
 _Change = Callable[[str], str]
@@ -47,32 +47,30 @@ class Redaction(NamedTuple):
     unpurged: list[Path]
 
 
-def cleaned(
-    rows: Sequence[Row], of_json: Collection[str] = (_JSON,)
-) -> tuple[list[Row], tuple[str, ...]]:
+def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without their secrets, and the kinds of these, each once.
 
     of_json: the columns that hold JSON, in which each text is redacted by itself. What says which
     row it is stays.
     """
 
-    def changed(change: _Change) -> list[Row]:
-        return [
-            {
-                name: value if name in _NAMING else _column(value, change, name in of_json)
-                for name, value in row.items()
-            }
+    def changed_column(name: str, value: Any, change: _Change) -> Any:
+        if name in _NAMING or not isinstance(value, str):
+            return value
+        return _changed_json(value, change) if name in of_json else change(value)
+
+    done, kinds = _redacted(
+        lambda change: [
+            {name: changed_column(name, value, change) for name, value in row.items()}
             for row in rows
         ]
-
-    done, kinds = _redacted(changed)
+    )
     return done, tuple(dict.fromkeys(kinds))
 
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
     """Return the kinds of the secrets in a file; () where there is none that can be read."""
-    row = _read(path)
-    return cleaned([row])[1] if row else ()
+    return _cleaned_file(path)[1]
 
 
 def clean_file(path: Path) -> None:
@@ -80,15 +78,11 @@ def clean_file(path: Path) -> None:
 
     One that is too large stays as it is.
     """
-    if not os.path.lexists(path) or os.lstat(path).st_size > MOST_FILE_BYTES:
-        return
-    [done], kinds = cleaned([_read(path) or {}])
-    if not kinds:
-        return
-    text = done.get("text") or ""
-    if _JSON in done:
-        text = _dumped(json.loads(done[_JSON]), indent=2) + "\n"
-    replace_whole(path, text.encode("utf-8", "surrogateescape"))
+    text, kinds = _cleaned_file(path)
+    if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
+        with suppress(ValueError, RecursionError):
+            text = as_json(json.loads(text), indent=2) + "\n"
+        replace_whole(path, text.encode("utf-8", "surrogateescape"))
 
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
@@ -103,11 +97,15 @@ def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str,
 
 
 def mapped(value: Any, change: _Change) -> Any:
-    """Return a value of ours with each text in it changed, however deep it stands."""
+    """Return a value of ours, or of JSON, with each text in it changed, however deep it stands."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):
         return tuple(mapped(it, change) for it in value)
+    if isinstance(value, list):
+        return [mapped(it, change) for it in value]
+    if isinstance(value, dict):
+        return {change(key): mapped(it, change) for key, it in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         changed = {it.name: mapped(getattr(value, it.name), change) for it in fields(value)}
         return replace(value, **changed)
@@ -138,51 +136,24 @@ def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[st
     return changed(clean), kinds
 
 
-def _read(path: Path) -> Row | None:
-    """Return a file as the one column of a row: as JSON, if it is that; None for a link."""
+def _changed_json(text: str, change: _Change) -> str:
+    """Return JSON with its texts changed; what is none, or is nested too deeply, is one text."""
+    try:
+        data = json.loads(text)
+        changed = mapped(data, change)
+    except (ValueError, RecursionError):
+        return change(text)
+    return text if changed == data else as_json(changed)
+
+
+def _cleaned_file(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the beginning of a file without its secrets, and their kinds; none of a link."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to what is not ours
-            return None
+            return "", ()
         with open(path, "rb") as file:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
-        return None
-    return {"text" if _parsed(text) is None else _JSON: text}
-
-
-def _column(value: Any, change: _Change, is_json: bool) -> Any:
-    """Return the value of a column with its texts changed; JSON that nothing changes stays."""
-    if not isinstance(value, str):
-        return value
-    data = _parsed(value) if is_json else None
-    if data is None:
-        return change(value)
-    try:
-        changed = _walked(data, change)
-    except RecursionError:
-        return change(value)
-    return value if changed == data else _dumped(changed, separators=(",", ":"))
-
-
-def _parsed(text: str) -> Any:
-    """Return what a text of JSON holds, None where it is none or is nested too deeply."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _dumped(data: Any, **form: Any) -> str:
-    """Return JSON that can be stored: half of a character stands there as an escape."""
-    text = json.dumps(data, ensure_ascii=False, **form)
-    return json.dumps(data, **form) if _SURROGATE.search(text) else text
-
-
-def _walked(data: Any, change: _Change) -> Any:
-    if isinstance(data, str):
-        return change(data)
-    if isinstance(data, list):
-        return [_walked(it, change) for it in data]
-    if isinstance(data, dict):
-        return {change(key): _walked(value, change) for key, value in data.items()}
-    return data
+        return "", ()
+    [row], kinds = cleaned([{_JSON: text}], (_JSON,))
+    return row[_JSON], kinds

@@ -11,15 +11,7 @@ from typing import Any, NamedTuple
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import Server, is_server, server_of
-from core.room.documents import (
-    CONFIG_NAME,
-    Expected,
-    Keys,
-    read_object,
-    unknown_in,
-    values_in,
-    wrong_value,
-)
+from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.redis.place import Place, place_of
 
@@ -92,7 +84,7 @@ def unknown_keys(database: Path) -> list[str]:
 
     Raises ConfigError.
     """
-    return list(unknown_in(read_object(config_path(database)), _KEYS))
+    return unknown_keys_in(config_path(database), _KEYS)
 
 
 def _whole(value: Any, most: int) -> bool:

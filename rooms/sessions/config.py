@@ -14,15 +14,7 @@ from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
-from core.room.documents import (
-    CONFIG_NAME,
-    Expected,
-    Keys,
-    read_object,
-    unknown_in,
-    values_in,
-    wrong_value,
-)
+from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from rooms.sessions.errors import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
@@ -95,7 +87,7 @@ def unknown_keys(root: Path) -> list[str]:
 
     Raises ConfigError.
     """
-    return list(unknown_in(read_object(config_path(root)), _KEYS))
+    return unknown_keys_in(config_path(root), _KEYS)
 
 
 _TRUTH = Expected("sessions.room.expects_bool", lambda value: isinstance(value, bool))

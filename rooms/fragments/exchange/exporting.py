@@ -67,7 +67,7 @@ def export(room: Room, output: str, choice: Choice) -> Exported:
     with document(room, choice) as (head, pieces):
         path = room.config.path
         like = path if not room.config.server and path.exists() else None
-        target.write(pieces, like=like, is_private=True)
+        target.write(pieces, mode=0o600, like=like)
     return Exported(target.path, head.count, head.private)
 
 
