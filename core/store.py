@@ -6,16 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.config import (
-    CONTEXT_DIRECTORY,
-    DEFAULTS,
-    LOG_NAME,
-    Project,
-    Settings,
-    read_settings,
-)
+from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings, read_settings
 from core.errors import DiskError, RefusedError, SentinelError
-from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, renew, select, upsert
+from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, renew, upsert
 from core.lessons.draft import (
     Fate,
     Offer,
@@ -24,7 +17,7 @@ from core.lessons.draft import (
     redacted_offer,
     redacted_record,
 )
-from core.lessons.file import REPLACED_NAME, LogFile, Replacement, place_of
+from core.lessons.file import REPLACED_NAME, LogFile, Replacement
 from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
@@ -38,9 +31,10 @@ if TYPE_CHECKING:
 class MemoryStore:
     """The records of one memory log. Safe for threads and processes that share the file.
 
-    Readers never wait and see one complete version; they raise LogReadError. Every change is one
-    atomic replacement, on disk when the call returns. After BusyError, DiskError or a ValueError
-    the file is what it was. What lies beside it, `core/lessons/file.py` describes.
+    Readers never wait and see one complete version; they raise LogReadError, or LogMissingError
+    where git has a log that is not there. Every change is one atomic replacement, on disk when the
+    call returns. After BusyError, DiskError or a ValueError the file is what it was. `dry_run` of a
+    change only says what would be written, without the lock.
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
@@ -59,7 +53,7 @@ class MemoryStore:
     ) -> None:
         self.path = path
         self.replaced_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
-        self._file = LogFile(path, lock_timeout_s, cancellation)
+        self.file = LogFile(path, lock_timeout_s, cancellation)
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now
@@ -67,49 +61,24 @@ class MemoryStore:
 
     # Reading.
 
-    @property
-    def place(self) -> Path:
-        """Where git is asked about the log; see `place_of`."""
-        return place_of(self.path)
-
     def read(self) -> MemoryLog:
         """Return one complete version of the log, without a lock."""
-        return self._parsed(self._file.read())
+        return self._parsed(self.file.read())
 
     def read_all(self, topic: str | None = None) -> list[Record]:
         """Return all records in the order of the file, or those of exactly this topic."""
-        records = self.read().records
-        if topic is None:
-            return records
-        wanted = normalise_topic(topic)
-        return [record for record in records if record.topic == wanted]
-
-    def count(self) -> int:
-        """Return how many records a reader sees."""
-        return self.read().count
+        wanted = None if topic is None else normalise_topic(topic)
+        return [it for it in self.read().records if wanted is None or it.topic == wanted]
 
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
-        return self._file.read()
-
-    def read_replaced_bytes(self) -> bytes:
-        """Return the file of what was replaced as it is, b"" where there is none."""
-        return self._file.read_side()
+        return self.file.read()
 
     def read_replaced(self) -> "list[Replaced]":
         """Return what changes took out of the log and is kept beside it, the newest first."""
         from core.lessons.side_file import replaced_in  # a server starts faster without it
 
-        return list(replaced_in(self.read_replaced_bytes()))
-
-    def strays(self) -> list[Path]:
-        """Return temporary files beside the log; those of a writer at work are among them."""
-        return self._file.strays()
-
-    def check_encoding(self, data: bytes) -> None:
-        """Raise DiskError where nothing can be saved into a file of these bytes."""
-        if begins_like_utf_16(data):
-            raise DiskError("log_encoding", path=str(self.path))
+        return list(replaced_in(self.file.read_side()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
         """Return the log of this file's bytes; tell once what of it cannot be read."""
@@ -124,23 +93,6 @@ class MemoryStore:
 
     # Changing.
 
-    def _change(self, change: Callable[[MemoryLog], Outcome], *, dry_run: bool = False) -> Outcome:
-        """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
-
-        def rewrite(data: bytes) -> Replacement[Outcome]:
-            self.check_encoding(data)
-            outcome = change(self._parsed(data))
-            left = b"" if dry_run else self._left(outcome.before, outcome.log)
-            return Replacement(outcome.log.to_bytes(), outcome, replaced=left)
-
-        return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
-
-    def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
-        """Return the lines of the side file for the records that leave the log."""
-        from core.lessons.side_file import what_left  # a server starts faster without it
-
-        return b"".join(it.to_line() for it in what_left(before, after, self._now))
-
     def upsert_log(
         self,
         record: Draft,
@@ -153,8 +105,8 @@ class MemoryStore:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
         source_ids: tokens of the originals that a principle replaces; they go in the same write,
-        only in the version named. given: other fields, as of `changes`. dry_run: as in `add_all`.
-        now: when it is saved, as of a dry run whose token somebody has seen.
+        only in the version named. given: other fields, as of `changes`. now: when it is saved, as
+        of a dry run whose token somebody has seen.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
@@ -167,7 +119,7 @@ class MemoryStore:
             saved = upsert(log, draft, tokens, now=now or self._now(), given=given)
             return replace(saved, redacted=redacted, suspicious=suspicious)
 
-        return self._change(save, dry_run=dry_run)
+        return self._write(save, dry_run=dry_run)
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
         """Delete the records that these tokens (`id@fp`, or ids never updated) name.
@@ -175,10 +127,7 @@ class MemoryStore:
         A record that was changed since its token was printed stays.
         """
         tokens = split_tokens(ids)
-        named = select(self.read(), tokens)
-        if not named.removed:  # nothing to write: works on a read-only checkout, too
-            return named
-        return self._change(lambda log: delete(log, tokens))
+        return self._write(lambda log: delete(log, tokens), only_if_needed=True)
 
     def bring_back(
         self,
@@ -194,7 +143,7 @@ class MemoryStore:
         the `source_ids` of a principle hides it.
         instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
         its place. since: the log that the caller has looked at; a record that is another one now
-        is not written over. dry_run: only say what would be written, without the lock.
+        is not written over.
         """
         cleaned = [redacted_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in cleaned]
@@ -204,7 +153,7 @@ class MemoryStore:
             brought = bring_back(log, versions, instead_of, now=self._now(), since=since)
             return replace(brought, redacted=redacted)
 
-        return self._change(bring, dry_run=dry_run)
+        return self._write(bring, dry_run=dry_run)
 
     def add_all(
         self, records: Sequence[Record], *, dry_run: bool = False
@@ -214,7 +163,7 @@ class MemoryStore:
         For records that come from elsewhere: each keeps its dates and counts, and is checked and
         redacted in all fields; one that breaks a rule is refused alone. As after a merge, other
         words for a gap stand beside those of the log, and what an added record replaces is hidden,
-        which the outcome names, until the next save removes it. dry_run: as in `bring_back`.
+        which the outcome names, until the next save removes it.
         Returns what became of each record as well, in their order.
         """
         offers = [redacted_offer(record, strict=self._strict) for record in records]
@@ -224,9 +173,7 @@ class MemoryStore:
             added, fates[:] = add(log, [it.record for it in offers if not it.error])
             return added
 
-        outcome = self._change(include, dry_run=True)
-        if outcome.is_written and not dry_run:  # else it works on a read-only checkout, too
-            outcome = self._change(include)
+        outcome = self._write(include, dry_run=dry_run, only_if_needed=True)
         rest = iter(fates)
         return outcome, [it if it.error else it._replace(fate=next(rest)) for it in offers]
 
@@ -235,8 +182,7 @@ class MemoryStore:
 
         changed: by token (`id@fp`), a record that a reader sees with its new texts and paths. Its
         id follows from them; no merge brings the version before back. join: whether it becomes
-        one record with another that is about the same gap; no text of the two is lost. dry_run:
-        as in `bring_back`.
+        one record with another that is about the same gap; no text of the two is lost.
         """
         records: dict[str, Record] = {}
         redacted: list[str] = []
@@ -259,13 +205,46 @@ class MemoryStore:
             fields = tuple(dict.fromkeys(suspicious))
             return replace(done, redacted=tuple(redacted), suspicious=fields)
 
-        return self._change(rewrite, dry_run=dry_run)
+        return self._write(rewrite, dry_run=dry_run)
 
-    # Putting the file right; see `core/lessons/upkeep.py`.
+    def _write(
+        self,
+        decide: Callable[[MemoryLog], Outcome],
+        *,
+        dry_run: bool = False,
+        only_if_needed: bool = False,
+    ) -> Outcome:
+        """Replace the log by what `decide` makes of it; keep beside it what leaves it.
 
-    def tell_git(self) -> None:
-        """Complete `.gitignore` and `.gitattributes` beside the log."""
-        self._file.tell_git()
+        only_if_needed: find out first whether anything is written, which needs no lock and works on
+        a read-only checkout.
+        """
+
+        def rewritten(data: bytes) -> Replacement[Outcome]:
+            self._check_encoding(data)
+            outcome = decide(self._parsed(data))
+            return Replacement(
+                outcome.log.to_bytes(), outcome, replaced=self._left(outcome.before, outcome.log)
+            )
+
+        if dry_run or only_if_needed:
+            trial = rewritten(self.file.read()).outcome
+            if dry_run or not trial.is_written:
+                return trial
+        return self.file.rewrite(rewritten)
+
+    def _check_encoding(self, data: bytes) -> None:
+        """Raise DiskError where nothing can be saved into a file of these bytes."""
+        if begins_like_utf_16(data):
+            raise DiskError("log_encoding", path=str(self.path))
+
+    def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
+        """Return the lines of the side file for the records that leave the log."""
+        from core.lessons.side_file import what_left  # a server starts faster without it
+
+        return b"".join(it.to_line() for it in what_left(before, after, self._now))
+
+    # Putting the file right; see `core/lessons/upkeep.py` and `core/lessons/log_secrets.py`.
 
     def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
@@ -280,31 +259,44 @@ class MemoryStore:
             left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
             return Replacement(repaired.data, bool(repaired.aside), repaired.aside, left)
 
-        return self._file.rewrite(mend, aside_name=aside_name)
+        return self.file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `upkeep.clean` does, in one atomic write.
+        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
 
         A save leaves topic and question as they came, since a model is told. Here a person asks,
         after the fact: all fields are cleaned, other keys and lines that are no records, too, and
-        what was replaced. dry_run: only say what would be cleaned in the log.
+        what was replaced.
         """
         from core.lessons.log_secrets import clean  # as above
         from core.lessons.side_file import cleaned
 
         def scrub(data: bytes) -> "Replacement[Cleaning]":
-            self.check_encoding(data)
+            self._check_encoding(data)
             cleaning = clean(data, now=self._now())
             left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
             return Replacement(cleaning.data, cleaning, replaced=left)
 
-        side = self._file.read_side()
-        if cleaned(side) != side and not dry_run:
-            self._file.rewrite_side(cleaned)
-        known = clean(self._file.read(), now=self._now())
-        if dry_run or not known.changes:  # nothing to write: works on a read-only checkout, too
-            return known
-        return self._file.rewrite(scrub)
+        planned = scrub(self.file.read()).outcome
+        if dry_run:
+            return planned
+        side = self.file.read_side()
+        if cleaned(side) != side:
+            self.file.rewrite_side(cleaned)
+        # Where there is nothing to write, it works on a read-only checkout, too.
+        return self.file.rewrite(scrub) if planned.changes else planned
+
+
+def open_store(
+    project: Project, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
+) -> MemoryStore:
+    """Return the store of a project; nothing is read or created yet."""
+    return MemoryStore(
+        project.log_path,
+        lock_timeout_s=settings.lock_timeout_s,
+        cancellation=cancellation,
+        strict=settings.strict,
+    )
 
 
 # The store as the specification names it: functions on plain dicts, in the form of the file.
@@ -337,7 +329,7 @@ def read_all(topic: str | None = None) -> list[dict[str, Any]]:
 
 def count() -> int:
     """Return how many records there are."""
-    return _store_here().count()
+    return _store_here().read().count
 
 
 def _store_here() -> MemoryStore:
@@ -345,17 +337,3 @@ def _store_here() -> MemoryStore:
     settings = read_settings(os.environ)
     path = Path.cwd() / MEMORY_LOG_PATH
     return MemoryStore(path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict)
-
-
-def open_store(
-    project: Project,
-    settings: Settings,
-    cancellation: Cancellation = NO_CANCELLATION,
-) -> MemoryStore:
-    """Return the store of a project; nothing is read or created yet."""
-    return MemoryStore(
-        project.log_path,
-        lock_timeout_s=settings.lock_timeout_s,
-        cancellation=cancellation,
-        strict=settings.strict,
-    )

@@ -98,7 +98,7 @@ def _about_disk(store: MemoryStore, *, is_new: bool) -> Iterator[Finding]:
 
 def _strays(store: MemoryStore) -> list[Path]:
     try:
-        return store.strays()
+        return store.file.strays()
     except OSError:  # a directory that may be entered, but not listed
         return []
 

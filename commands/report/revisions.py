@@ -13,6 +13,7 @@ from commands.scan.findings import Found, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
+from core.lessons.file import place_of
 from core.lessons.history import own_commits
 from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.record import Record, parse_line
@@ -83,7 +84,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
 
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
-    repository = Repository(store.place)
+    repository = Repository(place_of(store.path))
     base, head = (_HEAD, "") if wanted is None else _ends(wanted)
     reader = _Reader(store, repository)
     if head:

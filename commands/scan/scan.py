@@ -54,6 +54,7 @@ from commands.terminal.safe_text import complain, plain, plain_json, warn
 from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.git import Repository
+from core.lessons.file import place_of
 from core.lessons.log_secrets import Cleaning
 from core.messages import say
 from core.parser import add_project
@@ -156,7 +157,7 @@ def _scanned(opened: Opened) -> tuple[Scan, bool]:
     is_there = bool(data) or os.path.lexists(store.path)
     if is_there:
         scan.add(_short(store.path), data, is_log=True)
-    if replaced := store.read_replaced_bytes():
+    if replaced := store.file.read_side():
         scan.add(_short(store.replaced_path), replaced, is_log=True)
     return scan, is_there
 
@@ -221,7 +222,7 @@ def _as_json(scan: Scan) -> dict[str, object]:
 
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
-    repository = Repository(opened.store.place)
+    repository = Repository(place_of(opened.store.path))
     with progress():
         scan = scan_history(repository)
     if as_json:
@@ -255,7 +256,6 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
 
 
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
-    opened.store.check_encoding(opened.store.read_bytes())
     if not arguments.yes and not _is_wanted(opened, arguments):
         return FOUND
     try:

@@ -138,7 +138,7 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
 ) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(b"private words\n" + a_record().to_line())
-    assert store.count() == 1
+    assert store.read().count == 1
     assert "unreadable lines skipped: 1. Run python cli.py doctor" in caplog.text
     caplog.clear()
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")

@@ -322,7 +322,7 @@ def test_a_cleaning_loses_no_save_that_happens_meanwhile(tmp_path: Path) -> None
         for saved in saves:
             saved.result()
         changed = [change for cleaning in cleanings for change in cleaning.result().changes]
-    assert store.count() == 15
+    assert store.read().count == 15
     assert TOKEN.encode() not in store.read_bytes()
     assert len(changed) == 5
 
