@@ -24,8 +24,8 @@ from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.log_secrets import Cleaning
     from core.lessons.side_file import Replaced
+    from core.lessons.upkeep import Cleaning
 
 
 class MemoryStore:
@@ -244,7 +244,7 @@ class MemoryStore:
 
         return b"".join(it.to_line() for it in what_left(before, after, self._now))
 
-    # Putting the file right; see `core/lessons/upkeep.py` and `core/lessons/log_secrets.py`.
+    # Putting the file right; see `core/lessons/upkeep.py`.
 
     def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
@@ -262,14 +262,14 @@ class MemoryStore:
         return self.file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `log_secrets.clean` does, in one atomic write.
+        """Take the secrets out of every line, as `upkeep.clean` does, in one atomic write.
 
         A save leaves topic and question as they came, since a model is told. Here a person asks,
         after the fact: all fields are cleaned, other keys and lines that are no records, too, and
         what was replaced.
         """
-        from core.lessons.log_secrets import clean  # as above
         from core.lessons.side_file import cleaned
+        from core.lessons.upkeep import clean  # as above
 
         def scrub(data: bytes) -> "Replacement[Cleaning]":
             self._check_encoding(data)

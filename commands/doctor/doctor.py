@@ -43,9 +43,9 @@ from commands.terminal.screen import Screen, screen_here
 from core.errors import LogMissingError, LogReadError
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.log_secrets import look as look_for
 from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding, examine
+from core.lessons.upkeep import look as look_for
 from core.messages import say
 from core.parser import add_project
 

@@ -19,9 +19,9 @@ from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
 from core.lessons.history import EVERYWHERE, Commit, own_commits
 from core.lessons.log import MemoryLog, readings, split_lines
-from core.lessons.log_secrets import MOST_LOOKED_BYTES, Looked, look
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
+from core.lessons.upkeep import MOST_LOOKED_BYTES, Looked, look
 from core.sanitizer import find, has_secret, safe
 
 MOST_BYTES = 5_000_000

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from commands.scan.findings import Found, shown_record
 from commands.terminal.safe_text import plain
-from core.lessons.log_secrets import Cleaned
 from core.lessons.record import LIMITS_BYTES, Record
+from core.lessons.upkeep import Cleaned
 from core.messages import say
 from core.sanitizer import safe
 

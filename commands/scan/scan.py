@@ -55,7 +55,7 @@ from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.git import Repository
 from core.lessons.file import place_of
-from core.lessons.log_secrets import Cleaning
+from core.lessons.upkeep import Cleaning
 from core.messages import say
 from core.parser import add_project
 from core.sanitizer import safe

@@ -1,4 +1,4 @@
-"""Says what is wrong with a memory log, line by line, and repairs it.
+"""Puts a memory log right: says what is wrong, repairs it, finds its secrets and takes them out.
 
 Pure: the lines or the bytes of a log in, findings or the bytes of the next log out.
 """
@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
+from core.lessons.changes import joined, renewed, visible
+from core.lessons.draft import clean_record
 from core.lessons.log import BOM, UTF_16_MARKS, MemoryLog, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.record import (
     DECODER,
@@ -21,6 +23,7 @@ from core.lessons.record import (
     Record,
     has_surrogate,
     is_token,
+    marked,
     parse_line,
     reidentified,
     seconds_of,
@@ -28,15 +31,19 @@ from core.lessons.record import (
     well_typed,
 )
 from core.messages import Facts
+from core.sanitizer import Secret, find, merged, redact, replaced
 
 FAR_ABOVE = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
+MOST_LOOKED_BYTES = 4_194_304  # of one line; more takes longer than anybody waits
 
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
+_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _AS_UTF_8 = (
     f"python3 -c \"import pathlib; p = pathlib.Path('{CONTEXT_DIRECTORY}', '{LOG_NAME}'); "
     "p.write_bytes(p.read_bytes().decode('{encoding}').encode())\""
 )
+_GOOD = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
 
 Severity = Literal["error", "warning", "note"]
 
@@ -72,16 +79,16 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
     if begins_like_utf_16(data):
         return [Finding("utf_16_torn", "error")]
     findings = [*_on_lines(log), *_on_pairs(log)]
-    hidden = {(record.id, record.gap): hider for record, hider in log.hidden}
+    hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
     for at, record in log.all_records():
-        hider = hidden.get((record.id, record.gap))
         if at not in log.leftovers:
             findings += _on_record(record, log.content(at), at + 1, now)
-        else:
-            kind = "hidden" if hider else "older_version"
-            severity: Severity = "warning" if hider else "note"
-            about: Facts = {"id": record.id, "by": hider.id if hider else ""}
-            findings.append(Finding(kind, severity, lines=(at + 1,), facts=about, fixable=True))
+            continue
+        hider = hiders.get((record.id, record.gap))
+        kind = "hidden" if hider else "older_version"
+        severity: Severity = "warning" if hider else "note"
+        about: Facts = {"id": record.id, "by": hider.id if hider else ""}
+        findings.append(Finding(kind, severity, lines=(at + 1,), facts=about, fixable=True))
     if need_of(log.records, log.count, threshold) == "required":
         severity = "warning" if log.count > FAR_ABOVE * threshold else "note"
         facts: Facts = {"count": log.count, "threshold": threshold}
@@ -127,7 +134,7 @@ def _on_pairs(log: MemoryLog) -> Iterator[Finding]:
             kind = "unsettled" if is_version else "same_gap"
             yield Finding(kind, "warning", lines=both, facts=facts, fixable=not is_version)
         first, holder = ids.setdefault(record.id, (at, record))
-        if holder.gap != record.gap and _id_fits(record) and _id_fits(holder):
+        if holder.gap != record.gap and all(reidentified(it) == it for it in (holder, record)):
             yield Finding("shared_id", "warning", lines=(first + 1, at + 1), facts=facts)
 
 
@@ -137,7 +144,7 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
     moments = [record.created, record.updated, record.compacted_at]
     has_odd_date = any(seconds_of(it) == float("-inf") for it in moments if it)
     ahead_s = seconds_of(record.updated or record.created) - seconds_of(now)
-    if not _id_fits(record):
+    if reidentified(record) != record:
         yield Finding("id_misfit", "warning", lines=lines, facts=facts, fixable=True)
     if topic != record.topic:
         yield Finding("odd_topic", "note", lines=lines, facts=facts, fixable=True)
@@ -153,33 +160,25 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
     for kind, is_there in flaws.items():
         if is_there:
             yield Finding(kind, "warning", lines=lines, facts=facts)
-    needed = ("topic", "lesson", "missing_context" if record.type == "log" else "lesson")
-    for name, used_bytes in bytes_of(record).items():
-        about = {**facts, "field": name}
-        if name in needed and not str(getattr(record, name)).strip():
-            yield Finding("blank_text", "warning", lines=lines, facts=about)
-        if used_bytes > LIMITS_BYTES[name]:
-            about |= {"used_bytes": used_bytes, "limit_bytes": LIMITS_BYTES[name]}
-            yield Finding("too_long", "warning", lines=lines, facts=about)
+    for name in ("topic", "missing_context", "lesson"):
+        is_needed = name != "missing_context" or record.type == "log"
+        if is_needed and not str(getattr(record, name)).strip():
+            yield Finding("blank_text", "warning", lines=lines, facts={**facts, "field": name})
+    for name, used_bytes in _above_limit(record).items():
+        about = {**facts, "field": name, "used_bytes": used_bytes}
+        about["limit_bytes"] = LIMITS_BYTES[name]
+        yield Finding("too_long", "warning", lines=lines, facts=about)
 
 
-def bytes_of(record: Record) -> dict[str, int]:
-    """Return the size of each text that has a limit."""
+def _above_limit(record: Record) -> dict[str, int]:
+    """Return by name the size of each text above its limit, in bytes."""
     texts = {name: str(getattr(record, name)) for name in LIMITS_BYTES}
-    return {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
-
-
-def _id_fits(record: Record) -> bool:
-    """Return whether the record has the id that its text gives it."""
-    return reidentified(record) == record
+    sizes = {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
+    return {name: used for name, used in sizes.items() if used > LIMITS_BYTES[name]}
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
-    """Return why a line is no record: a reason and the key that it is about, ("", "") for a record.
-
-    Reasons: too_long_line, not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type
-    (of a key).
-    """
+    """Return why a line is no record, and the key that it is about; ("", "") for a record."""
     if len(raw) > MOST_LINE_BYTES:
         return "too_long_line", ""
     try:
@@ -197,8 +196,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
 
 def _flaw_of_object(value: dict[str, Any]) -> tuple[str, str]:
     """Return the reason and the key, as `flaw_of`, for the object of a line."""
-    good = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
-    for key in (*good, "meta"):
+    for key in (*_GOOD, "meta"):
         if key not in value:
             return "missing", key
     meta = value["meta"]
@@ -206,11 +204,11 @@ def _flaw_of_object(value: dict[str, Any]) -> tuple[str, str]:
         return "wrong_type", "meta"
     if "created" not in meta:
         return "missing", "meta.created"
-    for key in (*good, "ask_next_time"):
-        if key in value and not well_typed({**good, key: value[key]}, {"created": ""}):
+    for key in (*_GOOD, "ask_next_time"):
+        if not well_typed({**_GOOD, key: value.get(key)}, {"created": ""}):
             return "wrong_type", key
     for key in sorted(META_KEYS & meta.keys()):
-        if not well_typed(good, {"created": "", key: meta[key]}):
+        if not well_typed(_GOOD, {"created": "", key: meta[key]}):
             return "wrong_type", f"meta.{key}"
     return "", ""
 
@@ -224,16 +222,14 @@ def as_written(raw: bytes) -> tuple[str, list[str]]:
         repeated.extend(key for key, count in counted.items() if count > 1)
         return dict(pairs)
 
-    value = json.loads(raw, object_pairs_hook=noted)
-    return str(value["topic"]), repeated
+    return str(json.loads(raw, object_pairs_hook=noted)["topic"]), repeated
 
 
 def _mended(content: bytes) -> list[Record]:
     """Return the records of an unreadable line that only needs other punctuation or encoding.
 
-    Several records on one line, a comma or plus sign of a list or a diff, the mark of another
-    encoding, or Korean text that an editor saved in EUC-KR. [] when a part of the line would be
-    lost.
+    Several records on one line, a comma or plus sign of a list or a diff, another encoding's mark,
+    or Korean text that an editor saved in EUC-KR. [] when a part of the line would be lost.
     """
     for mark in UTF_16_MARKS:
         content = content.removeprefix(mark)
@@ -283,12 +279,12 @@ def repair(data: bytes) -> Repair:
 
     Of a record only the id, the encoding and the blanks around it change.
     """
-    aside: list[bytes] = []
     if begins_like_utf_16(data):  # what its lines are, nobody can say
         return Repair(data=data, aside=b"")
+    aside: list[bytes] = []
     lines = _without_leftovers(_readable(MemoryLog.parse(data), aside), aside)
     for at, line in enumerate(lines):
-        if not _id_fits(line.record):
+        if reidentified(line.record) != line.record:
             record = reidentified(line.record)
             lines[at] = line._replace(record=record, raw=record.to_line())
     lines = _without_leftovers(lines, aside)
@@ -301,19 +297,22 @@ def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Line]:
     for at, record in enumerate(log.entries):
         original = log.content(at).removesuffix(b"\n") + b"\n"
         content = original.strip(b" \t\r\n") + b"\n"
+        why = b""
         if record:
             topic, repeated = as_written(content)
             if repeated:  # a rewrite keeps the value that counts, which is the last one
-                aside.append(b"# line %d: key_twice\n" % (at + 1) + original)
+                why = b"key_twice"
             if repeated or topic != record.topic:
                 content = record.to_line()
             lines.append(_Line(at + 1, original, record, content))
+        elif at in log.conflict:
+            why = b"conflict"
         elif content.strip():
-            is_conflict = at in log.conflict
-            records = [] if is_conflict else _mended(content)
-            why = b"conflict" if is_conflict else b"mended" if records else b"unreadable"
-            aside.append(b"# line %d: %b\n" % (at + 1, why) + original)
-            lines += [_Line(at + 1, it.to_line(), it, it.to_line()) for it in records]
+            mended = _mended(content)
+            why = b"mended" if mended else b"unreadable"
+            lines += [_Line(at + 1, it.to_line(), it, it.to_line()) for it in mended]
+        if why:
+            aside.append(b"# line %d: %b\n%b" % (at + 1, why, original))
     return lines
 
 
@@ -322,13 +321,179 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
     while True:
         log = MemoryLog([line.raw for line in lines], [line.record for line in lines])
         for at in sorted(log.leftovers):
-            aside.append(b"# line %d: leftover\n" % lines[at].number + lines[at].original)
+            aside.append(b"# line %d: leftover\n%b" % (lines[at].number, lines[at].original))
         clean = log.rewritten()
-        left = [line for at, line in enumerate(lines) if at not in log.leftovers]
+        kept = [line for at, line in enumerate(lines) if at not in log.leftovers]
         lines = [
             line._replace(record=record, raw=raw)
-            for line, record, raw in zip(left, clean.entries, clean.lines, strict=True)
+            for line, record, raw in zip(kept, clean.entries, clean.lines, strict=True)
             if record
         ]
         if not log.leftovers:  # versions that have become one may hide what neither hid
             return lines
+
+
+# Secrets.
+
+
+class Spot(NamedTuple):
+    """One secret of a log: its line (from 0), the field of a record or "", and its kind."""
+
+    line: int
+    field: str
+    kind: str
+
+
+class Looked(NamedTuple):
+    """A record, or neighbouring lines that hold none, and what they are without their secrets.
+
+    first: the first line (from 0) of so many. clean: still with the id, dates and versions of the
+    record. raw: the lines that hold no record.
+    """
+
+    first: int
+    length: int
+    record: Record | None
+    spots: tuple[Spot, ...] = ()
+    clean: Record | None = None
+    raw: bytes = b""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What kinds of secrets stand there."""
+        return tuple(spot.kind for spot in self.spots)
+
+
+def look(log: MemoryLog) -> Iterator[Looked]:
+    """Yield every line of a log, records and others, with the secrets that stand there.
+
+    Each field of a record is read as the text that it is, so that no escape of JSON hides a secret
+    and no marker tears one; lines that hold no record are read as they stand, neighbours together.
+    """
+    at = 0
+    while at < len(log.lines):
+        end = at + 1
+        record, content = log.entries[at], log.content(at)
+        if record:
+            clean, found = clean_record(record)
+            if as_written(content)[1]:  # a key stands there twice, and only one value is read
+                kinds = redact(content.decode("utf-8"))[1]
+                found = found or [("whole_line", kind) for kind in kinds]
+            spots = tuple(Spot(at, name, kind) for name, kind in found)
+            yield Looked(at, 1, record, spots, clean)
+        elif len(content) > MOST_LINE_BYTES:  # the rest of a line without an end stays as it is
+            looked = _in_text(content[:MOST_LOOKED_BYTES], at, 1)
+            yield looked._replace(raw=looked.raw + content[MOST_LOOKED_BYTES:])
+        else:
+            while end < len(log.lines) and not log.entries[end]:
+                if len(log.lines[end]) > MOST_LINE_BYTES:
+                    break
+                end += 1
+            yield _in_text(b"".join(map(log.content, range(at, end))), at, end - at)
+        at = end
+
+
+def _in_text(data: bytes, at: int, count: int) -> Looked:
+    r"""Look at lines that hold no record; what is behind an escape such as `\n` is still found."""
+    text = data.decode("utf-8", "surrogateescape")
+    secrets = find(text)
+    if "\\" in text:
+        # The same text with characters for its escapes, and where each stands, the end included.
+        parts, places, done = list[str](), list[int](), 0
+        for escape in _ESCAPE.finditer(text):
+            parts += [text[done : escape.start()], json.loads(f'"{escape[0]}"')]
+            places += range(done, escape.start() + 1)
+            done = escape.end()
+        places += range(done, len(text) + 1)
+        hidden = find("".join([*parts, text[done:]]))
+        found = [Secret(places[it.start], places[it.end], it.kind) for it in hidden]
+        secrets = merged([*secrets, *found])
+    if not secrets:
+        return Looked(at, count, None, raw=data)
+    spots = tuple(Spot(at + text.count("\n", 0, it.start), "", it.kind) for it in secrets)
+    raw = replaced(text, secrets).encode("utf-8", "surrogateescape")
+    if data.endswith(b"\n") and not raw.endswith(b"\n"):
+        raw += b"\n"
+    return Looked(at, count, None, spots, raw=raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """What became of a line with secrets, or of several that have become one record.
+
+    lines: counted from 1, in the file as it was. before: the records in them. after: None for a
+    line without a record, and for a leftover of a merge. over: fields above their limit now.
+    """
+
+    lines: tuple[int, ...]
+    before: tuple[Record, ...]
+    after: Record | None
+    kinds: tuple[str, ...]
+    over: tuple[str, ...] = ()
+
+
+class Cleaning(NamedTuple):
+    """The bytes of a cleaned log, and what was cleaned in it; () when there was nothing."""
+
+    data: bytes
+    changes: tuple[Cleaned, ...] = ()
+
+
+def clean(data: bytes, *, now: str) -> Cleaning:
+    """Return the log without secrets: every other line keeps its bytes, leftovers of a merge go.
+
+    A cleaned record keeps all but its texts and the id, which follows from them; a merge does not
+    bring the version with the secret back. now: ISO 8601; when the cleaned records were updated.
+    """
+    log = MemoryLog.parse(data)
+    found = [it for it in look(log) if it.spots]
+    if not found:
+        return Cleaning(data=data)
+    changes = [
+        Cleaned(lines=(it.first + 1,), before=(it.record,), after=None, kinds=it.kinds)
+        for it in found
+        if it.record and it.first in log.leftovers
+    ]
+    numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftovers]
+    base = log.rewritten()
+    lines, dropped = list(base.lines), set[int]()
+    before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
+    after = dict(before)
+    for it in look(base):
+        if it.clean and it.record and it.spots:
+            tokens = [token for token in it.record.tokens() if not find(token)]
+            after[it.first] = renewed(it.record, it.clean, now, tokens)
+            kinds[it.first] = it.kinds
+        elif it.spots:
+            mark = mark_of(lines[0]) if it.first == 0 else b""
+            lines[it.first] = mark + it.raw
+            dropped.update(range(it.first + 1, it.first + it.length))
+            places = tuple(dict.fromkeys(numbers[spot.line] for spot in it.spots))
+            changes.append(Cleaned(lines=places, before=(), after=None, kinds=it.kinds))
+    listed = {token for record in after.values() for token in record.source_ids}
+    placed, gaps = dict[int, list[Record]](), dict[object, list[int]]()
+    for at, record in after.items():
+        gaps.setdefault((record.id, record.gap), []).append(at)
+    for members in gaps.values():
+        if kinds.keys().isdisjoint(members):
+            continue
+        in_order = sorted(members, key=lambda at: before[at].version())
+        record = after[in_order[-1]]
+        if len(members) > 1:
+            untouched = [after[at] for at in in_order if at not in kinds]
+            record = joined([after[at] for at in in_order], now, untouched=untouched)
+        record = visible(marked(record, record), listed)
+        placed[in_order[-1]] = [record]
+        dropped.update(members)
+        changes.append(
+            Cleaned(
+                lines=tuple(numbers[at] for at in members),
+                before=tuple(before[at] for at in members),
+                after=record,
+                kinds=tuple(kind for at in members for kind in kinds.get(at, ())),
+                over=tuple(_above_limit(record)),
+            )
+        )
+    cleaned = MemoryLog(lines, base.entries).rewritten(dropped, placed)
+    changes.sort(key=lambda change: change.lines)
+    return Cleaning(data=cleaned.to_bytes(), changes=tuple(changes))

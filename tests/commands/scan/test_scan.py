@@ -17,7 +17,7 @@ import pytest
 import cli
 from commands.scan import findings as scanning
 from core.lessons.log import MemoryLog
-from core.lessons.log_secrets import Looked, look
+from core.lessons.upkeep import Looked, look
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.git_clones import commit, git, install_hook, path_of, run_git, write

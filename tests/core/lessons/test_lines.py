@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RefusedError
-from core.lessons import log_secrets
+from core.lessons import upkeep
 from core.lessons.log import MemoryLog, split_lines
-from core.lessons.log_secrets import look
 from core.lessons.record import MOST_LINE_BYTES, Draft, new_record, parse_line
-from core.lessons.upkeep import examine
+from core.lessons.upkeep import examine, look
 from tests.support.changes import upsert
 from tests.support.sentences import raised
 
@@ -55,8 +54,8 @@ def test_no_change_writes_a_line_that_nobody_could_read() -> None:
 def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert log_secrets.MOST_LOOKED_BYTES == 4_194_304
-    monkeypatch.setattr(log_secrets, "MOST_LOOKED_BYTES", most)
+    assert upkeep.MOST_LOOKED_BYTES == 4_194_304
+    monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", most)
     secret = b"password = 'Tr0ub4dor&3xyz' "
     line = secret + b"." * most + secret + b"\n"
     [looked] = look(MemoryLog.parse(line))

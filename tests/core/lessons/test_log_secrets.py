@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.log import BOM, MemoryLog
-from core.lessons.log_secrets import Cleaned, clean, look
 from core.lessons.record import (
     LIMITS_BYTES,
     Record,
@@ -21,6 +20,7 @@ from core.lessons.record import (
     record_id,
     reidentified,
 )
+from core.lessons.upkeep import Cleaned, clean, look
 from core.sanitizer import MARGIN_CHARS, MARKER, WINDOW_CHARS, find, redact
 from core.store import MemoryStore
 from tests.support.changes import upsert
