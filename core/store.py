@@ -223,9 +223,8 @@ class MemoryStore:
         def rewritten(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
             outcome = decide(self._parsed(data))
-            return Replacement(
-                outcome.log.to_bytes(), outcome, replaced=self._left(outcome.before, outcome.log)
-            )
+            replaced = self._replaced(outcome.before, outcome.log)
+            return Replacement(outcome.log.to_bytes(), outcome, replaced=replaced)
 
         if dry_run or only_if_needed:
             trial = rewritten(self.file.read()).outcome
@@ -238,11 +237,11 @@ class MemoryStore:
         if begins_like_utf_16(data):
             raise DiskError("log_encoding", path=str(self.path))
 
-    def _left(self, before: MemoryLog, after: MemoryLog) -> bytes:
+    def _replaced(self, before: MemoryLog, after: MemoryLog) -> bytes:
         """Return the lines of the side file for the records that leave the log."""
-        from core.lessons.side_file import what_left  # a server starts faster without it
+        from core.lessons.side_file import replaced_between  # a server starts faster without it
 
-        return b"".join(it.to_line() for it in what_left(before, after, self._now))
+        return b"".join(it.to_line() for it in replaced_between(before, after, self._now()))
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 
@@ -256,8 +255,8 @@ class MemoryStore:
 
         def mend(data: bytes) -> Replacement[bool]:
             repaired = repair(data)
-            left = self._left(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
-            return Replacement(repaired.data, bool(repaired.aside), repaired.aside, left)
+            replaced = self._replaced(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
+            return Replacement(repaired.data, bool(repaired.aside), repaired.aside, replaced)
 
         return self.file.rewrite(mend, aside_name=aside_name)
 
@@ -274,8 +273,8 @@ class MemoryStore:
         def scrub(data: bytes) -> "Replacement[Cleaning]":
             self._check_encoding(data)
             cleaning = clean(data, now=self._now())
-            left = self._left(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
-            return Replacement(cleaning.data, cleaning, replaced=left)
+            replaced = self._replaced(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
+            return Replacement(cleaning.data, cleaning, replaced=replaced)
 
         planned = scrub(self.file.read()).outcome
         if dry_run:

@@ -20,7 +20,7 @@ from commands.terminal.records import block, joined, readable, replacing
 from commands.terminal.safe_text import plain, plain_json
 from core.git import HistoryError
 from core.lessons.changes import Outcome
-from core.lessons.history import History, Named, Present, named, originals_of, present
+from core.lessons.history import History, Named, named, originals_of, principles_over
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in
 from core.messages import say
@@ -65,19 +65,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _restore_version(arguments: argparse.Namespace, opened: Opened, history: History) -> int:
     wanted = named(arguments.id, history)
-    now = present(wanted.id, history.log)
-    there = now.record if now.is_shown else None
+    there = next(iter(history.log.with_id(wanted.id).values()), None)
     if there and not wanted.token:
         raise HistoryError("already_there", id=wanted.id, token=there.token)
     if there and wanted.token == there.token:
         print(say("records.nothing_to_do", token=plain(wanted.token)))
         return 0
     with progress():
-        version = _version(history, wanted, now)
+        version = _version(history, wanted, there)
 
     def act(*, dry_run: bool) -> list[str]:
         outcome = opened.store.bring_back([version], since=history.log, dry_run=dry_run)
-        lines = _lines(opened, wanted, now, version, outcome, dry_run=dry_run)
+        lines = _lines(history.log, wanted, there, version, outcome, dry_run=dry_run)
         return lines + _closing_lines(outcome, history.log, dry_run=dry_run)
 
     return _carried_out(arguments, act)
@@ -115,9 +114,9 @@ def _carried_out(arguments: argparse.Namespace, act: Act) -> int:
 
 
 def _lines(
-    opened: Opened,
+    log: MemoryLog,
     wanted: Named,
-    now: Present,
+    there: Record | None,
     version: Record,
     outcome: Outcome,
     *,
@@ -129,37 +128,31 @@ def _lines(
         say("records.would_restore" if dry_run else "records.restored", token=plain(version.token))
     ]
     lines += block(record, token=not dry_run)
-    if now.record and now.is_shown:
-        lines += [say("records.put_away"), *block(now.record)]
-    return lines + _about_principles(opened, wanted, now, version)
+    if there:
+        lines += [say("records.put_away"), *block(there)]
+    principles = principles_over(wanted.id, log)
+    was_replaced = principles and not there and not wanted.token
+    if was_replaced and version.token not in (token for _, token in principles):
+        lines.append(say("records.not_the_replaced", token=plain(principles[-1][1])))
+    for principle, _ in principles:
+        lines.append(say("records.replacing_stays", by=replacing(principle)))
+    return lines
 
 
-def _version(history: History, wanted: Named, now: Present) -> Record:
+def _version(history: History, wanted: Named, there: Record | None) -> Record:
     """Return the version that was named, else the last one. Raises HistoryError."""
     if wanted.token:
         version = history.find_versions([wanted.token]).get(wanted.token)
         if not version:
             raise HistoryError("no_version", *history.notes(), token=wanted.token, id=wanted.id)
         return version
-    version = now.record or history.last(wanted.id)
+    version = there or history.last(wanted.id)
     if version:
         return version
-    if now.principles:
-        by = replacing(now.principles[-1][0])
+    if principles := principles_over(wanted.id, history.log):
+        by = replacing(principles[-1][0])
         raise HistoryError("never_committed", *history.notes(), id=wanted.id, by=by)
     raise HistoryError("unknown", *history.notes(), name=wanted.id)
-
-
-def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
-    """Say what a person must know where a principle had replaced the record."""
-    lines = []
-    was_replaced = now.principles and not now.is_shown and not wanted.token
-    if was_replaced and version.token not in (token for _, token in now.principles):
-        token = plain(now.principles[-1][1])
-        lines.append(say("records.not_the_replaced", token=token))
-    for principle, _ in now.principles:
-        lines.append(say("records.replacing_stays", by=replacing(principle)))
-    return lines
 
 
 def _closing_lines(outcome: Outcome, before: MemoryLog, *, dry_run: bool) -> list[str]:
@@ -175,9 +168,8 @@ def _closing_lines(outcome: Outcome, before: MemoryLog, *, dry_run: bool) -> lis
 def _principle(history: History, name: str) -> Record:
     """Return the principle meant, in the log and in the version named. Raises HistoryError."""
     wanted = named(name, history)
-    now = present(wanted.id, history.log)
-    record = now.record
-    if not record or not now.is_shown:
+    record = next(iter(history.log.with_id(wanted.id).values()), None)
+    if not record:
         raise HistoryError("not_in_log", id=wanted.id)
     if wanted.token and wanted.token != record.token:
         raise HistoryError("other_version", id=wanted.id, token=record.token, named=wanted.token)

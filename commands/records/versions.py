@@ -10,8 +10,8 @@ from commands.terminal.records import block, replacing, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.git import HistoryError
-from core.lessons.history import History, Present, Version, former_selves_of, named, present
-from core.lessons.record import ids_in
+from core.lessons.history import History, Version, former_selves_of, named, principles_over
+from core.lessons.record import Record, ids_in
 from core.messages import say
 
 _MINUTES = 16
@@ -19,10 +19,10 @@ _MINUTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """What is known of one record. notes: why versions may be missing."""
+    """What is known of one record. principles: as of `principles_over`. notes: of `History`."""
 
     id: str
-    present: Present
+    principles: Sequence[tuple[Record, str]]
     found: Sequence[Version]
     has_git: bool
     notes: Sequence[str]
@@ -45,7 +45,7 @@ def _versions(history: History, record_id: str) -> Versions:
         found = history.versions({record_id, *former})
     return Versions(
         id=record_id,
-        present=present(record_id, history.log),
+        principles=principles_over(record_id, history.log),
         found=found,
         has_git=history.has_git,
         notes=_notes(history),
@@ -62,7 +62,7 @@ def _notes(history: History) -> list[str]:
 def version_lines(versions: Versions) -> list[str]:
     """Return the versions of one record for a person, without secrets."""
     lines = [screen_here().painted(plain(versions.id), "bold")]
-    for principle, token in versions.present.principles:
+    for principle, token in versions.principles:
         facts = {"by": replacing(principle), "topic": topic_name(principle.topic)}
         lines.append(say("records.replaced_by", token=plain(token), **facts))
     lines.append(say("records.versions", count=len(versions.found)))

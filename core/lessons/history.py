@@ -1,4 +1,4 @@
-"""Finds what records were: in the log, in the file of what was replaced, and in git.
+"""What records were: in the log, in the file of what was replaced, and in git.
 
 A version id is made of the text, so that it does not matter which log of the repository has it:
 each `.context/memory_log.jsonl` is searched, wherever the log stood before it was moved.
@@ -121,13 +121,13 @@ class Version:
 
 
 class History:
-    """The former versions of the records of one memory log: those kept beside it, and git's.
+    """The former versions of the records of one memory log. Git is not asked before it must be.
 
     log: the file as it stands. kept: by version id, what was replaced and is kept beside the log.
     """
 
     def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
-        """Take what the file holds. kept: the newest first. Git is not asked before it must be."""
+        """Take what the files hold. kept: the newest first."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
         self.kept = {it.token: it for it in reversed([*kept])}
@@ -154,8 +154,8 @@ class History:
         """
         records: dict[str, Record] = {}
         commits: dict[str, Commit] = {}
-        oldest_first = reversed(self._commits(ids, *EVERYWHERE) if self.has_git else [])
-        for commit, log in self._logs_in(oldest_first):
+        found = self._logs(ids, *EVERYWHERE, oldest_first=True) if self.has_git else ()
+        for commit, log in found:
             for record in _all_of(log):
                 if record.id in ids:
                     records.setdefault(record.token, record)
@@ -164,7 +164,7 @@ class History:
         shown = {record.token: record for record in self.log.records if record.id in ids}
         lines = {record.token: record for record in _lines(self.log) if record.id in ids}
         records = {token: it.record for token, it in kept.items()} | records | lines | shown
-        found = [
+        versions = [
             Version(
                 record=record,
                 is_shown=token in shown,
@@ -174,14 +174,20 @@ class History:
             )
             for token, record in records.items()
         ]
-        return sorted(found, key=lambda it: it.record.version(), reverse=True)
+        return sorted(versions, key=lambda it: it.record.version(), reverse=True)
 
     def last(self, record_id: str) -> Record | None:
-        """Return the last version of a removed record; what HEAD has behind it comes first."""
+        """Return the last version of a record that no reader sees, a hidden line before all others.
+
+        Of what git has, HEAD and what is behind it come first. Raises HistoryError.
+        """
+        hidden = [record for record in _lines(self.log) if record.id == record_id]
+        if hidden:
+            return max(hidden, key=Record.version)
         kept = [it.record for it in self.kept.values() if it.record.id == record_id]
         with self._git_is_needed(unless=kept):
             for starts in ((), EVERYWHERE):
-                logs = self._logs_in(self._commits([record_id], *starts))
+                logs = self._logs([record_id], *starts)
                 versions = (it for _, log in logs for it in log.with_id(record_id).values())
                 if found := next(versions, None):
                     kept.append(found)
@@ -198,7 +204,7 @@ class History:
         found = {it.token: it for it in reversed(_all_of(self.log)) if it.token in wanted}
         with self._git_is_needed(unless=[*kept, *found]):
             ids = ids_in(wanted - found.keys())
-            for _, log in self._logs_in(self._commits(ids, *EVERYWHERE) if ids else []):
+            for _, log in self._logs(ids, *EVERYWHERE) if ids else ():
                 for record in _all_of(log):
                     if record.token in wanted:
                         found.setdefault(record.token, record)
@@ -211,7 +217,7 @@ class History:
         kept = [it.record for it in self.kept.values()]
         found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
         with self._git_is_needed(unless=found):
-            for _, log in self._logs_in(self._commits([beginning], *EVERYWHERE)):
+            for _, log in self._logs([beginning], *EVERYWHERE):
                 for record in _lines(log):
                     if record.id.startswith(beginning):
                         found.setdefault(record.id, record.topic)
@@ -227,25 +233,23 @@ class History:
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
         return notes
 
-    def _commits(self, ids: Collection[str], *starts: str) -> list[Commit]:
-        """Return the commits in which a line changed that has one of these ids, or begins of one.
+    def _logs(
+        self, ids: Collection[str], *starts: str, oldest_first: bool = False
+    ) -> Iterator[tuple[Commit, MemoryLog]]:
+        """Yield each log in which a line with one of these ids changed, with its first commit.
 
-        starts: as of `commits_of`.
+        ids: or beginnings of them. starts: as of `commits_of`.
         """
         is_plain = len(ids) <= SEARCHED_IDS and all(map(_PLAIN_ID.fullmatch, ids))
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
-        return commits_of(self.repository, *starts, pattern=pattern)
-
-    def _logs_in(self, commits: Iterable[Commit]) -> Iterator[tuple[Commit, MemoryLog]]:
-        """Yield each log that one of these commits has, with the first of them."""
+        commits = commits_of(self.repository, *starts, pattern=pattern)
         blobs: dict[str, Commit] = {}
-        for commit in commits:
+        for commit in reversed(commits) if oldest_first else commits:
             for blob in filter(None, commit.files.values()):
                 blobs.setdefault(blob, commit)
-        if blobs:
-            contents = self.repository.contents(blobs)
-            for commit, data in zip(blobs.values(), contents, strict=True):
-                yield commit, MemoryLog.parse(data)
+        contents = self.repository.contents(blobs)
+        for commit, data in zip(blobs.values(), contents, strict=True):
+            yield commit, MemoryLog.parse(data)
 
     @contextmanager
     def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
@@ -287,33 +291,14 @@ def former_selves_of(record: Record) -> tuple[str, ...]:
     return tuple(token for token in record.source_ids if token not in originals)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Present:
-    """What the log as it stands says of a record.
-
-    record: the one that a reader sees (`is_shown`), else the newest of the lines that no reader
-    sees. principles: each that lists versions of the record, with the newest of them.
-    """
-
-    record: Record | None
-    is_shown: bool
-    principles: tuple[tuple[Record, str], ...]
-
-
-def present(record_id: str, log: MemoryLog) -> Present:
-    """Return what this log says of a record."""
+def principles_over(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
+    """Return each principle of a log that lists versions of a record, with the newest of them."""
     newest: dict[str, tuple[Record, str]] = {}
     for principle in _lines(log):
         for token in principle.source_ids:  # the newest stands first
             if id_in(token) == record_id:
                 newest.setdefault(principle.token, (principle, token))
-    shown = list(log.with_id(record_id).values())
-    hidden = [line for line in _lines(log) if line.id == record_id]
-    return Present(
-        record=shown[0] if shown else max(hidden, key=Record.version, default=None),
-        is_shown=bool(shown),
-        principles=tuple(newest.values()),
-    )
+    return list(newest.values())
 
 
 # Records by what a person calls them.

@@ -5,7 +5,7 @@ Pure. A line is that of the record as it stood, without secrets, and one more ke
 id it stood where redaction has changed that.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,31 +36,29 @@ class Replaced:
         return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
 
 
-def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
+def replaced_between(before: MemoryLog, after: MemoryLog, at: str) -> list[Replaced]:
     """Return the records of one version of the log that the next holds in no words, redacted.
 
-    A version that only counts or dates differently is not lost. now: gives the moment, ISO 8601;
-    asked only when a line changed.
+    A version that only counts or dates differently is not lost. at: ISO 8601.
     """
     kept = set(map(id, after.entries))
     gone = [record for record in before.entries if record and id(record) not in kept]
     if not gone:
         return []
-    at = now()
     known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
     records = [record for record in after.entries if record]
     there = {_words(record) for record in records if record.gap in gaps}
     followers = {token: record.token for record in records for token in record.source_ids}
     followers |= {record.id: record.token for record in records if id(record) not in known}
-    left: dict[str, Replaced] = {}
+    replaced: dict[str, Replaced] = {}
     for record in gone:
         if _words(record) in there:
             continue
         clean, _ = clean_record(record)
         if _words(clean) not in there:
             by = followers.get(record.id) or followers.get(record.token, "")
-            left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
-    return list(left.values())
+            replaced[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+    return list(replaced.values())
 
 
 def _words(record: Record) -> tuple[object, ...]:
@@ -78,20 +76,18 @@ def replaced_in(data: bytes) -> Iterator[Replaced]:
         record = parse_line(line)
         if not record:
             continue
-        left: Any = record.extra.get(KEY)
-        facts = left if isinstance(left, dict) else {}
-        at, by, version = (_text(facts.get(key)) for key in ("at", "by", "version"))
-        extra = {key: value for key, value in record.extra.items() if key != KEY}
+        extra = dict(record.extra)
+        facts: Any = extra.pop(KEY, {})
+        texts = facts if isinstance(facts, dict) else {}
+        texts = {key: text for key, text in texts.items() if isinstance(text, str)}
         record = replace(record, extra=extra)
-        is_ours = id_in(version) == record.id and MARKER.encode() in line
-        token = version if is_ours else record.token
+        token = texts.get("version", "")
+        if id_in(token) != record.id or MARKER.encode() not in line:
+            token = record.token
         if token not in tokens:
             tokens.add(token)
+            at, by = texts.get("at", ""), texts.get("by", "")
             yield Replaced(record=record, token=token, at=at, by=by)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def cleaned(data: bytes) -> bytes:

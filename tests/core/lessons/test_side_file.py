@@ -15,12 +15,7 @@ from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replaceme
 from core.lessons.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.side_file import (
-    Replaced,
-    cleaned,
-    replaced_in,
-    what_left,
-)
+from core.lessons.side_file import Replaced, cleaned, replaced_between, replaced_in
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, store_of
@@ -121,7 +116,7 @@ def test_a_secret_in_an_id_is_not_kept() -> None:
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.token,))
     before = MemoryLog.parse(record.to_line())
-    [version] = what_left(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
+    [version] = replaced_between(before, MemoryLog.parse(hider.to_line()), NOW)
     assert TOKEN.encode() not in version.to_line()
 
 
@@ -273,4 +268,4 @@ def test_a_record_that_moves_in_the_file_did_not_leave_it() -> None:
     one, two = a_record("one"), a_record("two")
     before = MemoryLog.parse(one.to_line() + two.to_line())
     after = MemoryLog.parse(two.to_line() + one.to_line())
-    assert what_left(before, after, lambda: NOW) == []
+    assert replaced_between(before, after, NOW) == []
