@@ -375,9 +375,9 @@ def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
     for key, tokens in fates:
         if tokens:
             lines.append(say(f"answers.{key}", tokens=listed_tokens(tokens, frame)))
-    if outcome.hidden:
-        went = listed_tokens([record.token for record in outcome.hidden], frame)
-        lines.append(say("answers.hidden_went", count=len(outcome.hidden), tokens=went))
+    if outcome.is_written and outcome.before.hidden:
+        went = [record.token for record, _ in outcome.before.hidden]
+        lines.append(say("answers.hidden_went", count=len(went), tokens=listed_tokens(went, frame)))
     return lines
 
 

@@ -4,7 +4,7 @@ Pure: each change is a function from one version of the log to the next. It deci
 record gets, or raises and changes nothing.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from core.lessons.record import (
     MOST_COUNTED,
     Draft,
     Record,
+    above_limit,
     id_in,
     ids_in,
     latest,
@@ -38,12 +39,10 @@ class Outcome:
     before, log: the log before and after; the same object where nothing was written. records: as
     they are stored now, in the order of the change. earlier: for each of them the versions that it
     follows, the oldest first; () for a new one.
-    removed: records that were deleted, or replaced by a principle. changed: version ids of records
-    that stay, because they are no longer in this version (or were updated, and the id came without
-    a version). absent: ids of no record. gone: ids of records that a principle has replaced before.
-    lines: those of the removed records in the log before (from 0).
-    hidden: records that nobody sees any more: of a line that another one hid, which went now, or
-    that an added record hides.
+    removed: records that were deleted, or replaced by a principle. lines: theirs before (from 0).
+    changed: version ids of records that stay, because they are no longer in this version (or were
+    updated, and the id came without a version). absent: ids of no record. gone: ids of records that
+    a principle has replaced before.
     redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
     look like a secret but are stored as they came.
     """
@@ -57,7 +56,6 @@ class Outcome:
     changed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    hidden: tuple[Record, ...] = ()
     redacted: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
 
@@ -70,6 +68,12 @@ class Outcome:
     def is_written(self) -> bool:
         """Whether anything is another than before."""
         return self.log is not self.before
+
+    @property
+    def hidden(self) -> list[Record]:
+        """The records that nobody sees any more, as an added one hides them."""
+        seen = {record.token for record in self.log.records}
+        return [record for record in self.before.records if record.token not in seen]
 
 
 def upsert(
@@ -98,7 +102,7 @@ def upsert(
     named = replace(select(log, tokens, but=own_id), earlier=(tuple(versions.values()),))
     if known and len(versions) == 1 and not named.removed and not given:
         passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
-        if _said(record) == _said(known) and passed_s < RECURRENCE_S:
+        if _words(record) == _words(known) and passed_s < RECURRENCE_S:
             return replace(named, records=(known,))
     # An update keeps its own dates and counts.
     taken = {name: it for name, it in given.items() if not known or name in _GIVEN_AGAIN}
@@ -107,20 +111,16 @@ def upsert(
         record = _replacing(named.removed, record, now, draft)
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = visible(marked(record, known), log.replaced.get(own_id, ()))
+    record = _visible(marked(record, known), log.replaced.get(own_id, ()))
     place = min(versions or named.lines, default=len(log.lines))
     after = log.rewritten(named.lines | versions.keys(), {place: [record]})
-    hidden = tuple(it for it, _ in log.hidden)
-    return replace(named, log=after, records=(record,), hidden=hidden)
+    return replace(named, log=after, records=(record,))
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
     """Delete the records that these version ids name."""
     named = select(log, tokens)
-    if not named.removed:
-        return named
-    hidden = tuple(it for it, _ in log.hidden)
-    return replace(named, log=log.rewritten(named.lines), hidden=hidden)
+    return replace(named, log=log.rewritten(named.lines)) if named.removed else named
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
@@ -132,12 +132,12 @@ def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
     for token in tokens:
         name, at_sign, fingerprint = token.partition("@")
         there = log.with_id(name)
-        if name == but and there:
-            continue
         if not there:
             replaced = log.replaced.get(name, ())
             is_gone = token in replaced or (replaced and token == name)
             (gone if is_gone else absent).append(token)
+            continue
+        if name == but:
             continue
         named = {at: it for at, it in there.items() if it.fingerprint() == fingerprint}
         if not at_sign and len(there) == 1 and not any(it.updated for it in there.values()):
@@ -186,7 +186,7 @@ def bring_back(
         if there and not found:
             raise RefusedError("other_text", id=version.id)
         known = [_as_one(found.values())] if found else []
-        newest = visible(_as_newest(version, known, now), log.replaced.get(version.id, ()))
+        newest = _visible(_as_newest(version, known, now), log.replaced.get(version.id, ()))
         brought.append(newest)
         earlier.append(tuple(found.values()))
         dropped |= found.keys()
@@ -212,14 +212,9 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[Outcome, list[Fate]]
         if fates[-1] == "added":
             added.append(record)
             versions.append(record)
-    if not added:
-        return Outcome(before=log, log=log), fates
-    after = log.rewritten(placed={len(log.lines): added})
-    seen = {record.token for record in after.records}
-    hidden = tuple(record for record in log.records if record.token not in seen)
+    after = log.rewritten(placed={len(log.lines): added}) if added else log
     new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
-    outcome = Outcome(before=log, log=after, records=tuple(added), earlier=new, hidden=hidden)
-    return outcome, fates
+    return Outcome(before=log, log=after, records=tuple(added), earlier=new), fates
 
 
 def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate:
@@ -246,39 +241,34 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
     to another text, for the same gap without `join`, and when a joined text is above its limit.
     """
     base = log.rewritten()
-    records = dict(base.all_records())
+    before = dict(base.all_records())
     ids = ids_in(changed)
-    before = {at: it for at, it in records.items() if it.id in ids and it.token in changed}
-    found = {it.token for it in before.values()}
-    for token in changed:
-        if token not in found:
-            raise RefusedError("record_changed", id=id_in(token))
-    after = {at: renewed(it, changed[it.token], now, it.tokens()) for at, it in before.items()}
-    lines = records | after
-    listed = {token for record in lines.values() for token in record.source_ids}
-    groups: dict[str, dict[int, Record]] = {record.id: {} for record in after.values()}
-    for at, record in lines.items():
-        if record.id in groups:
-            groups[record.id][at] = record
+    found = {at: it.token for at, it in before.items() if it.id in ids and it.token in changed}
+    for token in changed.keys() - found.values():
+        raise RefusedError("record_changed", id=id_in(token))
+    after = before | {
+        at: marked(renewed(before[at], changed[token], now, before[at].tokens()), before[at])
+        for at, token in found.items()
+    }
+    gaps: dict[str, set[object]] = {}
+    for record in after.values():
+        gaps.setdefault(record.id, set()).add(record.gap)
     placed: dict[int, list[Record]] = {}
     earlier: dict[int, tuple[Record, ...]] = {}
-    for id_, members in groups.items():
-        if len({it.gap for it in members.values()}) > 1:
-            raise RefusedError("id_collision", id=id_)
-        untouched = members.keys() - after.keys()
-        place = min(untouched or members)  # of a record that was there, its own
-        if len(members) > 1 and not join:
-            raise RefusedError("same_gap", token=records[place].token)
-        in_order = sorted(members, key=lambda at: records[at].version())
-        newest = in_order[-1]
-        record = members[newest]
-        if len(members) > 1:
-            kept = [members[at] for at in in_order if at in untouched]
-            record = joined([members[at] for at in in_order], now, untouched=kept)
-            _check_joined(record, [records[at].token for at in in_order])
-        placed[place] = [visible(marked(record, records[newest]), listed)]
-        earlier[place] = tuple(records[at] for at in in_order)
-    dropped = {at for members in groups.values() for at in members}
+    dropped = set[int]()
+    for lines, record in as_one_each(before, after, now):
+        place = min(set(lines) - found.keys() or lines)  # of a record that was there, its own
+        if len(gaps[record.id]) > 1:
+            raise RefusedError("id_collision", id=record.id)
+        if len(lines) > 1 and not join:
+            raise RefusedError("same_gap", token=before[place].token)
+        for name, used_bytes in above_limit(record).items() if len(lines) > 1 else ():
+            facts = {"used_bytes": used_bytes, "limit_bytes": LIMITS_BYTES[name]}
+            one, other = (before[at].token for at in lines[:2])
+            raise RefusedError("joined_too_long", field=name, one=one, other=other, **facts)
+        placed[place] = [record]
+        earlier[place] = tuple(before[at] for at in lines)
+        dropped.update(lines)
     return Outcome(
         before=log,
         log=base.rewritten(dropped, placed),
@@ -287,37 +277,92 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
     )
 
 
-def _check_joined(record: Record, tokens: Sequence[str]) -> None:
-    """Raise RefusedError where the texts of these versions are too long for one record."""
-    for name, limit_bytes in LIMITS_BYTES.items():
-        used_bytes = len(getattr(record, name).encode("utf-8", "surrogatepass"))
-        if used_bytes > limit_bytes:
-            raise RefusedError(
-                "joined_too_long",
-                field=name,
-                one=tokens[0],
-                other=tokens[1],
-                used_bytes=used_bytes,
-                limit_bytes=limit_bytes,
-            )
+def as_one_each(
+    before: Mapping[int, Record], after: Mapping[int, Record], now: str
+) -> Iterator[tuple[list[int], Record]]:
+    """Yield each gap with a record that has got other texts: its lines and the one record for them.
+
+    before, after: the records of a log by line; one that is the same object in both stays as it is.
+    The lines come in the order of their versions, the newest last.
+    """
+    changed = {at for at, record in after.items() if record is not before[at]}
+    ids = {after[at].id for at in changed}
+    listed = {token for record in after.values() for token in record.source_ids}
+    gaps: dict[object, list[int]] = {}
+    for at, record in after.items():
+        if record.id in ids:
+            gaps.setdefault((record.id, record.gap), []).append(at)
+    for members in gaps.values():
+        if changed.isdisjoint(members):
+            continue
+        lines = sorted(members, key=lambda at: before[at].version())
+        record = newest = after[lines[-1]]
+        if len(lines) > 1:
+            untouched = [after[at] for at in lines if at not in changed]
+            record = joined([after[at] for at in lines], now, untouched)
+        yield lines, _visible(marked(record, newest), listed)
 
 
 # What becomes of a record.
 
 
-def _said(record: Record) -> tuple[object, ...]:
+def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
+    """Return the changed record as one that wins over every earlier version.
+
+    An id follows from the text, so that a changed text may get another one. While the id stays,
+    `former` lists the earlier version; under a new id `source_ids` does, as for a replaced
+    original, and a later compaction passes that on. tokens: the version ids of the earlier version
+    and of those that it follows.
+    """
+    record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
+    if (record.id, record.gap) == (before.id, before.gap):
+        return following(record, before)
+    # The `former` of a principle lists the version in any case, which tells it from its originals.
+    record = following(record, before) if record.type == "principle" else replace(record, former=())
+    return replace(record, source_ids=_all_once([record.source_ids, tokens]))
+
+
+def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()) -> Record:
+    """Join several records about one gap into one without losing a text or number.
+
+    records: the newest last. untouched: those that stand in the log as they are.
+    """
+    newest, newer = records[-1], records[::-1]
+    source_ids = _all_once(it.source_ids for it in newer)
+    count = newest.source_count
+    if newest.type == "principle":
+        count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
+    record = replace(
+        newest,
+        missing_context=_all_of([it.missing_context for it in newer]),
+        lesson=_all_of([it.lesson for it in newer]),
+        ask_next_time=_all_of([it.ask_next_time for it in newer]),
+        created=min((it.created for it in records), key=seconds_of),
+        updated=latest(now, newest.updated or newest.created),
+        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
+        source_ids=source_ids,
+        source_count=None if count is None else min(count, MOST_COUNTED),
+        former=_all_once(it.former for it in records),
+        paths=_all_once(it.paths for it in newer),
+        when=_all_once(it.when for it in newer),
+        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
+        extra={key: kept for it in records for key, kept in it.extra.items()},
+    )
+    return following(record, *untouched)
+
+
+def _words(record: Record) -> tuple[object, ...]:
     """Return what a save says about a gap."""
     return record.lesson, record.ask_next_time, record.paths, record.when
 
 
 def _updated(known: Record, draft: Draft, now: str) -> Record:
     """Return a record with the words of a draft about the same gap."""
-    asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
     record = replace(
         known,
-        lesson=draft.lesson,
         missing_context=draft.missing_context or known.missing_context,
-        ask_next_time=asked,
+        lesson=draft.lesson,
+        ask_next_time=known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time,
         paths=known.paths if draft.paths is None else tuple(draft.paths),
         when=known.when if draft.when is None else tuple(draft.when),
         updated=latest(now, known.updated or known.created),
@@ -335,9 +380,24 @@ def _as_one(versions: Iterable[Record]) -> Record:
     return replace(
         united(newest, others),
         created=min((it.created for it in newer), key=seconds_of),
-        paths=all_once(it.paths for it in newer),
-        when=all_once(it.when for it in newer),
+        paths=_all_once(it.paths for it in newer),
+        when=_all_once(it.when for it in newer),
     )
+
+
+def _as_newest(version: Record, known: Sequence[Record], now: str) -> Record:
+    """Return a former version as the newest; originals that a newer one replaced stay listed."""
+    earlier = [version, *known]
+    listed = _all_once(it.source_ids for it in earlier)
+    added = len(ids_in(listed) - ids_in(version.source_ids))
+    record = replace(
+        version,
+        updated=latest(now, *(it.updated or it.created for it in earlier)),
+        seen=max(it.seen for it in earlier),
+        source_ids=listed,
+        source_count=(version.source_count or 0) + added if listed else version.source_count,
+    )
+    return marked(following(record, *earlier), version)
 
 
 def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
@@ -356,70 +416,17 @@ def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Dra
         record,
         compacted_at=latest(now, *moments),
         source_count=min((record.source_count or 0) + added, MOST_COUNTED),
-        source_ids=all_once([record.source_ids, *lineage]),
-        paths=all_once([record.paths, *paths]),
-        when=all_once([record.when, *when]),
+        source_ids=_all_once([record.source_ids, *lineage]),
+        paths=_all_once([record.paths, *paths]),
+        when=_all_once([record.when, *when]),
     )
 
 
-def _as_newest(version: Record, known: Sequence[Record], now: str) -> Record:
-    """Return a former version as the newest; originals that a newer one replaced stay listed."""
-    earlier = [version, *known]
-    listed = all_once(it.source_ids for it in earlier)
-    added = len(ids_in(listed) - ids_in(version.source_ids))
-    record = replace(
-        version,
-        updated=latest(now, *(it.updated or it.created for it in earlier)),
-        seen=max(it.seen for it in earlier),
-        source_ids=listed,
-        source_count=(version.source_count or 0) + added if listed else version.source_count,
-    )
-    return marked(following(record, *earlier), version)
-
-
-def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
-    """Return the changed record as one that wins over every earlier version.
-
-    An id follows from the text, so that a changed text may get another one. While the id stays,
-    `former` lists the earlier version; under a new id `source_ids` does, as for a replaced
-    original, and a later compaction passes that on. tokens: the version ids of the earlier version
-    and of those that it follows.
-    """
-    record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
-    if (record.id, record.gap) == (before.id, before.gap):
-        return following(record, before)
-    # The `former` of a principle lists the version in any case, which tells it from its originals.
-    record = following(record, before) if record.type == "principle" else replace(record, former=())
-    return replace(record, source_ids=all_once([record.source_ids, tokens]))
-
-
-def joined(records: Sequence[Record], now: str, *, untouched: Iterable[Record] = ()) -> Record:
-    """Join several records about one gap into one without losing a text or number.
-
-    records: the newest last. untouched: those that stand in the log as they are.
-    """
-    newest, newer = records[-1], records[::-1]
-    source_ids = all_once(it.source_ids for it in newer)
-    count = newest.source_count
-    if newest.type == "principle":
-        count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
-    record = replace(
-        newest,
-        missing_context=_all_of([it.missing_context for it in newer]),
-        lesson=_all_of([it.lesson for it in newer]),
-        ask_next_time=_all_of([it.ask_next_time for it in newer]),
-        created=min((it.created for it in records), key=seconds_of),
-        updated=latest(now, newest.updated or newest.created),
-        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
-        source_ids=source_ids,
-        source_count=None if count is None else min(count, MOST_COUNTED),
-        former=all_once(it.former for it in records),
-        paths=all_once(it.paths for it in newer),
-        when=all_once(it.when for it in newer),
-        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
-        extra={key: kept for it in records for key, kept in it.extra.items()},
-    )
-    return following(record, *untouched)
+def _visible(record: Record, listed: Collection[str]) -> Record:
+    """Return the record in a version that none of these version ids names, as it would hide it."""
+    while record.token in listed:
+        record = replace(record, seen=record.seen + 1)
+    return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
 
 def _all_of(texts: Sequence[str]) -> str:
@@ -431,13 +438,6 @@ def _all_of(texts: Sequence[str]) -> str:
     return "\n".join(kept) if kept else texts[0]
 
 
-def visible(record: Record, listed: Collection[str]) -> Record:
-    """Return the record in a version that none of these version ids names, as it would hide it."""
-    while record.token in listed:
-        record = replace(record, seen=record.seen + 1)
-    return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
-
-
-def all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """Return all entries of these lists, each once, in their order."""
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))

@@ -287,6 +287,13 @@ def has_surrogate(record: Record) -> bool:
     return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
 
 
+def above_limit(record: "Draft | Record") -> dict[str, int]:
+    """Return the size in bytes of each text that is above its limit."""
+    texts = {name: getattr(record, name) or "" for name in LIMITS_BYTES}
+    sizes = {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
+    return {name: size for name, size in sizes.items() if size > LIMITS_BYTES[name]}
+
+
 def id_in(token: str) -> str:
     """Return the id in a version id (`id@fp`)."""
     return token.rpartition("@")[0]
@@ -324,13 +331,11 @@ def check(draft: Draft) -> Draft:
     for name, text in required.items():
         if not text.strip():
             raise RefusedError("blank_field", field=name)
-    for name, limit_bytes in LIMITS_BYTES.items():
-        text = getattr(draft, name) or ""
-        if _SURROGATE.search(text):
+    for name in LIMITS_BYTES:
+        if _SURROGATE.search(getattr(draft, name) or ""):
             raise RefusedError("lone_surrogate", field=name)
-        used_bytes = len(text.encode("utf-8"))
-        if used_bytes > limit_bytes:
-            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    for name, used_bytes in above_limit(draft).items():
+        raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=LIMITS_BYTES[name])
     return draft
 
 

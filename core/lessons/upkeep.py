@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
-from core.lessons.changes import joined, renewed, visible
+from core.lessons.changes import as_one_each, renewed
 from core.lessons.draft import clean_record
 from core.lessons.log import BOM, UTF_16_MARKS, MemoryLog, begins_like_utf_16, mark_of, utf_16_name
 from core.lessons.record import (
@@ -21,9 +21,9 @@ from core.lessons.record import (
     META_KEYS,
     MOST_LINE_BYTES,
     Record,
+    above_limit,
     has_surrogate,
     is_token,
-    marked,
     parse_line,
     reidentified,
     seconds_of,
@@ -164,17 +164,10 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
         is_needed = name != "missing_context" or record.type == "log"
         if is_needed and not str(getattr(record, name)).strip():
             yield Finding("blank_text", "warning", lines=lines, facts={**facts, "field": name})
-    for name, used_bytes in _above_limit(record).items():
+    for name, used_bytes in above_limit(record).items():
         about = {**facts, "field": name, "used_bytes": used_bytes}
         about["limit_bytes"] = LIMITS_BYTES[name]
         yield Finding("too_long", "warning", lines=lines, facts=about)
-
-
-def _above_limit(record: Record) -> dict[str, int]:
-    """Return by name the size of each text above its limit, in bytes."""
-    texts = {name: str(getattr(record, name)) for name in LIMITS_BYTES}
-    sizes = {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
-    return {name: used for name, used in sizes.items() if used > LIMITS_BYTES[name]}
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
@@ -470,20 +463,10 @@ def clean(data: bytes, *, now: str) -> Cleaning:
             dropped.update(range(it.first + 1, it.first + it.length))
             places = tuple(dict.fromkeys(numbers[spot.line] for spot in it.spots))
             changes.append(Cleaned(lines=places, before=(), after=None, kinds=it.kinds))
-    listed = {token for record in after.values() for token in record.source_ids}
-    placed, gaps = dict[int, list[Record]](), dict[object, list[int]]()
-    for at, record in after.items():
-        gaps.setdefault((record.id, record.gap), []).append(at)
-    for members in gaps.values():
-        if kinds.keys().isdisjoint(members):
-            continue
-        in_order = sorted(members, key=lambda at: before[at].version())
-        record = after[in_order[-1]]
-        if len(members) > 1:
-            untouched = [after[at] for at in in_order if at not in kinds]
-            record = joined([after[at] for at in in_order], now, untouched=untouched)
-        record = visible(marked(record, record), listed)
-        placed[in_order[-1]] = [record]
+    placed = dict[int, list[Record]]()
+    for versions, record in as_one_each(before, after, now):
+        members = sorted(versions)
+        placed[versions[-1]] = [record]
         dropped.update(members)
         changes.append(
             Cleaned(
@@ -491,7 +474,7 @@ def clean(data: bytes, *, now: str) -> Cleaning:
                 before=tuple(before[at] for at in members),
                 after=record,
                 kinds=tuple(kind for at in members for kind in kinds.get(at, ())),
-                over=tuple(_above_limit(record)),
+                over=tuple(above_limit(record)),
             )
         )
     cleaned = MemoryLog(lines, base.entries).rewritten(dropped, placed)

@@ -201,7 +201,7 @@ def test_an_added_later_version_takes_the_place_of_the_one_before_and_says_so(
     other.add_all([mine])
     later = other.upsert_log(a_draft("one", lesson="later")).record
     added, _ = store.add_all([later])
-    assert (added.records, added.hidden) == ((later,), (mine,))
+    assert (added.records, added.hidden) == ((later,), [mine])
     assert store.read_all() == [later]
 
 
@@ -210,7 +210,7 @@ def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> 
     kept = store.upsert_log(a_draft("two")).record
     rule = replace(new_record(a_principle(), now=LATER), source_ids=(original.token,))
     added, _ = store.add_all([rule])
-    assert added.hidden == (original,)
+    assert added.hidden == [original]
     assert store.read_all() == [kept, rule]
 
 

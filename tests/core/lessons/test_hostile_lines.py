@@ -92,7 +92,7 @@ def test_what_a_principle_hides_is_named_with_it() -> None:
 def test_a_save_tells_which_hidden_records_it_took_out() -> None:
     log = log_of(*RECORDS, replace(PRINCIPLE, source_ids=EVERY_TOKEN))
     after, _, removal = upsert(log, a_draft("new"), now=LATER)
-    assert removal.hidden == tuple(RECORDS)
+    assert [record for record, _ in removal.before.hidden] == RECORDS
     assert after.count == 2
 
 
