@@ -84,15 +84,10 @@ def aside_lines(opened: Opened, room: Room) -> list[str]:
     """Name the damaged databases that a repair has kept, since nobody looks into them."""
     if words_of(room) == "server":
         return []
-    if room == "fragments":
-        from core.room.copies import kept_aside as kept_beside
+    from core.room.copies import kept_aside
 
-        found = kept_beside(_engine(opened).path)
-    else:
-        from rooms.sessions.upkeep.secrets import kept_aside
-
-        found = kept_aside(_store(opened))
-    return [say("scan.aside", path=_shown(path)) for path in found]
+    path = _engine(opened).path if room == "fragments" else _store(opened).path
+    return [say("scan.aside", path=_shown(aside)) for aside in kept_aside(path)]
 
 
 def held_lines(room: Room, held: "Sequence[Held]") -> list[str]:

@@ -1,8 +1,7 @@
 """Daily copies of a SQLite file: two are kept beside it, and one is put back when it is damaged.
 
-A copy is written under a temporary name, synced, and checked before it gets its own name: a process
-that is killed leaves a whole copy or none. Nobody has to wait for it, since `VACUUM INTO` only
-reads. https://sqlite.org/lang_vacuum.html#vacuuminto
+A copy gets its own name only once all of it is synced and checked: a process that is killed leaves
+a whole copy or none. https://sqlite.org/lang_vacuum.html#vacuuminto
 """
 
 import glob
@@ -50,6 +49,9 @@ class PutBack(NamedTuple):
     copy: Path | None
 
 
+# making copies
+
+
 def copies_of(path: Path) -> list[Path]:
     """Return the copies of a database, the newest first; those dated ahead of the clock are last.
 
@@ -66,13 +68,6 @@ def date_of(copy: Path | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
 
 
-def newest_date(path: Path) -> str:
-    """Return the moment of the newest copy of a database, "" without one."""
-    with suppress(OSError):
-        return next(map(date_of, copies_of(path)), "")
-    return ""
-
-
 def is_due(path: Path) -> bool:
     """Return whether the newest copy is a day old, and the database has changed since.
 
@@ -84,7 +79,8 @@ def is_due(path: Path) -> bool:
     now = datetime.now(UTC)
     if newest is None or newest > now:  # the clock was ahead
         return True
-    changed_at = max(_changed_at(f"{path}{name}") for name in ("", "-wal"))
+    files = filter(None, (status_of(f"{path}{name}") for name in ("", "-wal")))
+    changed_at = max((it.st_mtime for it in files), default=0.0)
     return now - newest >= _DUE and changed_at >= newest.timestamp()
 
 
@@ -95,31 +91,27 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     the copies that are there then stay.
     """
     for abandoned in _unfinished(path):
-        if time.time() - _changed_at(abandoned) > _ABANDONED_S:
+        status = status_of(abandoned)
+        if status and time.time() - status.st_mtime > _ABANDONED_S:
             abandoned.unlink(missing_ok=True)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
-    unfinished = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
-    try:
-        write(unfinished)
-        descriptor = os.open(unfinished, os.O_RDWR)
+    with prepared(target, b"", path.name, mode=MODE) as unfinished:
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        flaw = flaw_of(unfinished, check)
-        if flaw:
-            raise sqlite3.DatabaseError(flaw)
-        if not is_due(path):  # another process was faster
-            return
-        rename(unfinished, target)
-    except (OSError, sqlite3.Error):
-        if os.path.lexists(unfinished):
-            raise
-        return  # something was removed for good meanwhile, and this copy with it
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
+            write(unfinished)
+            descriptor = os.open(unfinished, os.O_RDWR)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if flaw := flaw_of(unfinished, check):
+                raise sqlite3.DatabaseError(flaw)
+            if not is_due(path):  # another process was faster
+                return
+            rename(unfinished, target)
+        except (OSError, sqlite3.Error):
+            if os.path.lexists(unfinished):
+                raise
+            return  # something was removed for good meanwhile, and this copy with it
     sync_directory(path.parent)
     for former in copies_of(path)[_KEPT:]:
         former.unlink(missing_ok=True)
@@ -141,6 +133,9 @@ def remove_copies(path: Path) -> bool:
         except OSError:
             is_clean = False
     return is_clean
+
+
+# checking them
 
 
 def newest_whole(path: Path, check: Check) -> Path | None:
@@ -225,6 +220,9 @@ def reason_of(error: Exception) -> str:
     return shown(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
 
 
+# putting one back
+
+
 def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
     """Put the newest whole copy in the place of a damaged database, which is kept beside it.
 
@@ -269,14 +267,20 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
 
 
 def kept_aside(path: Path) -> list[Path]:
-    """Return the damaged files that a repair has kept beside a database; they may hold anything."""
-    return sorted(path.parent.glob(f"{glob.escape(path.name)}.damaged-*"))
+    """Return the damaged files that repairs have kept beside a database and those of its kind.
+
+    They may hold anything.
+    """
+    return sorted(path.parent.glob(f"*{glob.escape(path.suffix)}.damaged-*"))
 
 
 def size_of(path: str | Path) -> int:
     """Return how many bytes a file has, 0 where there is none."""
     status = status_of(path)
     return status.st_size if status else 0
+
+
+# files beside a database
 
 
 def _named(path: Path) -> list[Path]:
@@ -301,11 +305,6 @@ def _moment_of(copy: Path) -> datetime | None:
     with suppress(ValueError):
         return datetime.strptime(copy.name.rpartition(".copy-")[2], _STAMP).replace(tzinfo=UTC)
     return None
-
-
-def _changed_at(path: str | Path) -> float:
-    status = status_of(path)
-    return status.st_mtime if status else 0.0
 
 
 @contextmanager

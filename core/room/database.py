@@ -1,9 +1,8 @@
 """A SQLite file of a room: what it acknowledges is on disk, and no two writers undo each other.
 
-Every write is one transaction that begins as one (`BEGIN IMMEDIATE`): a transaction that only
-turns into a write later fails at once where another writes, whatever the time it may wait. The
-journal is a write-ahead log, synced at each commit, so that readers and a writer do not wait for
-each other. https://sqlite.org/wal.html, https://sqlite.org/lang_transaction.html
+Every write is one transaction that begins as one (`BEGIN IMMEDIATE`): one that only turns into a
+write later fails at once where another writes. The journal is a write-ahead log, synced at each
+commit, so that readers and a writer do not wait for each other. https://sqlite.org/wal.html
 """
 
 import contextlib
@@ -14,24 +13,17 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from core.disk import Identity, identity_of, status_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.room import copies
-from core.room.copies import (
-    BUSY,
-    JOURNALS,
-    MODE,
-    Flaw,
-    code_of,
-    connected,
-    reason_of,
-    size_of,
-)
+from core.room.copies import BUSY, JOURNALS, MODE, Flaw, code_of, connected, reason_of, size_of
 
 SQLITE = b"SQLite format 3\0"  # with which each database begins
 
@@ -51,7 +43,7 @@ _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"  # a view may ne
 # Whoever closes a file loses every lock that his process has on it, those of SQLite as well: while
 # a file is made and closed, nothing else of this process opens it.
 _OPENING = threading.Lock()
-_FORKED: list[object] = []  # a connection is for the process that opened it, even its closing
+_FORKED: list[object] = []  # the connections of a parent, which are never closed here
 
 Migrations = Sequence[Sequence[str]]  # for each version the statements that lead to it
 _Result = TypeVar("_Result")
@@ -88,17 +80,24 @@ class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
     key = "wait_ended"
 
 
-class _Lent(NamedTuple):
-    """A connection that one caller has until it comes back.
+class _File(NamedTuple):
+    """What tells a file from another one of its name, and its journal; 0 for no journal."""
 
-    file: what tells the file from another one of its name. journal: the same of its journal, 0 for
-    none. is_fixed: it sees no later change.
+    device: int
+    inode: int
+    journal: int
+
+
+class _Lent(NamedTuple):
+    """A connection that one caller has until it comes back, and the file that it is to.
+
+    file: None where it sees no later change of it. process: that has opened it; not even its
+    closing is for another one.
     """
 
     connection: sqlite3.Connection
-    file: tuple[int, int]
-    journal: int
-    is_fixed: bool = False
+    file: _File | None
+    process: int
 
 
 class Database:
@@ -122,14 +121,17 @@ class Database:
     ) -> None:
         self.path = path
         self._migrations, self._application_id = migrations, application_id
-        statements = [statement for version in migrations for statement in version]
-        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # no longer as made
-        made = (it for it in map(_MADE.match, statements) if it)
-        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
         self._timeout_s, self._slice_s = timeout_s, min(_SLICE_S, timeout_s)
         self._cancellation = cancellation
+        self._statements = dict[
+            str, str
+        ]()  # by the table or index that they make and nobody alters
+        for statement in chain.from_iterable(migrations):
+            if made := _MADE.match(statement):
+                self._statements[made[1]] = statement
+            elif altered := _ALTERED.match(statement):
+                self._statements.pop(altered[1])
         self._kept: list[_Lent] = []
-        self._process = os.getpid()
         self._damage: tuple[Identity, str] | None = None
 
     @contextlib.contextmanager
@@ -138,7 +140,7 @@ class Database:
 
         Creates nothing. Raises DatabaseError.
         """
-        with self._lent(writes=False) as lent:
+        with self._lent("read") as lent:
             if lent is None:
                 yield None
                 return
@@ -161,12 +163,16 @@ class Database:
         of it. What was found to be damaged is not written until it was changed. Raises
         DatabaseError, of which DatabaseWaitEndedError says that the wait was cut short.
         """
-        self._check_damage()
-        with self._lent(writes=True) as lent:
+        with self._lent("write") as lent:
             if lent is None:
                 raise DatabaseError("moved", path=str(self.path))
             connection = lent.connection
-            self._patiently(lambda: self._begin_writing(connection), wait_s)
+
+            def begin() -> None:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+
+            self._patiently(begin, wait_s)
             if self._cancellation.is_requested():  # while it waited for its turn
                 raise DatabaseWaitEndedError(path=str(self.path))
             for statements in self._migrations[self._version(connection) :]:
@@ -175,9 +181,16 @@ class Database:
                 connection.execute(f"PRAGMA application_id = {self._application_id}")
                 connection.execute(f"PRAGMA user_version = {len(self._migrations)}")
             yield connection
-            if self._journal_of(lent) is None:
+            if self._file_of(lent) is None:
                 raise DatabaseError("moved", path=str(self.path))
             self._patiently(lambda: connection.execute("COMMIT"))
+
+    def close(self) -> None:
+        """Close the connection that is kept."""
+        if kept := self._take_kept():
+            kept.connection.close()
+
+    # upkeep
 
     def purge(self) -> bool:
         """Write the file anew with only what it holds; False where that was not possible just now.
@@ -192,7 +205,7 @@ class Database:
             with self.writing() as connection:
                 for (index,) in connection.execute(_INDEXES).fetchall():
                     connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
-            with self._lent(writes=True) as lent:
+            with self._lent("write") as lent:
                 if lent is None:
                     return is_without_copies
                 connection = lent.connection
@@ -223,15 +236,19 @@ class Database:
 
         Raises DatabaseError; the copies that are there then stay.
         """
+
+        def write(empty: Path) -> None:
+            with self._lent("copy") as lent:
+                if lent:
+                    lent.connection.execute("VACUUM INTO ?", (str(empty),))
+
         try:
             if copies.is_due(self.path):
-                copies.keep_copy(self.path, self._write_copy, self._check)
-        except DatabaseError as error:
-            if error.key != "read":
-                raise
-            raise DatabaseError("copy", **error.facts) from error
+                copies.keep_copy(self.path, write, self._check)
+        except SentinelError:  # some are OSErrors
+            raise
         except (OSError, sqlite3.Error) as error:
-            raise DatabaseError("copy", path=str(self.path), reason=reason_of(error)) from error
+            raise self._error(error, "copy") from error
 
     def whole_copy(self) -> str:
         """Return the moment of the copy that `put_back_copy` would take, "" without one."""
@@ -254,14 +271,10 @@ class Database:
 
     def damage(self, reason: str) -> DatabaseDamagedError:
         """Return the error for a file of which something cannot be read."""
-        copy = copies.newest_date(self.path)
+        copy = ""
+        with contextlib.suppress(OSError):
+            copy = next(map(copies.date_of, copies.copies_of(self.path)), "")
         return DatabaseDamagedError(path=str(self.path), reason=reason, copy=copy)
-
-    def close(self) -> None:
-        """Close the connection that is kept."""
-        kept = self._take_kept()
-        if kept:
-            kept.connection.close()
 
     # the tables that a database should have
 
@@ -291,33 +304,27 @@ class Database:
             if kind in ("view", "trigger") or ours != statement:
                 raise DatabaseError("foreign", path=str(self.path))
 
-    def _begin_writing(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-
     def _begin_reading(self, connection: sqlite3.Connection) -> int:
         """Return the version of the schema in the state that is read from now on."""
-        connection.execute("BEGIN")
-        try:
-            return self._version(connection)
-        except BaseException:
+        if connection.in_transaction:  # of a try before
             connection.execute("ROLLBACK")
-            raise
+        connection.execute("BEGIN")
+        return self._version(connection)
 
     # connections
 
     @contextlib.contextmanager
-    def _lent(self, *, writes: bool) -> Iterator[_Lent | None]:
-        """Lend a connection, which an error inside closes; None where there is no file."""
+    def _lent(self, failing: Literal["read", "write", "copy"]) -> Iterator[_Lent | None]:
+        """Lend a connection, which an error inside closes; None where there is no file.
+
+        failing: the key of the sentence for an error of SQLite or the system that has none.
+        """
         try:
-            if writes and not self._found():
-                with _OPENING, contextlib.suppress(FileExistsError):
-                    os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
-            lent = self._patiently(lambda: self._take(writes=writes))
+            lent = self._patiently(lambda: self._take(writes=failing == "write"))
         except SentinelError:  # some are OSErrors
             raise
         except (OSError, sqlite3.Error) as error:
-            raise self._error(error, writes=writes) from error
+            raise self._error(error, failing) from error
         if lent is None:
             yield None
             return
@@ -326,26 +333,32 @@ class Database:
         except BaseException as error:
             lent.connection.close()
             if isinstance(error, sqlite3.Error):
-                raise self._error(error, writes=writes) from error
+                raise self._error(error, failing) from error
             raise
-        journal = self._journal_of(lent)
-        if journal and not lent.is_fixed and not self._kept:
-            self._kept.append(lent._replace(journal=journal))
+        file = self._file_of(lent)
+        if file and file.journal and not self._kept:
+            self._kept.append(lent._replace(file=file))
         else:  # without a journal, it may be a lost one's
             lent.connection.close()
 
     def _take(self, *, writes: bool) -> _Lent | None:
         """Return a connection to the file that has the name now; None where there is none."""
+        if writes and self._damage and identity_of(self.path) == self._damage[0]:
+            raise self.damage(self._damage[1])
         found, kept = self._found(), self._take_kept()
-        if kept and found == (kept.file, kept.journal):
-            return kept
-        if kept:
+        if kept and kept.file:
+            if found == kept.file:
+                return kept
             with contextlib.suppress(sqlite3.Error):
                 # Somebody removed the journal: only this connection still sees what was saved
                 # into it, and puts it into the database.
-                if found == (kept.file, 0):
+                if found == kept.file._replace(journal=0):
                     kept.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             kept.connection.close()
+        if writes and not found:
+            with _OPENING, contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
+            found = self._found()
         if not found:
             return None
         with _OPENING:
@@ -354,53 +367,46 @@ class Database:
             journal_bytes = size_of(f"{self.path}-wal")
             if journal_bytes and not os.path.getsize(self.path):
                 raise self.damage("the file is empty, its journal is not")
+            opened = partial(connected, self.path, check=self._check, timeout_s=self._slice_s)
             try:
-                return _Lent(self._opened("mode=rw"), *found)
+                return _Lent(opened("mode=rw"), found, os.getpid())
             except sqlite3.OperationalError as error:
                 # Somebody may be writing, or what was written stands in a journal only.
                 needs_journal = writes or journal_bytes or os.path.exists(f"{self.path}-shm")
                 if needs_journal or code_of(error) not in _NO_JOURNAL:
                     raise
-            return _Lent(self._opened("immutable=1"), *found, is_fixed=True)
+            return _Lent(opened("immutable=1"), None, os.getpid())
 
     def _take_kept(self) -> _Lent | None:
         """Return the connection that is kept, which then is the caller's."""
-        if self._process != os.getpid():
-            _FORKED.append(self._kept)
-            self._kept, self._process = [], os.getpid()
         with contextlib.suppress(IndexError):  # another thread may be faster
-            return self._kept.pop()
+            kept = self._kept.pop()
+            if kept.process == os.getpid():
+                return kept
+            _FORKED.append(kept)
         return None
 
-    def _found(self) -> tuple[tuple[int, int], int] | None:
-        """Return what tells this file from another of its name, and its journal; None for none."""
+    def _found(self) -> _File | None:
+        """Return the file that has the name now, None for none."""
         status = status_of(self.path)
         if status is None:
             return None
         self._check_link(self.path)
         journal = status_of(f"{self.path}-wal")
-        return (status.st_dev, status.st_ino), journal.st_ino if journal else 0
+        return _File(status.st_dev, status.st_ino, journal.st_ino if journal else 0)
 
-    def _journal_of(self, lent: _Lent) -> int | None:
-        """Return the journal of a connection, 0 for none; None where its file lost its name."""
+    def _file_of(self, lent: _Lent) -> _File | None:
+        """Return the file of a connection with its journal; None where it lost its name."""
         with contextlib.suppress(OSError):
             found = self._found()
-            if found and found[0] == lent.file:
-                return found[1]
+            if found and lent.file and found[:-1] == lent.file[:-1]:
+                return found
         return None
 
     def _check_link(self, path: Path | str) -> None:
         """Raise DatabaseError for a link, which SQLite would follow."""
         if os.path.islink(path):
             raise DatabaseError("link", path=str(path), rm=shlex.join(["rm", str(path)]))
-
-    def _opened(self, how: str) -> sqlite3.Connection:
-        return connected(self.path, how, self._check, timeout_s=self._slice_s)
-
-    def _write_copy(self, empty: Path) -> None:
-        with self._lent(writes=False) as lent:
-            if lent:
-                lent.connection.execute("VACUUM INTO ?", (str(empty),))
 
     # errors
 
@@ -416,10 +422,10 @@ class Database:
                 if self._cancellation.ends_wait():
                     raise DatabaseWaitEndedError(path=str(self.path)) from error
 
-    def _error(self, error: Exception, *, writes: bool) -> DatabaseError:
+    def _error(self, error: Exception, key: str) -> DatabaseError:
         """Return the error of ours that one of SQLite or the system stands for.
 
-        Damage that only another file mends is remembered.
+        Damage that only another file mends is remembered. key: of any other sentence.
         """
         path, reason = str(self.path), reason_of(error)
         if code_of(error) in BUSY:
@@ -430,18 +436,7 @@ class Database:
                 self._damage = identity_of(self.path), reason
         if is_of_pages or copies.is_no_text(error):
             return self.damage(reason)
-        return DatabaseError("write" if writes else "read", path=path, reason=reason)
-
-    def _check_damage(self) -> None:
-        """Raise DatabaseDamagedError where a page was found to be damaged and nothing changed."""
-        if self._damage is None:
-            return
-        identity, reason = self._damage
-        now: Identity = None
-        with contextlib.suppress(OSError):
-            now = identity_of(self.path)
-        if now == identity:
-            raise self.damage(reason)
+        return DatabaseError(key, path=path, reason=reason)
 
 
 # a database of somebody else

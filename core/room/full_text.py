@@ -1,10 +1,5 @@
 """Finds the texts that answer a question by a full-text index of SQLite or of PostgreSQL.
 
-The index holds a text and, behind it, what its words are made of: the pairs of characters of
-scripts that run words together, the beginnings of Korean verbs as their stems have them, the parts
-of identifiers. `MATCH '인증'` finds 로그인인증을, too, and every term of the ranker is a word or
-the beginning of one.
-
 The rarest terms of the question tell which texts are looked at, and by that alone which share of
 the question each of them has. How common a term is that many have is worked out from the newest of
 them.
@@ -15,7 +10,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from core.text.ranking import Held, Holding
 from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
@@ -24,7 +19,7 @@ INDEXED_VERSION = 2  # of what `indexed` makes of a text
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")
-_SHORT_CHARS = 2
+_SHORT_CHARS = 2  # too few for the tokenizer `trigram`
 _MOST_TERMS = 32
 _MOST_KNOWN = 8  # of the terms that any text has, the rarest tell what is near
 _MOST_SPELLED = 4  # words of a question that is short enough to be typed
@@ -41,8 +36,9 @@ Numbers = Sequence[int]
 def indexed(text: str) -> str:
     """Return the text with the pieces of its words behind it, each between blanks.
 
-    What every tokenizer finds in it by itself, words of ASCII letters and digits, is left out, but
-    for those that are too short for `trigram`.
+    They are the pairs of characters of scripts that run words together, so that `인증` finds
+    로그인인증을, the beginnings of Korean verbs as their stems have them, the parts of identifiers.
+    Words of ASCII letters and digits, which every tokenizer finds by itself, are left out.
     """
     plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
     pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
@@ -90,18 +86,6 @@ class Terms(Protocol[Match]):
         """
 
 
-class _Sought(NamedTuple, Generic[Match]):
-    """A term of the question, what finds it, and how many texts have it.
-
-    newest: their numbers, all of them where they are fewer than _COUNTED.
-    """
-
-    term: Term
-    match: Match
-    having: int
-    newest: Numbers
-
-
 def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
     """Return which texts have which strong terms of a question.
 
@@ -109,34 +93,34 @@ def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
     """
     extent = index.extent()
     words = words_of(query)[:_MOST_TERMS]
-    sought = _counted(index, {strong: index.match(strong) for strong, *_ in words}, extent)
+    matches = {strong: index.match(strong) for strong, *_ in words}
+    found = _counted(index, matches, extent)
     if len(words) <= _MOST_SPELLED:
-        unknown = [it.term for it in sought if not it.having and not it.term.spare]
-        near = {it: spelled for it in unknown if (spelled := _near_words(index, it))}
-        meant = {it: index.any_of(spelled) for it, spelled in near.items()}
-        others = {it.term: it for it in _counted(index, meant, extent)}
-        sought = [others.get(it.term, it) for it in sought]
-    known = sorted((it for it in sought if it.having), key=lambda it: it.having)[:_MOST_KNOWN]
-    places = _places(index, known, most)
-    held = [Held(it.term, it.having, places.get(it.term) if it.having else ()) for it in sought]
+        unknown = [it.term for it in found.values() if not it.having and not it.term.spare]
+        near = {it: index.any_of(spelled) for it in unknown if (spelled := _near_words(index, it))}
+        matches |= near
+        found |= _counted(index, near, extent)
+    known = [it for it in found.values() if it.having]
+    rarest = sorted(known, key=lambda it: it.having)[:_MOST_KNOWN]
+    places = _places(index, matches, rarest, most)
+    held = [it._replace(numbers=places.get(it.term) if it.having else ()) for it in found.values()]
     return Holding(extent.texts, held)
 
 
-def _counted(
-    index: Terms[Match], matches: dict[Term, Match], extent: Extent
-) -> list[_Sought[Match]]:
-    """Return how many texts have each term: counted where it is rare, else by the newest."""
-    if not matches:
-        return []
-    sought = list[_Sought[Match]]()
-    found = index.newest([*matches.values()], _COUNTED)
-    for (term, match), numbers in zip(matches.items(), found, strict=True):
+def _counted(index: Terms[Match], matches: dict[Term, Match], extent: Extent) -> dict[Term, Held]:
+    """Return how many texts have each term: counted where it is rare, else by the newest.
+
+    The numbers are those of the newest, all of them where they are fewer than _COUNTED.
+    """
+    found = dict[Term, Held]()
+    newest = index.newest([*matches.values()], _COUNTED) if matches else ()
+    for term, numbers in zip(matches, newest, strict=True):
         having = len(numbers)
         if having >= _COUNTED:
             share = max(extent.newest - numbers[-1] + 1, 1)
             having = max(having, having * (extent.newest - extent.first + 1) // share)
-        sought.append(_Sought(term, match, having, numbers))
-    return sought
+        found[term] = Held(term, having, numbers)
+    return found
 
 
 def _near_words(index: Terms[Match], term: Term) -> list[str]:
@@ -150,18 +134,20 @@ def _near_words(index: Terms[Match], term: Term) -> list[str]:
     return get_close_matches(needle, words, _MOST_WORDS, _LEAST_RATIO)
 
 
-def _places(index: Terms[Match], known: Sequence[_Sought[Match]], most: int) -> dict[Term, Numbers]:
+def _places(
+    index: Terms[Match], matches: dict[Term, Match], known: Sequence[Held], most: int
+) -> dict[Term, Numbers]:
     """Return which candidates have a term: the texts that have one of the rarest terms."""
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
     rarest = max(1, bisect_right(sums, most))
-    places = {it.term: it.newest for it in known if len(it.newest) < _COUNTED}
-    for some, within in ((known[:rarest], known[:0]), (known[rarest:], known[:rarest])):
-        common = [it for it in some if it.term not in places]
+    places = {it.term: it.numbers for it in known if it.numbers and len(it.numbers) < _COUNTED}
+    within = [matches[it.term] for it in known[:rarest]]
+    for some, among in ((known[:rarest], within[:0]), (known[rarest:], within)):
+        common = [it.term for it in some if it.term not in places]
         if common:
-            matches = [it.match for it in common]
-            found = index.newest(matches, most, [it.match for it in within])
-            places |= {it.term: numbers for it, numbers in zip(common, found, strict=True)}
+            found = index.newest([matches[it] for it in common], most, among)
+            places |= dict(zip(common, found, strict=True))
     return places
 
 
@@ -169,7 +155,7 @@ def _places(index: Terms[Match], known: Sequence[_Sought[Match]], most: int) -> 
 
 
 class IndexTerms:
-    """See `Terms`. The full-text index of a connection, which is asked by expressions of MATCH."""
+    """The full-text index of a connection: `Terms` that are asked by expressions of MATCH."""
 
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection, self._name = connection, name

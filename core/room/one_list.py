@@ -68,10 +68,18 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
     Of equally relevant ones the team's lessons come first, then fragments, then sessions. What a
     lesson says, too, is told once: by the lesson.
     """
-    entries = _without_repetitions([entry for room in gathered for entry in room.entries])
-    having = Counter[Term]()
+    having, of_lessons = Counter[Term](), set[str]()
     for room in gathered:
         having.update(room.frequencies.having)
+        for entry in room.entries:
+            if entry.source == "lesson":
+                of_lessons.update(map(as_said, entry.says))
+
+    def is_repeated(entry: Entry) -> bool:
+        said = {words for it in entry.says if (words := as_said(it))}
+        return entry.source != "lesson" and bool(said) and said <= of_lessons
+
+    entries = [it for room in gathered for it in room.entries if not is_repeated(it)]
     texts = sum(room.frequencies.texts for room in gathered)
     relevance = _relevance(question, entries, Frequencies(texts, having))
     best = max(relevance, default=0.0) or 1.0
@@ -86,19 +94,6 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
 def as_said(text: str) -> str:
     """Return a text as it is compared with others: case, and how wide its blanks are, apart."""
     return " ".join(text.casefold().split())
-
-
-def _without_repetitions(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without those that say nothing but what a lesson says."""
-    of_lessons, kept = set[str](), list[Entry]()
-    for entry in entries:
-        if entry.source == "lesson":
-            of_lessons.update(map(as_said, entry.says))
-    for entry in entries:
-        said = {words for it in entry.says if (words := as_said(it))}
-        if entry.source == "lesson" or not said or said - of_lessons:
-            kept.append(entry)
-    return kept
 
 
 def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:

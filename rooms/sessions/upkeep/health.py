@@ -14,6 +14,7 @@ from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding
 from core.messages import Facts
+from core.room.copies import kept_aside
 from core.room.database import Database, DatabaseDamagedError
 from core.room.documents import CONFIG_NAME
 from core.room.full_text import is_sound
@@ -24,7 +25,7 @@ from rooms.sessions.projects.hints import global_database, projects_in
 from rooms.sessions.search.index import INDEX
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive, archives_of
-from rooms.sessions.upkeep.secrets import ORPHANS, kept_aside
+from rooms.sessions.upkeep.secrets import ORPHANS
 
 WAITING_DAYS = 30
 STALE = f"julianday(created_at) < julianday('now') - {WAITING_DAYS}"
@@ -63,7 +64,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> H
     for path in archives:
         with archive(store, path) as database:
             findings += check(database)
-    for path in kept_aside(store):
+    for path in kept_aside(store.path):
         findings.append(Finding("sessions_aside", "note", facts={"path": str(path)}))
     findings += git_findings(store)
     findings += _about_hints(root, environment)

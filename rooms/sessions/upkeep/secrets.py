@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.room.database import Database
@@ -90,11 +89,6 @@ def redact_held(store: SessionStore, environment: Mapping[str, str]) -> Redactio
     clean_file(store.path.parent / projection.NAME)
     unpurged += refresh(store, environment)
     return Redaction(held, secrets_held(store, environment), unpurged)
-
-
-def kept_aside(store: SessionStore) -> list[Path]:
-    """Return the damaged files that a repair has kept; they may hold anything."""
-    return sorted(store.path.parent.glob("*.db.damaged-*"))
 
 
 def _databases(store: SessionStore, stack: ExitStack) -> list[Database]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.room.copies import newest_date
+from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.sqlite.schema import MIGRATIONS
@@ -72,7 +72,7 @@ def test_a_damaged_database_is_said_first_and_its_copy_put_back(
 ) -> None:
     if has_copy:
         keep_copies(room)
-    date = newest_date(room.path)
+    date = next(map(date_of, copies_of(room.path)), "")
     room.database.close()
     room.path.write_bytes(DAMAGED)
     found = healthy.doctor()
@@ -244,7 +244,7 @@ def test_a_damaged_file_is_said_and_its_copy_put_back_and_stops_no_pipeline(
     healthy: Desk, engine: SqliteEngine
 ) -> None:
     engine.keep_copy()
-    date = newest_date(engine.path)
+    date = date_of(copies_of(engine.path)[0])
     engine.close()
     engine.path.write_bytes(DAMAGED)
     for name in ("-wal", "-shm"):
