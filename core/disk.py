@@ -2,11 +2,6 @@
 
 No reader ever sees half of a file that is replaced. Every step of a replacement can raise OSError;
 before the rename the old file is untouched.
-
-A clone brings links that its user has never looked at. Such a link may lead to whatever lies in the
-project or in its work tree. Out of them it is followed only to what is plainly a memory; a file
-that is written for clients never follows it. A git directory and a home are outside, wherever they
-lie.
 """
 
 import contextlib
@@ -45,13 +40,10 @@ _Result = TypeVar("_Result")
 
 
 def status_of(path: str | Path) -> os.stat_result | None:
-    """Return the status of what has this name, be it a link; None for nothing.
-
-    Raises OSError if unsure: what is taken for missing would be replaced.
-    """
+    """Return the status of what has this name, be it a link; None for nothing."""
     try:
         return os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):  # what else fails may be there all the same
         return None
 
 
@@ -136,11 +128,10 @@ def prepared(
     like: Path | None = None,
     mode: int = _NEW_MODE,
 ) -> Iterator[Path]:
-    """A temporary file beside `target` with its mode and owner and this content, on disk.
+    """Give a temporary file beside `target` with this content, on disk, until it was renamed.
 
-    Afterwards it is gone, unless it was renamed. data: whole, or piece by piece. name: the base of
-    its own name. like: the file whose mode and owner it gets where there is no target yet; mode:
-    without either.
+    name: the base of its own name. like: the file whose mode and owner it gets where there is no
+    target yet; mode: without either.
     """
     status: os.stat_result | None
     try:
@@ -208,10 +199,7 @@ def replace_whole(
 
 
 def append(path: Path, data: bytes) -> None:
-    """Write to the end of a regular file and wait until it is on disk.
-
-    Raises OSError, also for a link; part of the data may be there then.
-    """
+    """Write to the end of a file, none behind a link, and to the disk. OSError may leave a part."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | _BINARY | _NO_LINK)
     try:
         _write_all(descriptor, data)
@@ -253,9 +241,8 @@ def held(
 ) -> Iterator[None]:
     """Hold the lock file at `path`, which is made when missing and stays afterwards.
 
-    A killed holder lets go at once. Raises BusyError when another holder keeps the lock for
-    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, DiskError when a
-    link stands in its place, which would be emptied, or when the lock file belongs to another user,
+    Raises BusyError after `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait
+    before, DiskError for a link, which would be emptied, and for a lock file of another user,
     OSError when it cannot be opened for another reason.
     """
     status = status_of(path)
@@ -297,40 +284,30 @@ def held(
         turn.release()
 
 
-class _Lock(NamedTuple):
-    """A lock among threads of this process, and one among processes.
+@lru_cache(maxsize=64)  # to make one costs as much as to take it
+def _lock_at(path: str, process: int) -> tuple[threading.Lock, "FileLock"]:
+    """Return the lock at `path` among the threads of this process, and that among processes.
 
     Only the holder of the first polls the lock file: many threads that poll would take the
-    processor from the one that writes.
+    processor from the one that writes. process: a fork takes over no lock of its parent.
     """
-
-    turn: threading.Lock
-    file: "FileLock"
-
-
-@lru_cache(maxsize=64)  # to make one costs as much as to take it
-def _lock_at(path: str, process: int) -> _Lock:
-    """Return the lock at `path`. process: a fork does not take over the lock of its parent."""
     from filelock import FileLock
 
-    return _Lock(threading.Lock(), FileLock(path, poll_interval=_POLL_S))
+    return threading.Lock(), FileLock(path, poll_interval=_POLL_S)
 
 
 def _release(lock: "FileLock") -> None:
-    """Let go, and try again after a failure: a kept lock would shut out every other process.
-
-    A failure is only logged, since the file may be replaced already.
-    """
+    """Let go; a failure is tried again and then logged, since the file may be replaced already."""
     for _ in range(_RELEASES):
         try:
-            lock.release(force=True)
+            return lock.release(force=True)
         except OSError as error:
             warn("%s: lock not released (%s)", lock.lock_file, error.strerror)
-        else:
-            return
 
 
-# Where links lead.
+# Where links lead. A clone brings links that its user has never looked at. They may lead to what
+# lies in the project or its work tree, but for a git directory. Out of them only that of a log is
+# followed, to what is plainly a memory.
 
 
 class WayOut(NamedTuple):
@@ -429,10 +406,8 @@ def tree_of(project: Path) -> Path | None:
 
 
 def _work_tree(folder: Path) -> Path | None:
-    """Return the work tree that a directory, given without links, is in; None outside of any.
-
-    Not the other work trees of its repository: files of an archive could name any directory so.
-    """
+    """Return the work tree that a directory, given without links, is in; None outside of any."""
+    # Not the other work trees of its repository: files of an archive could name any directory so.
     for place in (folder, *folder.parents):
         if os.path.lexists(place / ".git"):
             return None if _is_shared(place) else place

@@ -1,9 +1,8 @@
 """Asks git, only to read: it starts no other program, asks nobody, takes no lock, fetches nothing.
 
-The repository may be a stranger's. Every setting with which one names a program is overridden, and
-of the environment git sees only what `environment` keeps. A tree may hold a directory that looks
-like a git directory, settings and all, for git to find on its way up: so only the first call looks
-for one, it takes none from inside the tree, and every other call names the one that was found.
+The repository may be a stranger's: every setting with which one names a program is overridden. A
+tree may hold what looks like a git directory, settings and all, for git to find on its way up: only
+the first call looks for one, none is taken from inside the tree, and every other call names it.
 """
 
 import io
@@ -76,10 +75,7 @@ _Done = subprocess.CompletedProcess[bytes]
 
 
 class HistoryError(SentinelError, LookupError):
-    """Git cannot be asked, it lacks a version, or an argument names none.
-
-    notes: keys of sentences that say why a version may be missing.
-    """
+    """Git cannot be asked, it lacks a version (`notes` say why), or an argument names none."""
 
     table = "git"
 
@@ -96,10 +92,8 @@ class HistoryError(SentinelError, LookupError):
 
 
 def program() -> str:
-    """Return the path of git, "" where it is not installed.
-
-    Only absolute directories of the PATH count: the current one may be a stranger's.
-    """
+    """Return the path of git, "" where it is not installed."""
+    # Of the PATH only absolute directories: the current one may be a stranger's.
     name = "git.exe" if os.name == "nt" else "git"
     paths = (os.path.join(folder, name) for folder in filter(os.path.isabs, os.get_exec_path()))
     return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), "")
@@ -124,30 +118,35 @@ def run(
 ) -> _Done:
     """Call git in `folder`; the return code says whether it failed.
 
-    variables: added to the environment. sent: what git reads. Raises FileNotFoundError where git is
-    not installed, subprocess.TimeoutExpired after this time.
+    variables: added to the environment. sent: what git reads. Raises HistoryError where git is not
+    installed or does not end in this time.
     """
-    return subprocess.run(
-        _command(*arguments),
-        cwd=folder,
-        env={**environment(), **(variables or {})},
-        input=sent,
-        capture_output=True,
-        timeout=timeout_s,
-        check=False,
-    )
+    try:
+        return subprocess.run(
+            _command(*arguments),
+            cwd=folder,
+            env={**environment(), **(variables or {})},
+            input=sent,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise HistoryError("git_slow", seconds=round(timeout_s)) from None
+    except OSError as error:
+        raise HistoryError("no_git") from error
 
 
 def _command(*arguments: str) -> list[str]:
-    found = program()
-    if not found:
-        raise FileNotFoundError("git is not installed")
     settings = [*_SAFE]
     for name, key in os.environ.items():
         if name.startswith("GIT_CONFIG_KEY_") and key.lower() == "safe.directory":
             # a container may have no other place for it
             settings.append(f"{key}={os.environ.get(name.replace('KEY', 'VALUE'), '')}")
     options = [part for setting in settings for part in ("-c", setting)]
+    found = program()
+    if not found:
+        raise HistoryError("no_git")
     return [found, "--no-pager", *options, *arguments]
 
 
@@ -170,14 +169,15 @@ class WorkTree:
         self._deadline_s = deadline_s
         place = Path(os.path.realpath(folder))
         while True:
-            found = self._called(place, "rev-parse", "--absolute-git-dir")
+            found = run(place, "rev-parse", "--absolute-git-dir", timeout_s=self._left_s())
             if place.parent == place or not _is_planted(found, place):
                 break
             place = place.parent
         if found.returncode and b"not a git repository" not in found.stderr:
             raise failed(found.stderr)
         self.git_directory = _line(found)
-        self.top = Path(top := _line(self._called(place, "rev-parse", "--show-toplevel")))
+        top = _line(run(place, "rev-parse", "--show-toplevel", timeout_s=self._left_s()))
+        self.top = Path(top)
         self._named = (f"--git-dir={self.git_directory}", f"--work-tree={self.top}")
         self._index: dict[str, str] = {}
         if named := os.environ.get("GIT_INDEX_FILE"):
@@ -204,8 +204,14 @@ class WorkTree:
 
     def run(self, *arguments: str, sent: bytes = b"") -> _Done:
         """Call git; the return code says whether it failed. sent: what git reads."""
-        named = (*self._named, *arguments)
-        return self._called(self.folder, *named, variables=self._index, sent=sent)
+        return run(
+            self.folder,
+            *self._named,
+            *arguments,
+            variables=self._index,
+            sent=sent,
+            timeout_s=self._left_s(),
+        )
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a git that answers what is written to it."""
@@ -221,20 +227,8 @@ class WorkTree:
         except OSError as error:
             raise HistoryError("no_git") from error
 
-    def _called(
-        self,
-        folder: Path,
-        *arguments: str,
-        variables: Mapping[str, str] | None = None,
-        sent: bytes = b"",
-    ) -> _Done:
-        timeout_s = min(TIMEOUT_S, self._deadline_s - time.monotonic())
-        try:
-            return run(folder, *arguments, variables=variables, sent=sent, timeout_s=timeout_s)
-        except subprocess.TimeoutExpired:
-            raise HistoryError("git_slow", seconds=round(timeout_s)) from None
-        except OSError as error:
-            raise HistoryError("no_git") from error
+    def _left_s(self) -> float:
+        return min(TIMEOUT_S, self._deadline_s - time.monotonic())
 
 
 def _is_planted(found: _Done, place: Path) -> bool:
@@ -250,10 +244,7 @@ def _line(done: _Done) -> str:
 
 
 def failed(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
-    """Return the error that says what git complained of.
-
-    is_lacking: whether objects are known to be missing; else git's own words tell.
-    """
+    """Return the error for git's words. is_lacking: objects are known to be missing."""
     is_lacking = is_lacking or bool(_LACKS.search(stderr.decode("utf-8", "replace")))
     return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_reason(stderr))
 
@@ -357,7 +348,7 @@ _OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
 
 
 def known_files(root: Path) -> list[str]:
-    """Return the files below `root` that git tracks or would take up, from there, with `/`, in NFC.
+    """Return the files below `root` that git tracks or would take up, in NFC.
 
     [] without git, outside of a repository, and where git needs more than WAIT_S seconds.
     """
@@ -369,10 +360,9 @@ def known_files(root: Path) -> list[str]:
 
 
 def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
-    """Return in which tracked files each piece of text stands, and how many files there are.
+    """Return in which files of the index, RULES left out, each text stands, and how many there are.
 
-    As they stand in the index, without RULES: no file of the work tree is opened. None of 0 where
-    `known_files` has none.
+    No file of the work tree is opened. None of 0 where `known_files` has none.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)

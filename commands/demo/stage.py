@@ -131,7 +131,7 @@ def _git_works(root: Path) -> bool:
     """Return whether git runs; a new Mac has only a stub, which fails."""
     try:
         return git.run(root, "--version").returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
+    except git.HistoryError:
         return False
 
 
