@@ -241,7 +241,7 @@ class MemoryStore:
         """Return the lines of the side file for the records that leave the log."""
         from core.lessons.side_file import replaced_between  # a server starts faster without it
 
-        return b"".join(it.to_line() for it in replaced_between(before, after, self._now()))
+        return b"".join(it.to_line() for it in replaced_between(before, after, self._now))
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 

@@ -5,7 +5,7 @@ Pure. A line is that of the record as it stood, without secrets, and one more ke
 id it stood where redaction has changed that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,15 +36,16 @@ class Replaced:
         return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
 
 
-def replaced_between(before: MemoryLog, after: MemoryLog, at: str) -> list[Replaced]:
+def replaced_between(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
     """Return the records of one version of the log that the next holds in no words, redacted.
 
-    A version that only counts or dates differently is not lost. at: ISO 8601.
+    A version that only counts or dates differently is not lost. now: asked where a line changed.
     """
     kept = set(map(id, after.entries))
     gone = [record for record in before.entries if record and id(record) not in kept]
     if not gone:
         return []
+    at = now()
     known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
     records = [record for record in after.entries if record]
     there = {_words(record) for record in records if record.gap in gaps}

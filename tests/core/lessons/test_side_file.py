@@ -116,7 +116,7 @@ def test_a_secret_in_an_id_is_not_kept() -> None:
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.token,))
     before = MemoryLog.parse(record.to_line())
-    [version] = replaced_between(before, MemoryLog.parse(hider.to_line()), NOW)
+    [version] = replaced_between(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
     assert TOKEN.encode() not in version.to_line()
 
 
@@ -268,4 +268,4 @@ def test_a_record_that_moves_in_the_file_did_not_leave_it() -> None:
     one, two = a_record("one"), a_record("two")
     before = MemoryLog.parse(one.to_line() + two.to_line())
     after = MemoryLog.parse(two.to_line() + one.to_line())
-    assert replaced_between(before, after, NOW) == []
+    assert replaced_between(before, after, lambda: NOW) == []
