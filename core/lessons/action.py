@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from core.data import rows, word_list
 from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, could_match
-from core.lessons.log import MemoryLog
-from core.lessons.record import Record
+from core.lessons.log import MOST_HIDDEN, MemoryLog, split_lines
+from core.lessons.record import DECODER, Record, ids_in, parse_line
 from core.text.plain import normal_form
 from core.text.terms import function_words, stem_of
 
@@ -58,9 +58,14 @@ _WRAPPERS = frozenset(
     " then do".split()
 )
 
-# What `stem_of` takes away, in the bytes of a text.
+# What `stem_of` takes away, in the bytes of a line, and the words of its keys.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
+_OF_KEYS = frozenset(
+    b"id type log topic missing context lesson ask next time meta created updated seen source ids"
+    b" count former marks paths when".split()
+)
+_BEGIN = b'{"id": "'
 
 Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
@@ -107,7 +112,10 @@ def files_in(text: str) -> list[str]:
 
 def worded(text: str) -> str:
     """Return the text without what only looks like one."""
-    return _DATA.sub(" ", text) if len(text) >= _DATA_CHARS else text
+    may_have_data = (
+        len(text) >= _DATA_CHARS and max(map(len, text.split()), default=0) >= _DATA_CHARS
+    )
+    return _DATA.sub(" ", text) if may_have_data else text
 
 
 def without_imports(text: str) -> str:
@@ -132,21 +140,19 @@ class Vocabulary:
 
     def shared(self, text: str) -> set[Term]:
         """Return the terms of a text that the action has, too."""
-        found, text, known = set[Term](), normal_form("NFKC", text), self._known
+        text = normal_form("NFKC", text)
         caseless = text.casefold()
         joined = caseless.replace("_", "").replace("-", "")  # as names are
         may_share = any(it in joined for it in self._pieces) or any(
             it in caseless for _, it in self._dotted
         )
         if not may_share:  # as most texts, and it is quick to see that
-            return found
-        if self._dotted:
-            found.update(self._dotted.intersection(_dotted_names(text)))
-        for token in TOKEN.findall(text):
-            if token not in known:
-                known[token] = self._terms & _terms(token)
-            found |= known[token]
-        return found
+            return set()
+        tokens = set(TOKEN.findall(text))
+        for token in tokens - self._known.keys():
+            self._known[token] = self._terms & _terms(token)
+        found = set(self._dotted.intersection(_dotted_names(text)) if self._dotted else ())
+        return found.union(*map(self._known.__getitem__, tokens))
 
 
 def _dotted_names(text: str) -> Iterator[Term]:
@@ -235,7 +241,7 @@ def _programs(command: str) -> Iterator[list[str]]:
 class AtHand(NamedTuple):
     """The records of a log that an action could need, and how many the log has.
 
-    having: of each word, at least how many records have it.
+    size: of a long log how many lines. having: of each word, how many of them have it.
     """
 
     records: Sequence[Record]
@@ -246,33 +252,84 @@ class AtHand(NamedTuple):
 def log_at_hand(action: Action, data: bytes) -> AtHand:
     """Return what an action could need of this log: all of it, unless it is long.
 
-    Of a long one at most MOST_CHOSEN records: first those with a path anchor or a trigger that may
-    be meant by the action, then those that have most of its words, where a word counts the more,
-    the fewer records have it; of equals the later.
+    Of a long one at most MOST_CHOSEN lines are read, and those that decide what a merge hides of
+    them: a hook is a new process for each action, and the client waits for it.
     """
-    records = MemoryLog.parse(data).records
-    if len(records) <= MOST_READ:
+    lines = split_lines(data)
+    if len(lines) <= MOST_READ:
+        records = MemoryLog.parse(data).records
         return AtHand(records, len(records), {})
-    action = action.readable()
+    chosen, having = _promising(action.readable(), lines)
+    parse = cache(parse_line)
+    wanted = {record.id for at in chosen if (record := parse(lines[at]))}
+    hiding = [at for at, line in enumerate(lines) if b'"source_ids"' in line]
+    # That one lists too many to hide any is only seen where all of them are read.
+    hiders = [it for at in hiding if (it := parse(lines[at])) and len(it.source_ids) > MOST_HIDDEN]
+    ids = wanted.union(*(ids_in(it.source_ids) for it in hiders))
+    spelled = {it.encode("utf-8", "replace") for it in ids}
+    read = {0, *chosen, *hiding}  # a byte order mark counts only in the first line
+    for at, line in enumerate(lines):
+        id_ = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
+        # Any other line than this program writes must be read to know its id.
+        is_plain = line.startswith(_BEGIN) and line.count(b'"id"') == 1 and b"\\u00" not in line
+        if id_ in spelled or not (is_plain and id_.isalnum()):
+            read.add(at)
+    whole = MemoryLog.of_lines([lines[at] for at in sorted(read)], parse)
+    return AtHand([it for it in whole.records if it.id in wanted], len(lines), having)
+
+
+def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mapping[str, int]]:
+    """Return at most MOST_CHOSEN lines that share something with an action.
+
+    First those with a path anchor or a trigger that may be meant by it, then those that have most
+    of its words, where a word counts the more, the fewer lines have it; of equals the later. Also
+    returns how many lines have each word.
+    """
     terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
     words = {text for kind, text in terms if kind != "pairs"}
     forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}
-    wanted, wide = frozenset(forms), {it.encode(): it for it in words if not it.isascii()}
-    found = list[set[str]]()
-    for record in records:
-        said = " ".join(record.texts).encode("utf-8", "replace")
-        here = {forms[it] for it in wanted.intersection(said.translate(_TO_WORDS).split())}
-        here.update(word for spelled, word in wide.items() if spelled in said)
-        found.append(here)
+    # A program may write other letters as they are, or with escapes of JSON.
+    wide = {it: (it.encode(), _escaped(it)) for it in words if not it.isascii()}
+    wanted, found = frozenset(forms), list[set[str]]()
+    for line in lines:
+        # Behind `meta` this program writes no text of a record.
+        texts = line.rpartition(b'"meta"')[0] if line.startswith(_BEGIN) else line
+        said = texts.replace(b"\\n", b" ").translate(_TO_WORDS).split()
+        here = wanted.intersection(said)
+        if not here.isdisjoint(_OF_KEYS):
+            here = frozenset(it for it in here if it not in _OF_KEYS or said.count(it) > 1)
+        of_line = {forms[it] for it in here}
+        if wide:
+            of_line.update(it for it, ways in wide.items() if any(way in line for way in ways))
+        found.append(of_line)
     having = Counter(chain.from_iterable(found))
-    rarity = {word: 1 - log(count) / log(len(records) + 1) for word, count in having.items()}
+    rarity = {word: 1 - log(count) / log(len(lines) + 1) for word, count in having.items()}
     names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
-    scores = list[tuple[bool, float, int]]()
-    for at, record in enumerate(records):
-        is_near = any(it in text for it in record.when[:MOST_RECALLED_TRIGGERS]) or bool(
-            names and any(could_match(it, names) for it in record.paths[:MOST_ANCHORS])
+
+    @cache  # many lines end alike
+    def is_meant(paths: bytes, triggers: bytes) -> bool:
+        patterns = _listed(paths)[:MOST_ANCHORS] if names else []
+        return any(could_match(it, names) for it in patterns) or any(
+            it in text for it in _listed(triggers)[:MOST_RECALLED_TRIGGERS]
         )
-        if is_near or found[at]:
-            scores.append((is_near, sum(rarity[it] for it in found[at]), at))
-    best = sorted(scores, reverse=True)[:MOST_CHOSEN]
-    return AtHand([records[at] for at in sorted(at for *_, at in best)], len(records), having)
+
+    scores = list[tuple[bool, float, int]]()
+    for at, (line, of_line) in enumerate(zip(lines, found, strict=True)):
+        paths, triggers = line.partition(b'"paths"')[2], line.partition(b'"when"')[2]
+        is_near = bool(paths or triggers) and is_meant(paths, triggers)
+        if is_near or of_line:
+            scores.append((is_near, sum(map(rarity.__getitem__, of_line)), at))
+    return [at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN]], having
+
+
+def _escaped(word: str) -> bytes:
+    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in word).encode()
+
+
+def _listed(rest: bytes) -> list[str]:
+    """Return what a line lists under a key that this follows."""
+    try:
+        listed, _ = DECODER.raw_decode(rest.decode("utf-8", "replace").lstrip(" :"))
+    except (ValueError, RecursionError):
+        return []
+    return [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []

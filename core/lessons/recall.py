@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain, islice
-from math import log
+from math import fsum, log
 from typing import NamedTuple
 
 from core.data import word_list
@@ -280,16 +280,19 @@ def _options_in(text: str) -> set[Term]:
 class Candidate:
     """Reads one record as far as an action asks: what cannot be there is not looked for.
 
-    whole: the terms that it shares with the action. phrases, options and files: of its texts, where
-    they may be those of the action. anchored, triggered: what its own paths and triggers weigh.
+    whole: the terms that it shares with the action. of_lesson: those that its lesson has. phrases,
+    options and files: of its texts, where they may be those of the action. anchored, triggered:
+    what its own paths and triggers weigh.
     """
 
     def __init__(self, record: Record, sought: Sought, around: Surroundings) -> None:
         self.record = record
-        texts = record.lesson, record.missing_context, record.ask_next_time
-        text = worded(normal_form("NFC", "\n".join(texts)))
+        lesson = worded(normal_form("NFC", record.lesson))
+        others = worded(normal_form("NFC", f"{record.missing_context}\n{record.ask_next_time}"))
+        text = f"{lesson}\n{others}"
         caseless = text.casefold()
-        self.whole = sought.vocabulary.shared(text)
+        self.of_lesson = sought.vocabulary.shared(lesson)
+        self.whole = self.of_lesson | sought.vocabulary.shared(others)
         self.files, self.phrases, self.options = set[str](), set[Term](), set[Term]()
         if any(name in caseless for name in sought.names):
             files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
@@ -393,8 +396,7 @@ class _Evidence:
 
     def _of_words(self, candidate: Candidate) -> float:
         """Return what the words weigh that a record shares with the texts of the action."""
-        lesson = self._sought.vocabulary.shared(worded(candidate.record.lesson))
-        total, counted = 0.0, set[str]()
+        weights, counted = list[float](), set[str]()
         for source, terms in self._sought.readings.items():
             shared = terms & candidate.whole
             name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
@@ -403,11 +405,11 @@ class _Evidence:
                 for term in of_kind:
                     is_common = kind == "words" and term[1] in _common_words()
                     weight = _COMMON_WORD if is_common else full_weight
-                    if term not in lesson:
+                    if term not in candidate.of_lesson:
                         weight *= _BESIDE_THE_LESSON
-                    total += weight * self._rarity(term)
+                    weights.append(weight * self._rarity(term))
                 counted.update(text for _, text in of_kind)
-        return total
+        return fsum(weights)  # the same in any order
 
     def _rarity(self, term: Term) -> float:
         """Return 1 for what only one record has, 0 for what all of them have.

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
-from math import log
+from math import fsum, log
 
 from core.data import word_list
 from core.lessons.action import files_in, worded
@@ -71,7 +71,7 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
     worth = {word: weights[word] * rarity_of(times) for word, times in having.items()}
     mean = sum(map(len, read)) / max(count, 1) or 1.0
     scores = [
-        sum(worth[word] for word in worth.keys() & words)
+        fsum(worth[word] for word in worth.keys() & words)
         / (1 - _DAMPING + _DAMPING * len(words) / mean)
         for words in read
     ]
@@ -119,7 +119,7 @@ def for_prompt(
     for at, (record, words) in enumerate(zip(records, shared, strict=True)):
         score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / most) if at in anchored else 0.0
         rule = _words(f"{record.topic} {record.lesson}") if words else set()
-        score += sum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in words)
+        score += fsum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in words)
         if score >= _NEEDED:
             found.append((score, at))
     return [records[at] for _, at in sorted(found, reverse=True)]

@@ -1,5 +1,6 @@
 """Tests which records an action is given, and which it is spared. Cases: tests/data/recall.json."""
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.action import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
+from core.lessons.log import MOST_HIDDEN
 from core.lessons.recall import (
     MOST_RECORDS,
     Candidate,
@@ -180,6 +182,7 @@ def test_an_old_lesson_of_a_very_long_log_is_found() -> None:
     [
         a_record("topic", "Look twice.", "ledger sync"),
         a_record("lesson", "Call ledger_sync."),
+        a_record("second line", "Look twice.\nSettlement"),
         a_record("missing", "Look twice.", missing_context="ledger_sync"),
         a_record("question", "Look twice.", ask_next_time="ledger_sync?"),
         a_record("path in a command", "Look twice.", "misc", ["ops/*.sh"]),
@@ -188,7 +191,7 @@ def test_an_old_lesson_of_a_very_long_log_is_found() -> None:
 )
 def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> None:
     paths, command = ["config/tax_table.yaml"], "bash ops/start.sh"
-    action = Action(paths=paths, command=command, text="ledger_sync()")
+    action = Action(paths=paths, command=command, text="ledger_sync(settlement)")
     assert at_hand(action, [old, *LONG_LOG]).records[0] == old
 
 
@@ -198,13 +201,46 @@ def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> Non
     worded = a_record("worded", "Call ledger_sync.")
     records, action = [anchored, worded, *LONG_LOG], edit("src/a.py", "ledger_sync()")
     assert at_hand(action, records).records == [anchored, worded]
-    assert at_hand(edit("b.c"), records).records == []
+    assert at_hand(edit("b.c", "lesson topic"), records).records == []  # only keys are called so
     assert at_hand(action, records[:MOST_READ]).records == records[:MOST_READ]
     many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ + 1)]
     assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN:]
-    newer = replace(worded, lesson="Look.", updated="2027-03-02T10:30:00+00:00")
-    renewed = [worded, replace(newer, former=(worded.fingerprint(),)), *LONG_LOG]
-    assert at_hand(action, renewed).records == []  # its older version is nobody's
+
+
+def test_what_a_merge_hides_of_a_very_long_log_is_hidden() -> None:
+    old, action = a_record("old", "Call ledger_sync."), edit("b.py", "ledger_sync()")
+    later: dict[str, Any] = {"updated": "2027-03-02T10:30:00+00:00", "former": (old.fingerprint(),)}
+    newer = replace(old, lesson="Look twice.", **later)
+    principle = replace(a_record("rule", "Look."), type="principle", source_ids=(old.token,))
+    too_many = replace(principle, source_ids=(old.token, *(f"{at}@0" for at in range(MOST_HIDDEN))))
+    odd_ids = (rb'"id": "x", "\u0069d": "old"', rb'"id": "x", "id": "old"', b'"id":  "old"')
+    odd = [newer.to_line().replace(b'"id": "old"', it) for it in odd_ids]
+    long = [record.to_line() for record in LONG_LOG]
+    for line, found in (
+        (newer.to_line(), [newer]),
+        *((it, [newer]) for it in odd),
+        (principle.to_line(), []),
+        (too_many.to_line(), [old]),
+        (b"torn\n", [old]),
+    ):
+        for lines in ([line, old.to_line(), *long], [old.to_line(), *long, line]):
+            assert log_at_hand(action, b"".join(lines)).records == found
+
+
+def test_of_a_very_long_log_only_lines_that_share_something_are_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed, decode = list[str](), json.JSONDecoder.raw_decode
+
+    def noted(decoder: json.JSONDecoder, text: str, idx: int = 0) -> tuple[Any, int]:
+        parsed.append(text)
+        return decode(decoder, text, idx)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", noted)
+    long = [replace(it, id=f"{at:016x}") for at, it in enumerate(LONG_LOG)]
+    shared = a_record("f" * 16, "Call ledger_sync.")
+    assert at_hand(edit("b.py", "ledger_sync()"), [shared, *long]).records == [shared]
+    assert [text for text in parsed if '"lesson"' in text] == [shared.to_line().decode().strip()]
 
 
 def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
