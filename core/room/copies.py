@@ -36,10 +36,14 @@ Check = Callable[[sqlite3.Connection], object]  # raises for a database that is 
 
 
 class Flaw(NamedTuple):
-    """What is wrong: pages are damaged, or the index alone. reason: what SQLite says of pages."""
+    """What is damaged: pages, of which SQLite says why, or the index alone.
+
+    copy: the moment of the newest whole copy, "" without one.
+    """
 
     of: Literal["pages", "index"]
     reason: str = ""
+    copy: str = ""
 
 
 class PutBack(NamedTuple):
@@ -55,7 +59,7 @@ class PutBack(NamedTuple):
 def copies_of(path: Path) -> list[Path]:
     """Return the copies of a database, the newest first; those dated ahead of the clock are last.
 
-    Nobody has checked them since they were made. Raises OSError.
+    Raises OSError.
     """
     now = datetime.now(UTC)
     found = {it: moment for it in _named(path) if (moment := _moment_of(it))}
@@ -118,10 +122,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
 
 
 def remove_copies(path: Path) -> bool:
-    """Remove the copies of a database, also those in the making; False where one is left.
-
-    Called once something was removed from the database for good.
-    """
+    """Remove the copies of a database, also those in the making; False where one is left."""
     is_clean = True
     # The unfinished ones first: one that gets its name meanwhile is found among the others.
     for found in (_unfinished, _named):
@@ -139,10 +140,7 @@ def remove_copies(path: Path) -> bool:
 
 
 def newest_whole(path: Path, check: Check) -> Path | None:
-    """Return the newest copy of a database in which everything can be read; None without one.
-
-    Raises OSError.
-    """
+    """Return the newest copy in which all can be read; None without one. Raises OSError."""
     return next((it for it in copies_of(path) if not flaw_of(it, check)), None)
 
 
@@ -160,7 +158,7 @@ def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sq
     """Open a database that may be damaged or a stranger's.
 
     how: `mode=rw`, or `immutable=1` to make no journal. Raises sqlite3.Error, and what `check`
-    raises.
+    does.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
@@ -181,10 +179,7 @@ def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sq
 
 
 def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
-    """Return what a check of SQLite finds, or a text that is none. Raises sqlite3.Error.
-
-    pragma: `quick_check` or `integrity_check`.
-    """
+    """Return what `quick_check` or `integrity_check` finds. Raises sqlite3.Error."""
     flaw = None
     for (line,) in connection.execute(f"PRAGMA {pragma}(3)").fetchall():
         if "fts5" in line.lower():  # a search index is made anew from the texts
@@ -196,15 +191,12 @@ def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
         return Flaw("pages", "it is empty")
     for (table,) in tables:
         quoted = str(table).replace('"', '""')
-        deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # is it text
+        deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # raises for no text
     return flaw
 
 
 def is_no_text(error: BaseException) -> bool:
-    """Return whether a text could not be read, which SQLite's own checks pass over.
-
-    The message of such an error holds the text.
-    """
+    """Return whether a text could not be read; the message of such an error holds it."""
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
 
 
@@ -267,10 +259,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
 
 
 def kept_aside(path: Path) -> list[Path]:
-    """Return the damaged files that repairs have kept beside a database and those of its kind.
-
-    They may hold anything.
-    """
+    """Return the damaged files that repairs have kept beside a database and those of its kind."""
     return sorted(path.parent.glob(f"*{glob.escape(path.suffix)}.damaged-*"))
 
 

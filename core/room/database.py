@@ -38,7 +38,7 @@ _INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE 
 _MOST_S = 60
 _MOST_VALUE_BYTES = 10_000_000
 _STEPS = 100_000  # between two looks at the clock
-_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"  # a view may never end
+_IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
 # Whoever closes a file loses every lock that his process has on it, those of SQLite as well: while
 # a file is made and closed, nothing else of this process opens it.
@@ -56,15 +56,12 @@ class DatabaseError(DiskError):
 
 
 class DatabaseDamagedError(DatabaseError):
-    """The file is no database any more, or a page of it is not. Facts: path, reason, copy.
-
-    copy: the moment of the newest copy, "" without one.
-    """
+    """The file, or a page of it, is damaged. Facts: path, reason, copy: a moment or ""."""
 
     key = "damaged"
 
     def sentence(self) -> str:
-        """Say which copy there is, or that there is none."""
+        """Say which copy there is."""
         return say("disk.damaged" if self.facts.get("copy") else "disk.damaged_alone", **self.facts)
 
 
@@ -89,10 +86,9 @@ class _File(NamedTuple):
 
 
 class _Lent(NamedTuple):
-    """A connection that one caller has until it comes back, and the file that it is to.
+    """A connection, its file, and its process, since not even its closing is for another one.
 
-    file: None where it sees no later change of it. process: that has opened it; not even its
-    closing is for another one.
+    file: None where the connection sees no later change of it.
     """
 
     connection: sqlite3.Connection
@@ -101,13 +97,11 @@ class _Lent(NamedTuple):
 
 
 class Database:
-    """One SQLite file. Safe to use from several threads, each with a connection of its own.
+    """One SQLite file, for any number of threads; all raise DatabaseError.
 
     One connection is kept for the next call; who comes while it is lent opens another one.
-
-    path: the file, which `writing` makes where it is missing. migrations: for each version of the
-    schema, from 1 on, the statements that lead to it. application_id: a number of 32 bits in the
-    file that says whose it is. timeout_s: how long to wait for other processes.
+    application_id: a number of 32 bits in the file that says whose it is. timeout_s: how long to
+    wait for other processes.
     """
 
     def __init__(
@@ -136,10 +130,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Yield a connection that sees one state of the data; None where there is no file.
-
-        Creates nothing. Raises DatabaseError.
-        """
+        """Yield a connection that sees one state of the data; None where there is no file."""
         with self._lent("read") as lent:
             if lent is None:
                 yield None
@@ -159,9 +150,8 @@ class Database:
     def writing(self, *, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction, which is on disk once this ends without error.
 
-        wait_s: for other processes that write, None for as long as ever. An error inside undoes all
-        of it. What was found to be damaged is not written until it was changed. Raises
-        DatabaseError, of which DatabaseWaitEndedError says that the wait was cut short.
+        The file is made where it is missing, and not written once it was found to be damaged.
+        wait_s: for other processes that write, None for as long as ever.
         """
         with self._lent("write") as lent:
             if lent is None:
@@ -195,9 +185,7 @@ class Database:
     def purge(self) -> bool:
         """Write the file anew with only what it holds; False where that was not possible just now.
 
-        SQLite marks what is deleted as free and leaves its bytes in the file. Where another process
-        still reads the state before, or there is no room, they go with a later purge. The daily
-        copies go in any case, since they hold what was deleted; the next save makes a new one.
+        SQLite leaves the bytes of what is deleted in the file, and the daily copies have them, too.
         https://sqlite.org/lang_vacuum.html, https://sqlite.org/fts5.html#the_optimize_command
         """
         is_without_copies = copies.remove_copies(self.path)
@@ -218,24 +206,24 @@ class Database:
             return False
 
     def flaw(self, is_index_whole: Callable[[sqlite3.Connection], bool]) -> Flaw | None:
-        """Return what is wrong with the file, None where nothing is. Nothing is changed.
-
-        Raises DatabaseError for another reason why it cannot be used.
-        """
+        """Return what is damaged of the file, None where nothing is."""
+        flaw = None
         try:
             with self.reading() as connection:
-                if connection is None:
-                    return None
-                found = copies.flaw_in(connection, "quick_check")
-                return found or (None if is_index_whole(connection) else Flaw("index"))
+                if connection is not None:
+                    flaw = copies.flaw_in(connection, "quick_check")
+                    if flaw is None and not is_index_whole(connection):
+                        flaw = Flaw("index")
         except DatabaseDamagedError as error:
-            return Flaw("pages", str(error.facts["reason"]))
+            flaw = Flaw("pages", str(error.facts["reason"]))
+        if flaw and flaw.of == "pages":
+            with contextlib.suppress(OSError):  # `put_back_copy` says so
+                copy = copies.newest_whole(self.path, self._check)
+                return flaw._replace(copy=copies.date_of(copy))
+        return flaw
 
     def keep_copy(self) -> None:
-        """Copy the file, if that was not done within a day; see `copies`.
-
-        Raises DatabaseError; the copies that are there then stay.
-        """
+        """Copy the file, if that was not done within a day; an error leaves former copies."""
 
         def write(empty: Path) -> None:
             with self._lent("copy") as lent:
@@ -250,16 +238,10 @@ class Database:
         except (OSError, sqlite3.Error) as error:
             raise self._error(error, "copy") from error
 
-    def whole_copy(self) -> str:
-        """Return the moment of the copy that `put_back_copy` would take, "" without one."""
-        with contextlib.suppress(OSError):  # `put_back_copy` says so
-            return copies.date_of(copies.newest_whole(self.path, self._check))
-        return ""
-
     def put_back_copy(self) -> copies.PutBack:
-        """Put the newest whole copy in the place of a damaged file, which is kept beside it.
+        """Put the newest whole copy, or a new database, in the place of a damaged file.
 
-        Without one a new database takes its place. Raises DatabaseError, OSError.
+        That is kept beside it. Raises OSError, too.
         """
         self.close()
         try:
@@ -294,8 +276,9 @@ class Database:
         return 0
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Raise DatabaseError for what is not ours: a view, a trigger or a column that somebody
-        else has thought of could run for ever. Tables of other names are nobody's business.
+        """Raise DatabaseError for a view, a trigger or a column of somebody else: it may never end.
+
+        Tables of other names are nobody's business.
         """
         self._version(connection)
         parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -315,10 +298,7 @@ class Database:
 
     @contextlib.contextmanager
     def _lent(self, failing: Literal["read", "write", "copy"]) -> Iterator[_Lent | None]:
-        """Lend a connection, which an error inside closes; None where there is no file.
-
-        failing: the key of the sentence for an error of SQLite or the system that has none.
-        """
+        """Lend a connection, None where there is no file. failing: the key of an error."""
         try:
             lent = self._patiently(lambda: self._take(writes=failing == "write"))
         except SentinelError:  # some are OSErrors
@@ -423,10 +403,7 @@ class Database:
                     raise DatabaseWaitEndedError(path=str(self.path)) from error
 
     def _error(self, error: Exception, key: str) -> DatabaseError:
-        """Return the error of ours that one of SQLite or the system stands for.
-
-        Damage that only another file mends is remembered. key: of any other sentence.
-        """
+        """Return the error of ours, by its key or a better one; damage is remembered."""
         path, reason = str(self.path), reason_of(error)
         if code_of(error) in BUSY:
             return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
@@ -455,14 +432,9 @@ def open_foreign(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def tables_of(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of the tables. Raises sqlite3.Error."""
-    return {name for (name,) in connection.execute(_TABLES)}
-
-
 def rows_of(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table by the names of its columns. Raises sqlite3.Error."""
-    cursor = connection.execute(f"SELECT * FROM {table}")
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
+    """Yield the rows of a table, if there is one, by its columns. Raises sqlite3.Error."""
+    if connection.execute(_IS_TABLE, (table,)).fetchone():  # a view may never end
+        cursor = connection.execute(f"SELECT * FROM {table}")
+        names = [column[0] for column in cursor.description]
+        yield from (dict(zip(names, row, strict=True)) for row in cursor)

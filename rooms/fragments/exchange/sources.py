@@ -11,7 +11,7 @@ from typing import Any
 
 from core.disk import reason_of
 from core.lessons.record import DECODER
-from core.room.database import SQLITE, open_foreign, rows_of, tables_of
+from core.room.database import SQLITE, open_foreign, rows_of
 from core.text.plain import shown_path
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.foreign import (
@@ -158,8 +158,7 @@ def _read_database(path: Path, shown: str) -> Source:
     source = Source(shown, "memory_db")
     try:
         with closing(open_foreign(path)) as connection:
-            if ITEMS in tables_of(connection):
-                read_items(rows_of(connection, ITEMS), source)
+            read_items(rows_of(connection, ITEMS), source)
     except (sqlite3.Error, OSError, OverflowError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else type(error).__name__
         raise ExchangeError("unreadable", path=shown, reason=reason) from error

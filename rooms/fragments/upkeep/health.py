@@ -151,7 +151,7 @@ def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
     if flaw and flaw.of == "index":
         yield Finding("fragments_index", "warning", facts=facts, fixable=True)
     elif flaw:
-        facts |= {"reason": flaw.reason, "copy": engine.database.whole_copy()}
+        facts |= {"reason": flaw.reason, "copy": flaw.copy}
         yield Finding("fragments_damaged", "error", facts=facts, fixable=True)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.room.database import SQLITE, open_foreign, rows_of, tables_of
+from core.room.database import SQLITE, open_foreign, rows_of
 from core.text.plain import shown_path
 from rooms.sessions.errors import ExchangeError
 from rooms.sessions.exchange.document import MARK
@@ -149,15 +149,14 @@ def _read_database(path: Path, place: str, source: Source) -> None:
     """Read the tables `contexts` and `actions` of a database, which stays as it is."""
     try:
         with closing(open_foreign(path)) as connection:
-            tables = tables_of(connection)
-            if "contexts" not in tables:
+            rows = list(rows_of(connection, "contexts"))
+            if not rows:
                 source.faults.append(Fault(place, "not_a_session"))
-                return
             actions = dict[str, list[dict[str, Any]]]()
-            for it in rows_of(connection, "actions") if "actions" in tables else ():
+            for it in rows_of(connection, "actions"):
                 told = {**it, "filePath": it.get("file_path"), "createdAt": it.get("created_at")}
                 actions.setdefault(str(it.get("context_id")), []).append(told)
-            for row in rows_of(connection, "contexts"):
+            for row in rows:
                 if row.get("archive"):  # its texts are in another file
                     source.faults.append(Fault(place, "archived"))
                 else:

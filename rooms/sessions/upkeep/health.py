@@ -90,7 +90,7 @@ def check(database: Database) -> list[Finding]:
         return []
     if flaw.of == "index":
         return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
-    facts |= {"reason": flaw.reason, "copy": database.whole_copy()}
+    facts |= {"reason": flaw.reason, "copy": flaw.copy}
     return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
 
 
