@@ -111,10 +111,7 @@ Keys = Mapping[str, tuple[str, Expected]]  # by `group.key`: the name of the val
 
 
 class ConfigError(RefusedError):
-    """A `config.json` cannot be used. Facts: path, and of a value its name and what is expected.
-
-    expected: the key of a sentence, which is said in the reader's language.
-    """
+    """A `config.json` cannot be used. Facts: path, name, and expected, the key of a sentence."""
 
     table = "room"
 

@@ -1,8 +1,7 @@
 """Finds the texts that answer a question by a full-text index of SQLite or of PostgreSQL.
 
-The rarest terms of the question tell which texts are looked at, and by that alone which share of
-the question each of them has. How common a term is that many have is worked out from the newest of
-them.
+The rarest terms of the question tell which texts are looked at. How common a term is that many
+texts have is worked out from the newest of them.
 """
 
 import re
@@ -87,10 +86,7 @@ class Terms(Protocol[Match]):
 
 
 def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
-    """Return which texts have which strong terms of a question.
-
-    most: how many that have one of the rarest terms are looked at.
-    """
+    """Return which texts have which strong terms of a question. most: that are looked at."""
     extent = index.extent()
     words = words_of(query)[:_MOST_TERMS]
     matches = {strong: index.match(strong) for strong, *_ in words}

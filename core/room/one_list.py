@@ -1,8 +1,7 @@
 """Puts what several rooms of the memory hold on one question in one order, by one scorer.
 
-Each room gathers what may answer. All these texts are ranked at once, with how common the words of
-the question are in everything that the rooms hold: what answers best comes first, whatever room it
-is from.
+All texts that may answer are ranked at once, with how common the words of the question are in
+everything that the rooms hold: what answers best comes first, whatever room it is from.
 """
 
 from collections import Counter
@@ -21,12 +20,11 @@ _STEPS = 50  # of relevance: two entries of one step are equally relevant
 
 
 class Entry(NamedTuple):
-    """One thing that a room holds and that may answer a question.
+    """One thing, `what`, that a room holds and that may answer a question.
 
-    id: by which its room gives it. text: what is compared with the question. says: each thing that
-    it tells, () for an entry that no other can repeat. line: returns it as a model reads it, whole.
-    worth: what is greater comes first among the equally relevant of its room. cosine: of its vector
-    and the question's, None where one has none. what: the thing itself.
+    text: what is compared with the question. says: each thing that it tells, () for an entry that
+    no other can repeat. line: returns it as a model reads it. worth: orders the equally relevant of
+    its room. cosine: of its vector and the question's, None where one has none.
     """
 
     source: Source
@@ -99,9 +97,8 @@ def as_said(text: str) -> str:
 def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:
     """Return what each entry is worth for the question, from 0 to 1.
 
-    The words of a text count as the ranker weighs them, times the share of the question that it
-    has. Its vector counts for half, where the question has one; an entry that has none is taken to
-    be as near as its words say.
+    Words count as the ranker weighs them, times the share of the question that the text has. A
+    vector counts for half; an entry that has none is taken to be as near as its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
     scores, shares = ranking.scores(), ranking.holding().shares()

@@ -28,10 +28,9 @@ _Changed = TypeVar("_Changed")
 
 
 class Held(NamedTuple):
-    """A place that holds what looks like secrets.
+    """A place that holds what looks like secrets, and the rules that fit, each once.
 
-    path: the file, or the server's name. name: what people call it there, "" for what belongs to
-    none. kinds: the rules that fit, each once.
+    path: the file, or the server's name. name: what people call the place there, if they do.
     """
 
     path: Path | str
@@ -50,8 +49,7 @@ class Redaction(NamedTuple):
 def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without their secrets, and the kinds of these, each once.
 
-    of_json: the columns that hold JSON, in which each text is redacted by itself. What says which
-    row it is stays.
+    of_json: the columns that hold JSON, in which each text is redacted by itself.
     """
 
     def changed_column(name: str, value: Any, change: _Change) -> Any:
@@ -74,10 +72,7 @@ def kinds_in_file(path: Path) -> tuple[str, ...]:
 
 
 def clean_file(path: Path) -> None:
-    """Take the secrets out of a file, which is replaced as a whole. Raises OSError.
-
-    One that is too large stays as it is.
-    """
+    """Take the secrets out of a file, unless that is too large. Raises OSError."""
     text, kinds = _cleaned_file(path)
     if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
         with suppress(ValueError, RecursionError):
@@ -86,10 +81,7 @@ def clean_file(path: Path) -> None:
 
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
-    """Return a value of ours without secrets, and the kind of each that was taken out.
-
-    One that any of its texts gives away goes from all. plain: what matches it whole has none.
-    """
+    """Return a value of ours without secrets, and the kind of each. plain: texts without any."""
     done, kinds = _redacted(
         lambda change: mapped(value, lambda text: text if plain.fullmatch(text) else change(text))
     )
@@ -113,10 +105,7 @@ def mapped(value: Any, change: _Change) -> Any:
 
 
 def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[str]]:
-    """Return what is left of some texts without their secrets, and the kind of each of these.
-
-    changed: returns all of them, each changed.
-    """
+    """Return what is left without secrets, and the kind of each. changed: all texts, changed."""
     texts, kinds = list[str](), list[str]()
 
     def keep(text: str) -> str:
