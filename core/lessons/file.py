@@ -130,10 +130,8 @@ class LogFile:
         raise DiskError("log_unsettled", path=str(self.path))
 
     def _read_settled(self, place: Path) -> tuple[bytes, Identity]:
-        """Return the file; read an empty or missing one again for a moment.
-
-        An editor empties a file before it writes it, and git removes it before it writes it anew.
-        """
+        """Return the file; read an empty or missing one again for a moment."""
+        # An editor empties a file before it writes it, and git removes it first.
         deadline = time.monotonic() + _SETTLE_S
         while True:
             data, identity = self._read(place)
@@ -168,10 +166,7 @@ class LogFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Path]:
-        """Hold the lock of this file, and remove what killed writers left; gives its real place.
-
-        An error of the disk inside becomes DiskError.
-        """
+        """Hold the lock of this file, swept of strays, and give its real place, or a DiskError."""
         with _writing(self.path):
             place = memory_at(self.path, may_be_new=True)  # before anything is made there
             self._asked_git()
@@ -215,7 +210,7 @@ class LogFile:
             return b""
 
     def _keep(self, lines: bytes, log: Path) -> None:
-        """Add lines to the side file; one that grows too long keeps only its newest half.
+        """Add lines to the side file, of which only the newest half stays when it grows too long.
 
         log: the real file, whose mode and owner a new side file gets.
         """
@@ -251,10 +246,7 @@ class LogFile:
             self._tell_git(*COMPANIONS)
 
     def _tell_git(self, *names: str, only_missing: bool = False) -> None:
-        """Add to these companions the lines that are missing; other lines stay.
-
-        only_missing: a companion that is there stays as it is.
-        """
+        """Add the lines that these companions lack. only_missing: to none that is there."""
         for name in names:
             companion = self.path.with_name(name)
             is_known = is_there(companion)

@@ -60,9 +60,8 @@ class Commit:
 def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[Commit]:
     """Return the commits that changed a log of the repository, the newest first.
 
-    starts: where git begins, HEAD for none. pattern: a regular expression that a changed line
-    holds. A merge is among them when its file differs from that of every parent. Raises
-    HistoryError.
+    A merge is among them when its file differs from that of every parent. starts: where git begins,
+    HEAD for none. pattern: a regular expression that a changed line holds. Raises HistoryError.
     """
     if not starts and not repository.has_head:
         return []
@@ -87,9 +86,9 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
-    """Return the same without the logs that have another place in commit `last`, "" for none.
+    """Return the same without memories of neighbours: logs elsewhere in commit `last`, "" for none.
 
-    They are the memories of neighbours; a place that is empty there may be where this log was.
+    A place that is empty there may be where this log was.
     """
     found = commits_of(repository, *starts)
     paths = {path for commit in found for path in commit.files} - {repository.path}
@@ -108,9 +107,8 @@ def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]
 class Version:
     """One version of a record, and where it lies.
 
-    is_shown: whether a reader of the log sees it. is_hidden: whether only a line of the file has
-    it, which a principle or a newer version hides. kept: what the file beside the log says of it.
-    commit: the oldest commit that has it.
+    is_shown: a reader of the log sees it. is_hidden: only a line of the file has it, which another
+    record hides. kept: what the file beside the log says of it. commit: the oldest that has it.
     """
 
     record: Record
@@ -148,21 +146,18 @@ class History:
         return False
 
     def versions(self, ids: Collection[str]) -> list[Version]:
-        """Return all versions of the records with these ids, the newest first.
-
-        Git is not asked where it has no commit of the log. Raises HistoryError.
-        """
+        """Return all versions of these records, the newest first. Raises HistoryError."""
         records: dict[str, Record] = {}
         commits: dict[str, Commit] = {}
-        found = self._logs(ids, *EVERYWHERE, oldest_first=True) if self.has_git else ()
-        for commit, log in found:
+        logs = self._logs(ids, *EVERYWHERE, oldest_first=True) if self.has_git else ()
+        for commit, log in logs:
             for record in _all_of(log):
                 if record.id in ids:
                     records.setdefault(record.token, record)
                     commits.setdefault(record.token, commit)
         kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
-        shown = {record.token: record for record in self.log.records if record.id in ids}
-        lines = {record.token: record for record in _lines(self.log) if record.id in ids}
+        shown = {it.token: it for it in self.log.records if it.id in ids}
+        lines = {it.token: it for it in _lines(self.log) if it.id in ids}
         records = {token: it.record for token, it in kept.items()} | records | lines | shown
         versions = [
             Version(
@@ -276,11 +271,8 @@ def originals_of(principle: Record) -> tuple[str, ...]:
 
     It lists those, too, if its id changed because a secret was taken out of its text.
     """
-    return tuple(
-        token
-        for token in principle.source_ids
-        if token[len(id_in(token)) + 1 :] not in principle.former
-    )
+    parts = ((token, token[len(id_in(token)) + 1 :]) for token in principle.source_ids)
+    return tuple(token for token, fingerprint in parts if fingerprint not in principle.former)
 
 
 def former_selves_of(record: Record) -> tuple[str, ...]:

@@ -53,11 +53,10 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that somebody should know about a memory.
+    """One thing that somebody should know about a memory; `kind` names the sentence that says it.
 
-    kind: names the sentence that says it. severity: an `error` keeps records from being read or
-    sent back, a `warning` is a flaw that nobody notices, a `note` is harmless. lines: counted from
-    1, () for the file as a whole. fixable: a repair takes it away.
+    severity: an `error` keeps records from being read or sent back, a `warning` is a flaw that
+    nobody notices, a `note` is harmless. lines: from 1, () for the whole. fixable: by a repair.
     """
 
     kind: str
@@ -358,10 +357,10 @@ class Looked(NamedTuple):
 
 
 def look(log: MemoryLog) -> Iterator[Looked]:
-    """Yield every line of a log, records and others, with the secrets that stand there.
+    """Yield every line of a log, neighbours that are no records together, with their secrets.
 
     Each field of a record is read as the text that it is, so that no escape of JSON hides a secret
-    and no marker tears one; lines that hold no record are read as they stand, neighbours together.
+    and no marker tears one.
     """
     at = 0
     while at < len(log.lines):
@@ -454,6 +453,7 @@ def clean(data: bytes, *, now: str) -> Cleaning:
     after = dict(before)
     for it in look(base):
         if it.clean and it.record and it.spots:
+            # A version id that holds a secret itself is not listed.
             tokens = [token for token in it.record.tokens() if not find(token)]
             after[it.first] = renewed(it.record, it.clean, now, tokens)
             kinds[it.first] = it.kinds
