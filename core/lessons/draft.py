@@ -2,31 +2,28 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from core.errors import RefusedError, SentinelError, field_too_long
 from core.lessons.anchors import MOST_PATHS, MOST_TRIGGERS, normalise_paths, normalise_triggers
 from core.lessons.record import (
-    DECODER,
     LIMITS_BYTES,
     Draft,
     Record,
+    above_limit,
     check,
     marked,
     normalise_topic,
     record_id,
     record_of,
     reidentified,
-    too_deep,
 )
 
 Fate = Literal["added", "known", "replaced", "collision", "refused"]
 
-META, OTHERS = "meta", "other_keys"
-MOST_REDACTED_CHARS = 32_768
-MOST_KEPT_CHARS = 8_192
+MOST_REDACTED_CHARS = 32_768  # no secret is so long that the rest could be stored
 
 # What a program may give for a record beside its words, and what a cleaning reads beside them.
 _GIVEN = "created updated compacted_at source_count source_ids former extra meta_extra".split()
@@ -50,17 +47,14 @@ class Offer(NamedTuple):
 def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
     """Return the draft of a record in the form of the file, and what else a program gives of it.
 
-    Its id follows from its texts, whatever the line says.
     Raises RefusedError where a value is of another kind than in the file.
     """
-    needed = {"type": "log", "topic": "", "missing_context": "", "lesson": ""}
-    whole = {**needed, **line, "id": "-"}
+    whole = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
     meta = whole.get("meta") or {}
+    if isinstance(meta, dict):
+        whole["meta"] = {"created": "", **meta}
     if whole["type"] not in ("log", "principle"):
         raise RefusedError("unknown_type")
-    if not isinstance(meta, dict):
-        raise RefusedError("record_form", field="meta")
-    whole["meta"] = {"created": "", **meta}
     record = record_of(whole)
     if not record:
         wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
@@ -96,14 +90,12 @@ def redacted_draft(
         paths = normalise_paths(paths, project, most=None if is_edit else MOST_PATHS)
     if when is not None:
         when = normalise_triggers(when, most=None if is_edit else MOST_TRIGGERS)
+    _check_redactable(draft)
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
-    _check_redactable(texts)
-    texts["paths"], texts["when"] = "\n".join(paths or ()), "\n".join(when or ())
+    texts |= {"paths": "\n".join(paths or ()), "when": "\n".join(when or ())}
     found = dict(zip(texts, redact_together([*texts.values()]), strict=True))
-    with_secrets = [name for name, redaction in found.items() if redaction.kinds]
-    if fields := [name for name in with_secrets if strict or name == "when"]:
-        kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
-        raise RefusedError("secret_refused", fields=", ".join(fields), kinds=", ".join(kinds))
+    secrets = [(name, kind) for name, redaction in found.items() for kind in redaction.kinds]
+    _refuse([(name, kind) for name, kind in secrets if strict or name == "when"])
     missing_context, lesson = found["missing_context"], found["lesson"]
     clean = replace(
         draft, missing_context=missing_context.text, lesson=lesson.text, paths=paths, when=when
@@ -144,13 +136,10 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
     """
     kinds: tuple[str, ...] = ()
     try:
-        _check_redactable(dict(zip(LIMITS_BYTES, record.texts, strict=True)))
+        _check_redactable(record)
         clean, found = clean_record(record)
         kinds = tuple(kind for _, kind in found)
-        if strict and found:
-            fields = ", ".join(dict.fromkeys(name for name, _ in found))
-            named = ", ".join(dict.fromkeys(kinds))
-            raise RefusedError("secret_refused", fields=fields, kinds=named)
+        _refuse(found if strict else [])
         check(_draft_of(clean))
         paths = normalise_paths(clean.paths, most=None)
         when = normalise_triggers(clean.when, most=None)
@@ -162,14 +151,19 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
     return Offer(record=marked(clean, record), fate="added", redacted=kinds)
 
 
-def _check_redactable(texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        # No secret is so long that the rest could be stored; of these two none is taken out.
-        kept = name in ("topic", "ask_next_time")
-        if len(text) > (MOST_KEPT_CHARS if kept else MOST_REDACTED_CHARS):
-            used_bytes = len(text.encode("utf-8", "surrogatepass"))
-            limit_bytes = LIMITS_BYTES[name]
-            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+def _check_redactable(record: Draft | Record) -> None:
+    for name in LIMITS_BYTES:
+        if len(getattr(record, name) or "") > MOST_REDACTED_CHARS:
+            used_bytes = above_limit(record)[name]
+            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=LIMITS_BYTES[name])
+
+
+def _refuse(secrets: list[tuple[str, str]]) -> None:
+    """Raise RefusedError for these secrets, each with its field and kind, if there are any."""
+    if secrets:
+        fields = ", ".join(dict.fromkeys(name for name, _ in secrets))
+        kinds = ", ".join(dict.fromkeys(kind for _, kind in secrets))
+        raise RefusedError("secret_refused", fields=fields, kinds=kinds)
 
 
 def _draft_of(record: Record) -> Draft:
@@ -204,74 +198,61 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         value = getattr(record, name)
         pieces = list[str]()
         for piece in [value] if isinstance(value, str) else value:
-            if _HARMLESS.fullmatch(piece):
-                pieces.append(piece)
-                continue
-            text, kinds = redact(piece, known)
-            found += [(META, kind) for kind in kinds]
+            text, kinds = (piece, ()) if _HARMLESS.fullmatch(piece) else redact(piece, known)
+            found += [("meta", kind) for kind in kinds]
             if name != "when" or text == piece:
                 pieces.append(text)
         clean[name] = pieces[0] if isinstance(value, str) else tuple(pieces)
-    meta_extra, meta_kinds = clean_members(record.meta_extra)
-    extra, kinds_of_others = clean_members(record.extra)
-    found += [(META, kind) for kind in meta_kinds] + [(OTHERS, kind) for kind in kinds_of_others]
-    return replace(record, **clean, meta_extra=meta_extra, extra=extra), found
+    for name, field in (("meta_extra", "meta"), ("extra", "other_keys")):
+        clean[name], members_kinds = _clean_members(getattr(record, name))
+        found += [(field, kind) for kind in members_kinds]
+    return replace(record, **clean), found
 
 
-def clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Clean keys that we do not know, each as text and then, with its name, as JSON.
 
     Where the JSON would not be any more (a number that is a password), the whole value goes.
     """
     from core.sanitizer import MARKER, redact
 
-    out: dict[str, Any] = {}
+    pairs: list[tuple[str, Any]] = []
     found: list[str] = []
     for name, value in members.items():
-        member, kinds = clean_value({name: value})
-        text, more = redact(json.dumps(member, ensure_ascii=False))
-        if more:
-            parsed = json_value_in(text.encode("utf-8", "surrogatepass"))
-            member = parsed if isinstance(parsed, dict) else dict.fromkeys(member, MARKER)
-        for key, kept in member.items():
-            out[_free(key, out)] = kept
-        found += [*kinds, *more]
-    return out, found
+        member = _clean_value({name: value}, found)
+        text, kinds = redact(json.dumps(member, ensure_ascii=False))
+        if kinds:
+            found += kinds
+            try:
+                member = json.loads(text)
+            except ValueError:
+                member = dict.fromkeys(member, MARKER)
+        pairs += member.items()
+    return _with_each(pairs), found
 
 
-def clean_value(value: Any) -> tuple[Any, list[str]]:
-    """Return a JSON value without the secrets in its texts and names of members."""
+def _clean_value(value: Any, found: list[str]) -> Any:
+    """Return a JSON value without secrets in its texts and names, and add their kinds to `found`."""
     from core.sanitizer import redact
 
-    found: list[str] = []
     if isinstance(value, str):
         text, kinds = redact(value)
-        return text, [*kinds]
+        found += kinds
+        return text
     if isinstance(value, list):
-        cleaned = [clean_value(item) for item in value]
-        return [item for item, _ in cleaned], [kind for _, kinds in cleaned for kind in kinds]
+        return [_clean_value(item, found) for item in value]
     if isinstance(value, dict):
-        out: dict[str, Any] = {}
-        for name, item in value.items():
-            (name, kinds), (item, more) = redact(name), clean_value(item)
-            out[_free(name, out)] = item
-            found += [*kinds, *more]
-        return out, found
-    return value, found
+        return _with_each(
+            (_clean_value(name, found), _clean_value(item, found)) for name, item in value.items()
+        )
+    return value
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def json_value_in(content: bytes) -> Any:
-    """Return the JSON object or list of a line, None for any other line."""
-    if content.lstrip()[:1] not in (b"{", b"["):
-        return None
-    try:
-        value = DECODER.decode(content.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
-    return None if too_deep(content, value) else value
+def _with_each(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return members of which none is lost where two names have become one."""
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        while name in members:
+            name += "_"
+        members[name] = value
+    return members
