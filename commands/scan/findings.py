@@ -5,6 +5,7 @@ A finding says where and of what kind; no text leaves this file but in records, 
 """
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
 from core.lessons.history import EVERYWHERE, Commit, own_commits
-from core.lessons.log import MemoryLog, readings, split_lines
+from core.lessons.log import BOM, IN_UTF_16, UTF_16_MARKS, MemoryLog, split_lines, utf_16_name
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep import MOST_LOOKED_BYTES, Looked, look
@@ -32,6 +33,7 @@ _BINARY_BYTES = 8_192
 _ODD_SHARE = 1 / 32  # of the characters of a text
 _OF_RECORDS = b'"missing_context"'
 _GIT = ".git"
+_IN_UTF_8 = re.compile(rb"[\t -~]{16}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +182,24 @@ def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
         for it in _in_reading(path, text, is_log=is_log):
             found.setdefault((it.line, it.kind, it.field, it.is_mark), it)
     return list(found.values()) if texts else None
+
+
+def readings(data: bytes) -> list[bytes]:
+    """Return a file as UTF-8 in every encoding that it may be, one at least.
+
+    Somebody may have put a mark or a stray byte before it, or joined parts of two encodings: what
+    one program cannot read, another one shows.
+    """
+    if b"\0" not in data and not data.startswith(UTF_16_MARKS):
+        return [data.removeprefix(BOM)]
+    found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
+    if name := utf_16_name(data):
+        return [data.decode(name).encode("utf-8").removeprefix(BOM), *found]
+    for name in ("utf-16-le", "utf-16-be"):
+        for text in (data[at:].decode(name, "replace").removeprefix("\ufeff") for at in (0, 1)):
+            if IN_UTF_16.search(text):
+                found.append(text.encode("utf-8", "replace"))
+    return found or [data]
 
 
 def _texts(data: bytes) -> list[bytes]:

@@ -232,7 +232,7 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
 
 
 def _clean_value(value: Any, found: list[str]) -> Any:
-    """Return a JSON value without secrets in its texts and names, and add their kinds to `found`."""
+    """Return a JSON value without secrets in texts and names, and add their kinds to `found`."""
     from core.sanitizer import redact
 
     if isinstance(value, str):

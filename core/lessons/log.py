@@ -47,10 +47,9 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # How a log begins in UTF-16; without a mark its first sign says which of the two it is.
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"\0{": "utf-16-be"}
-_WIDE = ("utf-16-le", "utf-16-be")
 _TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
 _INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
-_IN_UTF_8, _IN_UTF_16 = re.compile(rb"[\t -~]{16}"), re.compile(r"[\t -~]{4}")
+IN_UTF_16 = re.compile(r"[\t -~]{4}")
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -106,11 +105,13 @@ class MemoryLog:
         if self.conflict:
             entries = [None if at in self.conflict else it for at, it in enumerate(entries)]
         self.entries = entries
-        begun = sum(bool(CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))) for at in self.conflict)
-        self.conflicts = begun or int(bool(self.conflict))
-        odd = (at for at, it in enumerate(entries) if it is None and at not in self.conflict)
-        self.skipped = sum(bool(self.content(at).strip()) for at in odd)
-        self._last_lines = {record.id: at for at, record in enumerate(entries) if record}
+        begun = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
+        self.conflicts = len(begun) or int(bool(self.conflict))
+        odd = [at for at, it in enumerate(entries) if it is None and at not in self.conflict]
+        self.skipped = len([at for at in odd if self.content(at).strip()])
+        self._lines_of: dict[str, list[int]] = {}
+        for at, record in self.all_records():
+            self._lines_of.setdefault(record.id, []).append(at)
         self._settled: dict[int, Record] = {}  # what inherited from others; the next change writes
         self.leftovers: set[int] = set()
         self._decide()
@@ -148,15 +149,8 @@ class MemoryLog:
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
         """Return by line what a reader sees of an id: one record, unless unsettled or shared."""
-        last = self._last_lines.get(record_id_)
-        lines = self._several.get(record_id_, () if last is None else (last,))
-        return {at: self._seen(at) for at in lines if at not in self.leftovers}
-
-    def _seen(self, at: int) -> Record:
-        """Return what a reader sees of a line that holds a record."""
-        record = self._settled.get(at) or self.entries[at]
-        assert record is not None
-        return record
+        lines = self._lines_of.get(record_id_, ())
+        return {at: self._seen[at] for at in lines if at in self._seen}
 
     def rewritten(
         self, drop: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
@@ -192,40 +186,37 @@ class MemoryLog:
 
     def _decide(self) -> None:
         """Decide what a reader sees of each id that stands in several lines or is listed."""
-        hiders = _Hiders(self.entries, self._last_lines)
+        written = dict(self.all_records())
+        hiders = _Hiders(written, self._lines_of)
         self.replaced = hiders.replaced
-        in_question = set(hiders.replaced)
-        ids = [record.id for record in self.entries if record]
-        if len(self._last_lines) < len(ids):  # most logs have each id once
-            in_question.update(name for name, count in Counter(ids).items() if count > 1)
-        by_id: dict[str, dict[int, Record]] = {}
-        for at, record in self.all_records() if in_question else ():
-            if record.id in in_question:
-                by_id.setdefault(record.id, {})[at] = record
-        self._several = {name: list(lines) for name, lines in by_id.items()}
         hidden: dict[int, Record] = {}
         unsettled: list[list[int]] = []
-        for lines in by_id.values():
+        for name, lines in self._lines_of.items():
+            if len(lines) == 1 and name not in self.replaced:  # nearly all
+                continue
             # Two gaps whose joined texts are equal share an id; they are no versions of each other.
             gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
-            for at, record in lines.items():
-                if hider := hiders.of(at, record):
+            for at in lines:
+                if hider := hiders.of(at, written[at]):
                     hidden[at] = hider
                 else:
-                    gaps.setdefault(record.gap, {})[at] = record
-            kept: dict[int, Record] = {}
+                    gaps.setdefault(written[at].gap, {})[at] = written[at]
+            self.leftovers.update(lines)
             for versions in gaps.values():
-                survivors = _survivors(versions)
-                kept |= {at: it for at, it in survivors.items() if not hiders.of(at, it)}
-                if len(survivors) > 1:
-                    unsettled.append(sorted(survivors))
-            self.leftovers.update(at for at in lines if at not in kept)
-            self._settled |= {at: it for at, it in kept.items() if it is not lines[at]}
-        places = (at for at, _ in self.all_records() if at not in self.leftovers)
-        self.records = [self._seen(at) for at in places]
-        self.unsettled = [[self._seen(at) for at in lines] for lines in sorted(unsettled)]
+                kept = {at: it for at, it in _survivors(versions).items() if not hiders.of(at, it)}
+                self.leftovers.difference_update(kept)
+                self._settled |= {at: it for at, it in kept.items() if it is not written[at]}
+                if len(kept) > 1:
+                    unsettled.append(sorted(kept))
+        self._seen = {
+            at: self._settled.get(at, it) for at, it in written.items() if at not in self.leftovers
+        }
+        self.records = [*self._seen.values()]
+        self.unsettled = [[self._seen[at] for at in lines] for lines in sorted(unsettled)]
         seen = {(it.id, it.gap) for it in self.records} if hidden else set()
-        pairs = {(it.id, it.gap): (it, hidden[at]) for at, it in self.all_records() if at in hidden}
+        pairs = {
+            (written[at].id, written[at].gap): (written[at], hidden[at]) for at in sorted(hidden)
+        }
         self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
 
 
@@ -236,14 +227,14 @@ cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
 class _Hiders:
     """The records that hide others. replaced: by id, the version ids that they list."""
 
-    def __init__(self, entries: Sequence[Record | None], present: Container[str]) -> None:
+    def __init__(self, records: Mapping[int, Record], present: Container[str]) -> None:
         self.replaced: dict[str, set[str]] = {}
         self._listing: dict[str, list[tuple[int, Record]]] = {}  # by version id
         self._redactions = MOST_REDACTIONS
-        for at, record in enumerate(entries):
-            if not record or not record.source_ids:
+        for at, record in records.items():
+            if not record.source_ids:
                 continue
-            if sum(id_ in present for id_ in ids_in(record.source_ids)) > MOST_HIDDEN:
+            if len([it for it in ids_in(record.source_ids) if it in present]) > MOST_HIDDEN:
                 continue
             for token in dict.fromkeys(record.source_ids):
                 self.replaced.setdefault(id_in(token), set()).add(token)
@@ -367,8 +358,7 @@ def united(record: Record, others: Iterable[Record]) -> Record:
     return replace(changed, source_count=min((record.source_count or 0) + added, MOST_COUNTED))
 
 
-# The encodings that the file may have: UTF-8, or UTF-16 by mistake. Nothing is saved into UTF-16; a
-# search for secrets reads it all the same.
+# The encodings that the file may have: UTF-8, or UTF-16 by mistake, into which nothing is saved.
 
 
 def utf_16_name(data: bytes) -> str:
@@ -380,7 +370,7 @@ def utf_16_name(data: bytes) -> str:
     if not name or b"\0" not in data or _TYPE.search(data):
         return ""
     try:
-        return name if _IN_UTF_16.search(data.decode(name)) else ""
+        return name if IN_UTF_16.search(data.decode(name)) else ""
     except UnicodeDecodeError:
         return ""
 
@@ -403,21 +393,3 @@ def mark_of(line: bytes) -> bytes:
     if line.startswith(BOM):
         return BOM
     return line[:2] if line.startswith(UTF_16_MARKS) and b"\0" not in line[:4] else b""
-
-
-def readings(data: bytes) -> list[bytes]:
-    """Return a file as UTF-8 in every encoding that it may be, one at least.
-
-    Somebody may have put a mark or a stray byte before it, or joined parts of two encodings: what
-    one program cannot read, another one shows.
-    """
-    if b"\0" not in data and not data.startswith(UTF_16_MARKS):
-        return [data.removeprefix(BOM)]
-    found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
-    if name := utf_16_name(data):
-        return [data.decode(name).encode("utf-8").removeprefix(BOM), *found]
-    for name in _WIDE:
-        for text in (data[at:].decode(name, "replace").removeprefix("\ufeff") for at in (0, 1)):
-            if _IN_UTF_16.search(text):
-                found.append(text.encode("utf-8", "replace"))
-    return found or [data]

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.lessons.log import MemoryLog, begins_like_utf_16, readings
+from commands.scan.findings import readings
+from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.upkeep import examine, repair
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
