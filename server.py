@@ -52,7 +52,7 @@ from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_ans
 from core.lessons.compaction import (
     compaction_answer,
     deletion_answer,
-    deletion_that_fits,
+    fit_deletion,
     fit_question,
 )
 from core.lessons.record import Draft, split_tokens
@@ -231,7 +231,7 @@ def compact_memory(
     target_topics = [target_topic] if target_topic and target_topic.strip() else None
     if not delete_ids:
         return compaction_answer(store.read(), frame, target_topics=target_topics)
-    tokens, put_off = deletion_that_fits(store.read(), split_tokens(delete_ids), frame)
+    tokens, put_off = fit_deletion(store.read(), split_tokens(delete_ids), frame)
     outcome = store.delete_by_ids(tokens)
     warn_if_cancelled("compact_memory")
     lines = [deletion_answer(outcome, frame, put_off)]

@@ -28,7 +28,7 @@ from core.config import read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
-from core.lessons.record_text import all_within, record_block
+from core.lessons.record_text import fit_all, record_block
 from core.lessons.rules import instructions, rules
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
@@ -196,7 +196,7 @@ def estimates(count: Count) -> list[Estimate]:
     for kind in KINDS:
         texts = [as_shown(record) for record in records if kind_of(record) == kind]
         rows.append(Estimate.of(kind, texts, count))
-    whole = "\n".join(all_within(records, Budget(10**6, 10**6)) or [])
+    whole = "\n".join(fit_all(records, Budget(10**6, 10**6)) or [])
     return [*rows, Estimate.of("whole answer", [whole], count)]
 
 

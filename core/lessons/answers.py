@@ -12,15 +12,14 @@ from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import (
-    all_within,
-    best_within,
     blocks_by_topic,
+    fit_all,
+    fit_best,
+    fit_records,
     index_line,
     is_harmless,
     is_usable,
     lesson_line,
-    searched_texts,
-    that_fit,
     token_text,
     topic_text,
 )
@@ -42,6 +41,7 @@ HIDERS_SHOWN = 3
 TOKENS_SHOWN = 60
 BESIDE_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
+MOST_SEARCHED_CHARS = 16_384  # of a record: six times what a save allows
 MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 
 
@@ -49,10 +49,9 @@ MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 class Frame:
     """What every answer depends on beside the log: whose it is, and what it may take.
 
-    settings: `threshold` is that of this call, records above which a compaction is required.
-    usual_threshold: of calls that name none, where this one names another. is_uncommitted: tells
-    whether the log has changes that git has not committed; it costs a moment, so that only a
-    compaction asks.
+    settings: those of this call, with its threshold. usual_threshold: of calls that name none,
+    where this one names another. is_uncommitted: whether git has not committed all of the log;
+    only a compaction asks, since it costs a moment.
     """
 
     project: str
@@ -66,10 +65,7 @@ class Frame:
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
     def halved(self) -> "Frame":
-        """Return the same with half the budget, for the second part of an answer.
-
-        The first has said already what git has not committed.
-        """
+        """Return the frame of a second part, after one that said what git has not committed."""
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
         return replace(self, settings=settings, is_uncommitted=bool)
@@ -96,23 +92,23 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
     listing = listed_topics(topics, budget_tokens)
     if listing.left_out and query.strip() and not wanted:
-        ranking = _ranking(query, records)
+        ranking = ranking_of(query, records)
         in_order = ranking.topics([record.topic for record in records])
         listing = listed_topics([(name, log.topics[name]) for name in in_order], budget_tokens)
     lines.append(say("answers.topics", topics=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    blocks = all_within(records, budget)
-    if blocks is None:
-        ranking = ranking or _ranking(query, records)
-        blocks = best_within([records[at] for at in ranking.order()], budget)
-    return "\n".join(lines + blocks)
+    texts = fit_all(records, budget)
+    if texts is None:
+        ranking = ranking or ranking_of(query, records)
+        texts = fit_best([records[at] for at in ranking.order()], budget)
+    return "\n".join(lines + texts)
 
 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     """List all topics with counts: those like the missing one, those about it, then those that
     should not be used."""
-    about = _ranking(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
+    about = ranking_of(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
     closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
     judged = closest[:NEAREST_JUDGED]
     in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
@@ -121,10 +117,11 @@ def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     return say("answers.no_topic", topic=topic_text(topic), topics=listing.text)
 
 
-def _ranking(query: str, records: Sequence[Record]) -> "Ranking":
+def ranking_of(query: str, records: Sequence[Record]) -> "Ranking":
+    """Return how far each record has the words of a question."""
     from core.text.ranking import Ranking  # a hook has an order of its own
 
-    return Ranking(query, searched_texts(records))
+    return Ranking(query, [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in records])
 
 
 # Beside other rooms
@@ -136,10 +133,10 @@ def lessons_in_prompt(
     """Return the records that fit, the most relevant first, below a line on what they are."""
     heading = say("answers.prompt_injection", project=one_line(frame.project))
     budget.spend(heading)
-    ranked = [records[at] for at in _ranking(query, records).order()]
-    fitting, _ = that_fit(ranked, budget, at_least=1)
+    ranked = [records[at] for at in ranking_of(query, records).order()]
+    fitting, _ = fit_records(ranked, budget, at_least_one=True)
     if fitting:
-        return [heading, *(text for text, _ in blocks_by_topic(fitting))]
+        return [heading, *(block.text for block in blocks_by_topic(fitting))]
     missed = "prompt_nothing_fits" if records else "nothing_found"
     return [heading, say(f"answers.{missed}", count=len(records))]
 
@@ -151,25 +148,24 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
     """
     from core.room.one_list import Entry, Gathered
 
-    holding = _ranking(question, records).holding()
+    holding = ranking_of(question, records).holding()
     parts = holding.good_parts()
     usable = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
     places = usable[:MOST_GATHERED]
     frequencies = holding.frequencies()
     if not holding.is_telling(parts, places):
         return Gathered(frequencies=frequencies)
-    entries = []
-    for at in places:
-        record = records[at]
-        entry = Entry(
+    entries = [
+        Entry(
             source="lesson",
-            id=record.id,
+            id=(record := records[at]).id,
             text=" ".join(record.texts),
             says=(record.missing_context, record.lesson),
             line=partial(lesson_line, record),
             worth=(0.0, record.updated or record.created, at),
         )
-        entries.append(entry)
+        for at in places
+    ]
     return Gathered(entries, frequencies)
 
 
@@ -278,8 +274,7 @@ def _originals_left(saved: "Outcome", topic: str, frame: Frame) -> list[str]:
 def notes(log: MemoryLog, frame: Frame) -> list[str]:
     """Say whether a compaction is due, and what is wrong with the file.
 
-    A threshold of this call alone is named as such: the next answer goes by the usual one again,
-    and neither may seem to contradict the other.
+    A threshold of this call alone is named as such: the next answer must not seem to contradict it.
     """
     threshold, usual = frame.settings.threshold, frame.usual_threshold or frame.settings.threshold
     if need_of(log.records, log.count, min(threshold, usual)) != "required":

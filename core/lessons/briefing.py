@@ -14,12 +14,13 @@ from core.lessons.answers import TOPICS_SHOWN, Frame, listed_topics, notes
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
 from core.lessons.record_text import (
-    MOST_MISSED,
+    Block,
     block_of,
+    fit_blocks,
+    fit_records,
     headed_block,
     is_harmless,
     is_usable,
-    that_fit,
 )
 from core.messages import language, say
 from core.text.plain import Budget, one_line
@@ -85,7 +86,7 @@ def session_briefing(
 
 def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
     """Return whether all that a hook may show fits below its line; the budget stays as it is."""
-    trial = Budget(budget.tokens, budget.chars)
+    trial = replace(budget)
     if not trial.take(say("answers.brief_all", count=len(records))):
         return False
     spoken = language()
@@ -96,9 +97,12 @@ def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
     """Return the records whose lessons fit: principles, those near to the work, the newest.
 
-    Of each kind those near to the work come first. A large one stops no smaller one, but many in a
-    row do.
+    Of each kind those near to the work come first.
     """
+
+    def layout(record: Record) -> Block | None:
+        return Block.of(headed_block(without_gap(record))) if is_harmless(record) else None
+
     newest = _principles_first(records)
     principles = [record for record in (*near, *newest) if record.type == "principle"]
     logs_first = sorted(newest, key=lambda it: it.type == "principle")
@@ -108,16 +112,9 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
         (near, _NEAR_THE_WORK),
         (logs_first, 1.0),
     ):
-        part, missed = budget.split_off(share), 0
-        for record in candidates:
-            if part.is_spent or missed > MOST_MISSED:
-                break
-            if id(record) in shown or not is_usable(record):
-                continue
-            missed += 1
-            if is_harmless(record) and part.take(headed_block(without_gap(record))):
-                shown[id(record)] = record
-                missed = 0
+        part, unique = budget.split_off(share), {id(it): it for it in candidates}
+        new = (it for key, it in unique.items() if key not in shown and is_usable(it))
+        shown |= {id(record): record for record, _ in fit_blocks(new, part, layout)}
         budget.add(part)
     return [*shown.values()]
 
@@ -140,11 +137,11 @@ def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], i
     for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    shown, rest = that_fit(plain, budget)
+    shown, rest = fit_records(plain, budget)
     if rest:
         return shown, 0
     good = list(filter(is_harmless, doubtful))
-    return shown + that_fit(good, budget)[0], len(doubtful) - len(good)
+    return shown + fit_records(good, budget)[0], len(doubtful) - len(good)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:

@@ -5,7 +5,7 @@ Pure: the same log gives the same offer. The model that reads it decides and sum
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 
 from core.lessons.answers import (
     LIST_SHARE,
@@ -22,8 +22,9 @@ from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import (
-    MOST_MISSED,
+    Block,
     by_topic,
+    fit_blocks,
     headed_block,
     may_fit,
     record_block,
@@ -74,7 +75,7 @@ def compaction_answer(
         lines.append(_similar_line(pairs, frame))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    return "\n".join(lines + _topics_within(chosen, budget, frame))
+    return "\n".join(lines + _fit_topics(chosen, budget, frame))
 
 
 def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
@@ -90,18 +91,16 @@ def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
     return say("answers.compact_similar", pairs=listing.text)
 
 
-def _topics_within(
-    topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame
-) -> list[str]:
+def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame) -> list[str]:
     """Return whole topics, the largest first; one that is too large alone is begun.
 
     Topics that are already compact come last: there is nothing to do in them.
     """
     budget_tokens = frame.settings.budget_tokens
     in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
-    if _may_fit([record for members in topics.values() for record in members], budget):
+    if may_fit((record for members in topics.values() for record in members), budget):
         texts = [_whole_topic(name, topics[name]) for name in in_order]
-        if all(map(Budget(budget.tokens, budget.chars).take, texts)):
+        if all(map(replace(budget).take, texts)):
             return texts
     budget.spend(say("answers.compact_rest", topics=""))
     budget.tokens -= LIST_SHARE * budget_tokens
@@ -109,7 +108,7 @@ def _topics_within(
     rest: list[tuple[str, int]] = []
     for name in in_order:
         records = topics[name]
-        if _may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
+        if may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
             lines.append(text)
         elif name == in_order[0]:  # else what must shrink could never be compacted
             lines += _topic_begun(name, records, budget)
@@ -119,11 +118,6 @@ def _topics_within(
         listing = listed_topics(rest, budget_tokens, at_most=8)
         lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
-
-
-def _may_fit(records: Iterable[Record], budget: Budget) -> bool:
-    """Return whether it is worth laying these records out: their bare texts alone would fit."""
-    return sum(len(it.lesson) + len(it.missing_context) for it in records) <= budget.chars
 
 
 def _is_compact(records: Sequence[Record]) -> bool:
@@ -149,42 +143,38 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
 
 def _topic_begun(topic: str, records: Sequence[Record], budget: Budget) -> list[str]:
     """Return the records that fit, at least a part of the first, below how many they are."""
+
+    def layout(record: Record) -> Block | None:
+        if not may_fit([record], budget):
+            return None
+        return Block.of(record_block(record, token=token_text(record)))
+
     facts: Facts = {"topic": topic_text(topic), "count": len(records)}
     budget.spend(say("answers.compact_too_large", shown=10**6, **facts))
-    blocks = [_within(record_block, records[0], budget)]
-    missed = 0
-    for record in records[1:]:
-        if budget.is_spent or missed > MOST_MISSED:
-            break
-        missed += 1
-        if may_fit(record, budget):
-            block = record_block(record, token=token_text(record))
-            if budget.take(block):
-                blocks.append(block)
-                missed = 0
-    return [say("answers.compact_too_large", shown=len(blocks), **facts), *blocks]
+    texts = [_fit_beginning(records[0], budget, record_block)]
+    texts += [block.text for _, block in fit_blocks(records[1:], budget, layout)]
+    return [say("answers.compact_too_large", shown=len(texts), **facts), *texts]
 
 
-def _within(layout: Callable[..., str], record: Record, budget: Budget) -> str:
-    """Return a record with its version id; of one that is too large its beginning, and that it
-    goes on.
+def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -> str:
+    """Return a record with its version id; of a large one what fits, and that it goes on.
 
     layout: `record_block` or `headed_block`.
     """
-    laid_out = partial(layout, token=token_text(record))
-    if may_fit(record, budget) and budget.take(block := laid_out(record)):
+    token, chars = token_text(record), max(budget.chars, LEAST_CHARS)
+    if may_fit([record], budget) and budget.take(block := layout(record, token=token)):
         return block
-    chars, fits = max(budget.chars, LEAST_CHARS), False
-    while chars >= LEAST_CHARS and not fits:
+    while chars >= LEAST_CHARS:
         chars //= 2
-        block = f"{laid_out(shortened(record, chars))}\n{say('answers.record_cut')}"
-        fits = budget.take(block)
-    if not fits:
-        budget.spend(block)
+        beginning = layout(shortened(record, chars), token=token)
+        block = f"{beginning}\n{say('answers.record_cut')}"
+        if budget.take(block):
+            return block
+    budget.spend(block)
     return block
 
 
-def deletion_that_fits(
+def fit_deletion(
     log: MemoryLog, tokens: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
     """Return the version ids to delete now, and those for a later call.
@@ -198,7 +188,8 @@ def deletion_that_fits(
     for token in tokens:
         record = named.pop(token.partition("@")[0], None)
         fits = record is None or (
-            may_fit(record, budget) and budget.take(headed_block(record, token=token_text(record)))
+            may_fit([record], budget)
+            and budget.take(headed_block(record, token=token_text(record)))
         )
         (now if fits or not now else put_off).append(token)
     return now, put_off
@@ -213,7 +204,7 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
     facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
     for record in outcome.removed:
-        lines.append(_within(headed_block, record, frame.budget.split_off(DELETION_SHARE)))
+        lines.append(_fit_beginning(record, frame.budget.split_off(DELETION_SHARE), headed_block))
     if count and frame.is_uncommitted():
         lines.append(say("answers.uncommitted"))
     if put_off:

@@ -1,16 +1,14 @@
-"""Writes a record as text, as a model reads it, and chooses the records that fit an answer.
+"""Writes a record as text, as a model reads it, and chooses the records that fit a budget.
 
-The format is for reading, not for parsing, and a model pays for every token of it at every task: a
-date and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass
-for another record or for a line of ours: it follows a date, an arrow or a label, and each further
-line of it is indented. Hidden characters are spelled out, and a record that reads like an order
-says so at its head.
+A model pays for every token: a date and what was missing, `→` and the lesson, `ask:` and the
+question. No text of a record can pass for another record or for a line of ours: it follows a date,
+an arrow or a label, and its further lines are indented. Hidden characters are spelled out.
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,16 +16,15 @@ from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
 from core.guard.injection import HIDDEN_TEXT, orders_in, shown_marks
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language, language, say
-from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat, one_line, printable
+from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat, printable
 
 INDEX_CHARS = 90
 LINE_ID_CHARS = 16
-MOST_BLOCKS = 2_048  # that are kept: some 2 MB
 TOPIC_CHARS = 64
+MOST_BLOCKS = 4_096  # that are kept: some 2 MB
 
 INDEX_SHARE = 0.25
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
-MOST_SEARCHED_CHARS = 16_384  # of a record: six times what a save allows
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
 _USABLE = 4  # times the limits of a save; what a hook shows has room for no longer texts
@@ -49,6 +46,9 @@ _LIKE_QUOTES = (
 )
 _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+
+
+# The parts of a record
 
 
 def topic_text(topic: str) -> str:
@@ -73,34 +73,6 @@ def topic_text(topic: str) -> str:
     return _escaped(quoted, _UNSEEN, _LIKE_QUOTES) + cut
 
 
-def _escaped(text: str, *classes: str) -> str:
-    r"""Return JSON with `\u` escapes for these characters."""
-    if is_plain(text):
-        return text
-    for each in classes:
-        text = re.sub(each, lambda found: json.dumps(found[0])[1:-1], text)
-    return text
-
-
-def as_json(value: Any, indent: int | None = None) -> str:
-    """Return JSON that shows all its characters, compact without `indent`.
-
-    Half characters are U+FFFD.
-    """
-    separators = None if indent else (",", ":")
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
-
-
-def log_text(data: bytes) -> str:
-    """Return the file of a log as text, for a model that reads all of it.
-
-    A character that nobody sees is an escape of JSON, so that the records stay what they are and
-    no line holds more than it shows.
-    """
-    return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
-
-
 def token_text(record: Record) -> str:
     """Return the version id of a record, or a sentence for an id that could pass for another."""
     if _PLAIN_ID.fullmatch(record.id):
@@ -108,9 +80,38 @@ def token_text(record: Record) -> str:
     return say("answers.no_token")
 
 
+def day_of(moment: str) -> str:
+    """Return the date of a moment, and only a date: a hand can write anything there."""
+    return moment[:10] if _DAY.match(moment) else "????-??-??"
+
+
+def warning(record: Record) -> str:
+    """Return what a reader must know before the texts; "" for nearly every record.
+
+    Hidden characters alone make no instructions of a lesson: they are only pointed out.
+    """
+    marks = shown_marks(record.marks, record.texts)
+    if not marks:
+        return ""
+    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
+    return say(f"answers.{key}", marks=", ".join(marks))
+
+
 def field_line(label: str, text: str) -> str:
     """Return a label and a text, further lines indented."""
     return f"{label} " + printable(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+
+
+def _looks_like_a_note(text: str) -> bool:
+    """Return whether parentheses at the start of a text could pass for ours."""
+    seen = (
+        char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
+    )
+    first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
+    return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
+
+
+# A record
 
 
 def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
@@ -119,22 +120,21 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
     ask: whether the question is shown.
     """
-    words = [token] if token else []
-    if record.type == "principle":
-        words += ["principle", day_of(record.compacted_at or record.created)]
-    else:
-        words.append(day_of(record.created))
     notes = []  # most records have none
-    if record.type == "principle" and record.source_count:
-        notes.append(say("answers.merged", count=record.source_count))
+    if record.type == "principle":
+        head = f"principle {day_of(record.compacted_at or record.created)}"
+        if record.source_count:
+            notes.append(say("answers.merged", count=record.source_count))
+    else:
+        head = day_of(record.created)
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         notes.append(say("answers.seen", seen=record.seen, date=last))
     if noted := warning(record):
         notes.append(noted)
-    head = one_line(" ".join(words))
+    head = f"{token} {head}".lstrip()
     if notes:
-        head += f" ({'; '.join(map(one_line, notes))})"
+        head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
         has_colon = notes or _looks_like_a_note(record.missing_context)
         head = field_line(f"{head}:" if has_colon else head, record.missing_context)
@@ -150,63 +150,43 @@ def headed_block(record: Record, *, token: str = "") -> str:
 
 
 class Block(NamedTuple):
-    """A record as an answer shows it, and what that costs in estimated tokens.
-
-    text: below its topic, which is the first line. body: without it, as it stands below another
-    record of the topic.
-    """
+    """A record as an answer shows it, and what that costs in estimated tokens."""
 
     text: str
     tokens: int
-    body: str
-    body_tokens: int
+
+    @classmethod
+    def of(cls, text: str) -> "Block":
+        """Return a text with its tokens."""
+        return cls(text, estimate_tokens(text))
 
 
-# For each language, since its notes are in one; by identity, since a record may hold what has no
+# By language, since the notes are in one, and by identity, since a record may hold what has no
 # hash. Each record stays here, so that no other gets its id.
-_BLOCKS: dict[Language, dict[int, tuple[Record, Block]]] = {"en": {}, "ko": {}}
+_BLOCKS: dict[tuple[Language, int, bool], tuple[Record, Block]] = {}
 
 
-def block_of(record: Record, spoken: Language) -> Block:
+def block_of(record: Record, spoken: Language, *, is_headed: bool = True) -> Block:
     """Return the block of a record, which is laid out and estimated once for many answers.
 
-    spoken: the language of the answer.
+    spoken: the language of the answer. is_headed: whether its topic is the first line.
     """
-    kept = _BLOCKS[spoken]
-    if id(record) not in kept:
-        text = headed_block(record)
-        body = text.partition("\n")[2]
-        block = Block(text, estimate_tokens(text), body, estimate_tokens(body))
-        if len(kept) >= MOST_BLOCKS:
-            kept.clear()
-        kept[id(record)] = record, block
-    return kept[id(record)][1]
+    key = spoken, id(record), is_headed
+    if key not in _BLOCKS:
+        text = headed_block(record) if is_headed else record_block(record)
+        if len(_BLOCKS) >= MOST_BLOCKS:
+            _BLOCKS.clear()
+        _BLOCKS[key] = record, Block.of(text)
+    return _BLOCKS[key][1]
 
 
-def _looks_like_a_note(text: str) -> bool:
-    """Return whether parentheses at the start of a text could pass for ours."""
-    seen = (
-        char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
-    )
-    first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
-    return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
-
-
-def warning(record: Record) -> str:
-    """Return what a reader must know before the texts; "" for nearly every record.
-
-    Hidden characters alone make no instructions of a lesson: they are only pointed out.
-    """
-    marks = shown_marks(record.marks, record.texts)
-    if not marks:
-        return ""
-    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
-    return say(f"answers.{key}", marks=", ".join(marks))
-
-
-def day_of(moment: str) -> str:
-    """Return the date of a moment, and only a date: a hand can write anything there."""
-    return moment[:10] if _DAY.match(moment) else "????-??-??"
+def blocks_by_topic(records: Iterable[Record]) -> list[Block]:
+    """Return the block of each record; the topic stands above the first of a run."""
+    blocks, topic, spoken = list[Block](), None, language()
+    for record in records:
+        blocks.append(block_of(record, spoken, is_headed=record.topic != topic))
+        topic = record.topic
+    return blocks
 
 
 def index_line(record: Record) -> str:
@@ -236,7 +216,38 @@ def lesson_line(record: Record) -> str:
     return " ".join(parts)
 
 
-# Which records fit
+# The log as JSON
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """Return JSON that shows all its characters, compact without `indent`.
+
+    Half characters are U+FFFD.
+    """
+    separators = None if indent else (",", ":")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
+
+
+def log_text(data: bytes) -> str:
+    """Return the file of a log as text, for a model that reads all of it.
+
+    A character that nobody sees is an escape of JSON, so that the records stay what they are and
+    no line holds more than it shows.
+    """
+    return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
+
+
+def _escaped(text: str, *classes: str) -> str:
+    r"""Return JSON with `\u` escapes for these characters."""
+    if is_plain(text):
+        return text
+    for each in classes:
+        text = re.sub(each, lambda found: json.dumps(found[0])[1:-1], text)
+    return text
+
+
+# Records of a log
 
 
 def is_harmless(record: Record) -> bool:
@@ -249,11 +260,6 @@ def is_usable(record: Record) -> bool:
     return all(
         len(getattr(record, name)) <= _USABLE * limit for name, limit in LIMITS_BYTES.items()
     )
-
-
-def searched_texts(records: Iterable[Record]) -> list[str]:
-    """Return the text of each record that a question is compared with."""
-    return [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in records]
 
 
 def shortened(record: Record, chars: int) -> Record:
@@ -273,97 +279,102 @@ def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
     return found
 
 
-def all_within(records: Sequence[Record], budget: Budget) -> list[str] | None:
+# Which records fit a budget
+
+
+def may_fit(records: Iterable[Record], budget: Budget) -> bool:
+    """Return whether it is worth laying the records out: their bare texts alone would fit.
+
+    A question within its limit may be said once for many records.
+    """
+    left_chars = max(budget.chars, LARGEST_CHARS)
+    for record in records:
+        left_chars -= len(record.lesson) + len(record.missing_context)
+        if len(record.ask_next_time) > LIMITS_BYTES["ask_next_time"]:
+            left_chars -= len(record.ask_next_time)
+    return left_chars >= 0
+
+
+def fit_blocks(
+    records: Iterable[Record],
+    budget: Budget,
+    layout: Callable[[Record], Block | None],
+    *,
+    at_least_one: bool = False,
+) -> list[tuple[Record, Block]]:
+    """Return the records that fit with their blocks, in their order.
+
+    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
+    layout: None for a record that is left out. at_least_one: the first is shown even if it does not
+    fit, unless it is as large as only a hand, or a text of control characters, can make it.
+    """
+    fitting: list[tuple[Record, Block]] = []
+    missed = 0
+    for record in records:
+        is_needed = at_least_one and not fitting and not missed
+        if not is_needed and (budget.is_spent or missed > MOST_MISSED):
+            break
+        block = layout(record)
+        if block and budget.take(block.text, block.tokens):
+            fitting.append((record, block))
+            missed = 0
+        elif block and is_needed and len(block.text) <= LARGEST_CHARS:
+            budget.spend(block.text)
+            fitting.append((record, block))
+        else:
+            missed += 1
+    return fitting
+
+
+def fit_records(
+    records: Sequence[Record], budget: Budget, *, at_least_one: bool = False
+) -> tuple[list[Record], list[Record]]:
+    """Return the records that fit whole, in their order, and the others; see `fit_blocks`."""
+    spoken = language()
+
+    def layout(record: Record) -> Block | None:
+        return block_of(record, spoken) if may_fit((record,), budget) else None
+
+    found = {id(it): it for it, _ in fit_blocks(records, budget, layout, at_least_one=at_least_one)}
+    return [*found.values()], [record for record in records if id(record) not in found]
+
+
+def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return the text of all records by topic, in the order of the file; None if they do not fit.
 
     Nothing is spent: no other text follows them.
     """
-    if sum(len(record.lesson) + len(record.missing_context) for record in records) > budget.chars:
+    if not may_fit(records, budget):
         return None  # laying them out would take long
     members = by_topic(records).values()
     blocks = blocks_by_topic(record for group in members for record in group)
-    tokens = sum(tokens for _, tokens in blocks) + len(blocks)
-    chars = sum(len(text) for text, _ in blocks) + len(blocks)
-    if tokens > budget.tokens or chars > budget.chars:
-        return None
-    return [text for text, _ in blocks]
+    tokens = sum(block.tokens + 1 for block in blocks)
+    chars = sum(len(block.text) + 1 for block in blocks)
+    fits = tokens <= budget.tokens and chars <= budget.chars
+    return [block.text for block in blocks] if fits else None
 
 
-def best_within(ranked: Sequence[Record], budget: Budget) -> list[str]:
+def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
     """Return whole records, and one line for each of the rest, as far as they fit.
 
     A first line says what was left out. ranked: the most relevant record first.
     """
     budget.spend(say("answers.partial", full=10**6, lines=10**6, hidden=0, count=10**6))
     index_budget = _index_budget(ranked, budget)
-    whole, rest = that_fit(ranked, budget, at_least=1)
-    texts = [text for text, _ in blocks_by_topic(whole)]
+    whole, rest = fit_records(ranked, budget, at_least_one=True)
+    texts = [block.text for block in blocks_by_topic(whole)]
     if not rest:  # a single one that is larger than the budget
         return texts
     index_budget.add(budget)
-    lines: list[str] = []
-    missed = 0
-    for record in rest:
-        if index_budget.is_spent or missed > MOST_MISSED:
-            break
-        if index_budget.take(line := index_line(record)):
-            lines.append(line)
-            missed = 0
-        else:
-            missed += 1
+    index = fit_blocks(rest, index_budget, lambda record: Block.of(index_line(record)))
+    lines = [line.text for _, line in index]
     counts = {"full": len(whole), "lines": len(lines), "hidden": len(rest) - len(lines)}
     return [say("answers.partial", **counts, count=len(ranked)), *texts, *lines]
 
 
-def blocks_by_topic(records: Iterable[Record]) -> list[tuple[str, int]]:
-    """Return each block with its tokens; the topic stands above the first record of a run."""
-    blocks, topic, spoken = list[tuple[str, int]](), None, language()
-    for record in records:
-        block = block_of(record, spoken)
-        is_first = record.topic != topic
-        blocks.append((block.text, block.tokens) if is_first else (block.body, block.body_tokens))
-        topic = record.topic
-    return blocks
-
-
-def that_fit(
-    records: Sequence[Record], budget: Budget, *, at_least: int = 0
-) -> tuple[list[Record], list[Record]]:
-    """Return the records that fit, in their order, and the others.
-
-    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
-    at_least: so many of the first ones are among them even if they do not fit, unless they are as
-    large as only a hand, or a text of control characters, can make them.
-    """
-    fitting: list[Record] = []
-    rest: list[Record] = []
-    missed, spoken = 0, language()
-    for at, record in enumerate(records):
-        if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
-            return fitting, [*rest, *records[at:]]
-        block = block_of(record, spoken) if may_fit(record, budget) else None
-        if block and budget.take(block.text, block.tokens):
-            fitting.append(record)
-            missed = 0
-        elif block and at < at_least and len(block.text) <= LARGEST_CHARS:
-            budget.spend(block.text)
-            fitting.append(record)
-        else:
-            rest.append(record)
-            missed += 1
-    return fitting, rest
-
-
-def may_fit(record: Record, budget: Budget) -> bool:
-    """Return whether it is worth laying a record out: its bare texts alone would fit."""
-    most = max(budget.chars, LARGEST_CHARS)
-    return len(record.lesson) + len(record.missing_context) + len(record.ask_next_time) // 2 <= most
-
-
 def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
     """Take a budget for the index lines: a share, or less when few records need one."""
-    trial = Budget(budget.tokens, budget.chars)
-    _, rest = that_fit(ranked, trial)
+    _, rest = fit_records(ranked, Budget(budget.tokens, budget.chars))
     tokens, chars = 0.0, 0.0
     for record in rest:
         line = index_line(record)

@@ -8,7 +8,7 @@ import pytest
 
 from core.config import Settings
 from core.lessons.answers import Frame, search_answer
-from core.lessons.compaction import compaction_answer, deletion_answer, deletion_that_fits
+from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion
 from core.lessons.log import MemoryLog
 from core.text.plain import Budget, estimate_tokens
 from core.text.wording import TOPICS_COMPARED, similar_topics
@@ -47,7 +47,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str,
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
     log = large("lesson")
-    tokens, put_off = deletion_that_fits(log, [log.records[0].token], FRAME)
+    tokens, put_off = fit_deletion(log, [log.records[0].token], FRAME)
     after, outcome = delete(log, tokens)
     answer = deletion_answer(outcome, FRAME, put_off)
     assert (after.count, put_off) == (0, [])
