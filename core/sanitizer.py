@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.data import TOKENS, Rule, compiled, rule_expression, rules, rules_of
+from core.data import TOKENS, Rule, compiled, rule_expression, rules
 from core.guard.characters import Places, forms_of, may_hide, without_hidden
 from core.guard.named import keyed_spans
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
@@ -409,7 +409,9 @@ def _hints(tables: Sequence[str]) -> dict[str, list[tuple[str, list[int]]]]:
     Those that are shorter than a piece stand under "".
     """
     called: dict[str, list[int]] = {}
-    for rule in rules_of(*tables):
+    for rule in rules():
+        if rule.table not in tables:
+            continue
         for hint in rule.hints:
             called.setdefault(hint, []).append(_numbers()[rule.name])
     index: dict[str, list[tuple[str, list[int]]]] = {}

@@ -14,14 +14,14 @@ rule:
   rule stands before the match. `gate`: how a value must look there; see `core/guard/named.py`.
 
 Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
-`shapes.jsonl` has what names and values look like, each shape as alternatives. `secret_words.jsonl`
-has the words that make a name a secret's or none, and those that make a value none. The fields of
-`orders.jsonl` are described in `core/guard/injection.py`.
+`shapes.jsonl` has what names and values look like, `characters.jsonl` what a character may hide or
+stand for: parts and shapes, each shape as alternatives. `secret_words.jsonl` has the words that
+make a name a secret's or none, and those that make a value none. The fields of `orders.jsonl` are
+described in `core/guard/injection.py`.
 """
 
 import json
 import re
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,30 +46,18 @@ class Rule(NamedTuple):
     note: str = ""
 
 
-class RuleTable(NamedTuple):
-    """A table of rules. parts: texts by the names under which they stand in others, `{{NAME}}`."""
-
-    parts: Mapping[str, str]
-    rows: tuple[dict[str, Any], ...]
-
-    def spelled(self, text: str) -> str:
-        """Return a text with each part in the place of its name, as deep as they are nested."""
-        while (spelled := re.sub(_PART, lambda it: self.parts[it[1]], text)) != text:
-            text = spelled
-        return text
-
-
 def data_text(name: str) -> str:
     """Return the text of one of these files."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def rows(name: str, folder: Path = _FOLDER) -> list[dict[str, Any]]:
+@cache
+def rows(name: str, folder: Path = _FOLDER) -> tuple[dict[str, Any], ...]:
     """Return the row of each line of `NAME.jsonl`. Raises ValueError with a broken one's number."""
     path = folder / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
     try:
-        found: list[dict[str, Any]] = json.loads(f"[{lines}]")
+        found = tuple(json.loads(f"[{lines}]"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path.name}, line {error.lineno}: {error.msg}") from error
     for number, row in enumerate(found, 1):
@@ -79,11 +67,27 @@ def rows(name: str, folder: Path = _FOLDER) -> list[dict[str, Any]]:
 
 
 @cache
-def rule_table(name: str) -> RuleTable:
-    """Return the rules of a table, whose rows are a part with its text or a rule."""
-    found = rows(name)
-    parts = {row["part"]: row["text"] for row in found if "part" in row}
-    return RuleTable(parts, tuple(row for row in found if "part" not in row))
+def _by_name(table: str, column: str, value: str) -> dict[str, Any]:
+    """Return one column of the rows that have another one, by that one."""
+    return {row[column]: row[value] for row in rows(table) if column in row}
+
+
+def spelled(text: str, table: str = "rules") -> str:
+    """Return a pattern with the parts and prefixes of its table spelled out, as deep as they go.
+
+    A prefix stands first, so that `re` can skip to it, and the two characters of a line break in a
+    quoted text may stand before it.
+    """
+    parts = _by_name(table, "part", "text")
+    while (deeper := re.sub(_PART, lambda found: parts[found[1]], text)) != text:
+        text = deeper
+
+    def at_an_edge(found: re.Match[str]) -> str:
+        kind, prefix = found.groups()
+        inner = r"A-Za-z0-9_\-" if kind == "dash" else "A-Za-z0-9_"
+        return rf"{prefix}(?:(?<![{inner}]{prefix})|(?<=\\[nrt]{prefix}))"
+
+    return re.sub(_PREFIX, at_an_edge, text)
 
 
 @cache
@@ -95,28 +99,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the formats of secrets in the order of the file."""
-    return tuple(Rule(**row) for row in rule_table("rules").rows)
-
-
-@cache
-def rules_of(*tables: str) -> tuple[Rule, ...]:
-    """Return the formats of some tables in the order of the file."""
-    return tuple(rule for rule in rules() if rule.table in tables)
-
-
-def spelled(pattern: str) -> str:
-    """Return the pattern of a format with its parts and prefixes spelled out for `re`.
-
-    A prefix stands first, so that `re` can skip to it, and the two characters of a line break in a
-    quoted text may stand before it.
-    """
-
-    def at_an_edge(found: re.Match[str]) -> str:
-        kind, prefix = found.groups()
-        inner = r"A-Za-z0-9_\-" if kind == "dash" else "A-Za-z0-9_"
-        return rf"{prefix}(?:(?<![{inner}]{prefix})|(?<=\\[nrt]{prefix}))"
-
-    return re.sub(_PREFIX, at_an_edge, rule_table("rules").spelled(pattern))
+    return tuple(Rule(**row) for row in rows("rules") if "part" not in row)
 
 
 @cache
@@ -126,22 +109,22 @@ def rule_expression(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def shape(name: str) -> re.Pattern[str]:
-    """Return the expression of one shape of names or values."""
-    return re.compile(shapes()[name])
+def shapes(table: str) -> dict[str, str]:
+    """Return the pattern of each shape of a table."""
+    found = _by_name(table, "shape", "patterns")
+    return {name: spelled("|".join(patterns), table) for name, patterns in found.items()}
 
 
 @cache
-def shapes() -> dict[str, str]:
-    """Return the pattern of each shape."""
-    table = rule_table("shapes")
-    return {row["shape"]: table.spelled("|".join(row["patterns"])) for row in table.rows}
+def shape(name: str, table: str = "shapes") -> re.Pattern[str]:
+    """Return the expression of one shape, of names and values or of another table."""
+    return re.compile(shapes(table)[name])
 
 
 @cache
 def word_list(name: str, table: str = "word_lists") -> frozenset[str]:
     """Return the words of a list."""
-    return frozenset(_lists(table)[name].split())
+    return frozenset(_by_name(table, "list", "words")[name].split())
 
 
 def listed(name: str) -> frozenset[str]:
@@ -157,9 +140,4 @@ def in_order(name: str) -> tuple[str, ...]:
 
 def word_groups(name: str) -> list[list[str]]:
     """Return the groups of words of a list that has commas between them."""
-    return [group.split() for group in _lists("word_lists")[name].split(",")]
-
-
-@cache
-def _lists(table: str) -> dict[str, str]:
-    return {row["list"]: row["words"] for row in rows(table)}
+    return [group.split() for group in _by_name("word_lists", "list", "words")[name].split(",")]

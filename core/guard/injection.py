@@ -1,6 +1,6 @@
 """Finds text of a record that reads like an order to the model which reads the memory.
 
-Nothing is removed: a place gets a mark, and a reader sees the text as data. Four things count:
+Nothing is removed: the text gets a mark, and a reader sees it as data. Four things count:
 phrases that set instructions aside or hide something from the user ("override"), tags and headings
 of a chat transcript ("role"), the syntax of a tool call ("tool-call"), and characters no reader
 sees ("hidden-text"). A lesson is an order itself, so a verb alone never counts: it must come
@@ -28,13 +28,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.data import rule_table
+from core.data import rows, spelled
 from core.guard.characters import hidden_runs, may_disguise, views_of
 
-MARKS: tuple[str, ...] = ("override", "role", "tool-call", "hidden-text")
-HIDDEN_TEXT = MARKS[-1]
+HIDDEN_TEXT = "hidden-text"
+MARKS = ("override", "role", "tool-call", HIDDEN_TEXT)
 OTHER = "other"
-CACHED_RECORDS = 16_384
 
 _BEFORE_CHARS = 80
 _GAP = r"[*_~`\"'’”)\]]{0,3}+\s{1,16}+(?:[>#/|-]{1,3}+\s{1,4}+)?[*_~`\"'‘“(\[]{0,3}+"
@@ -47,33 +46,26 @@ _SIGNS = (
 )
 _NO_WORD = "[^a-z0-9]+"
 
-_Needs = tuple[str, ...]  # groups of words, parted by blanks
 
-
-class Suspicion(NamedTuple):
-    """A place `text[start:end]`, and what it reads like."""
-
-    start: int
-    end: int
-    mark: str
-
-
-class Rule(NamedTuple):
-    """One kind of order; see the head of this file. needs: with parts that `spelled` spells out."""
+class Order(NamedTuple):
+    """One kind of order; see the head of this file. needs: groups of words, parted by blanks."""
 
     mark: str
-    hints: tuple[str, ...]
+    hints: list[str]
     pattern: str
-    unless: str
-    needs: tuple[_Needs, ...]
+    needs: list[list[str]]
+    unless: str = ""
+    note: str = ""
 
 
-@lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
+@lru_cache(maxsize=16_384)  # a server shows the same records again and again
 def marks_of(*texts: str) -> tuple[str, ...]:
     """Return the marks that occur in `texts`, each once, in the order of MARKS."""
     if not may_have_marks(" ".join(texts)):
         return ()
-    found = {suspicion.mark for text in texts for suspicion in suspicions(text)}
+    found = {mark for text in texts for view in views_of(text) for mark in _marks_in(view)}
+    if any(map(any, map(hidden_runs, texts))):
+        found.add(HIDDEN_TEXT)
     return tuple(mark for mark in MARKS if mark in found)
 
 
@@ -100,46 +92,27 @@ def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in stored if name not in MARKS)
 
 
-def suspicions(text: str) -> list[Suspicion]:
-    """Return every place of `text` that gets a mark, in order; equal marks never overlap."""
-    found = [Suspicion(start, end, HIDDEN_TEXT) for start, end in hidden_runs(text)]
-    for view, places in views_of(text):
-        for start, end, mark in _orders_in_view(view):
-            place = places.origin(start, end) if places else (start, end)
-            found.append(Suspicion(*place, mark))
-    last: dict[str, int] = {}  # where the last place of each mark stands in `united`
-    united: list[Suspicion] = []
-    for it in sorted(found):
-        at = last.get(it.mark, -1)
-        if at >= 0 and it.start <= united[at].end:
-            united[at] = united[at]._replace(end=max(united[at].end, it.end))
-        else:
-            last[it.mark] = len(united)
-            united.append(it)
-    return sorted(united, key=lambda it: (it.start, it.end, MARKS.index(it.mark)))
-
-
 def may_have_marks(text: str) -> bool:
     """Return whether a closer look can find a mark; False is certain."""
     if may_disguise(text):
         return True
     lowered = text.lower()
-    possible = [row for row in _rows_of_needs() if _has_needs(row, lowered, _inner_words)]
+    possible = [needs for needs in _all_needs() if _has_needs(needs, lowered, _inner_words)]
     if not possible:
         return False
     bordered = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
-    return any(_has_needs(row, bordered, _bordered_words) for row in possible)
+    return any(_has_needs(needs, bordered, _bordered_words) for needs in possible)
 
 
 @cache
-def _rows_of_needs() -> tuple[_Needs, ...]:
-    return tuple(dict.fromkeys(row for rule in orders() for row in rule.needs))
+def _all_needs() -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(tuple(needs) for order in orders() for needs in order.needs))
 
 
-def _has_needs(row: _Needs, text: str, words_of: Callable[[str], tuple[str, ...]]) -> bool:
-    """Return whether every group of a row has a word in the text; it loops to be fast."""
-    for group in row:
-        for word in words_of(group):
+def _has_needs(needs: Iterable[str], text: str, words: Callable[[str], tuple[str, ...]]) -> bool:
+    """Return whether the text has a word of every group; it loops to be fast."""
+    for group in needs:
+        for word in words(group):
             if word in text:
                 break
         else:
@@ -150,47 +123,39 @@ def _has_needs(row: _Needs, text: str, words_of: Callable[[str], tuple[str, ...]
 @cache
 def _inner_words(group: str) -> tuple[str, ...]:
     """Return what of each word of a group stands in any text that has the word."""
-    return tuple(word.strip("‹›").rpartition("+")[2] for word in spelled(group).split(" "))
+    words = spelled(group, "orders").split(" ")
+    return tuple(word.strip("‹›").rpartition("+")[2] for word in words)
 
 
 @cache
 def _bordered_words(group: str) -> tuple[str, ...]:
     """Return the words of a group as they stand in a text with blanks at all borders."""
-    return tuple(re.sub("[‹›+]", " ", word) for word in spelled(group).split(" "))
+    return tuple(re.sub("[‹›+]", " ", word) for word in spelled(group, "orders").split(" "))
 
 
 @cache
-def orders() -> tuple[Rule, ...]:
-    """Return all rules; what a text needs none of is not spelled out."""
-    found = list[Rule]()
-    for row in rule_table("orders").rows:
-        needs = tuple(map(tuple, row["needs"]))
-        rule = Rule(row["mark"], tuple(row["hints"]), row["pattern"], row.get("unless", ""), needs)
-        found.append(rule)
-    return tuple(found)
+def orders() -> tuple[Order, ...]:
+    """Return all kinds of orders; what a text needs none of is not spelled out."""
+    return tuple(Order(**row) for row in rows("orders") if "part" not in row)
 
 
-def spelled(text: str) -> str:
-    """Return a pattern or words with their parts spelled out."""
-    return rule_table("orders").spelled(text)
-
-
-def _orders_in_view(view: str) -> Iterator[Suspicion]:
-    """Yield the orders in a text in lower case."""
-    for rule in orders():
-        if not any(hint in view for hint in rule.hints):
+def _marks_in(view: str) -> Iterator[str]:
+    """Yield the mark of each kind of order that stands in a text in lower case."""
+    for order in orders():
+        if not any(hint in view for hint in order.hints):
             continue
-        for match in compiled(rule.pattern).finditer(view):
+        for match in compiled(order.pattern).finditer(view):
             before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
             sentence = re.split(r"[.!?\n]", before)[-1]
-            if not (rule.unless and compiled(rule.unless).search(sentence)):
-                yield Suspicion(*match.span(), rule.mark)
+            if not (order.unless and compiled(order.unless).search(sentence)):
+                yield order.mark
+                break
 
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern or an `unless` of a rule."""
-    pattern = spelled(pattern)
+    """Return the expression of a pattern or an `unless` of an order."""
+    pattern = spelled(pattern, "orders")
     for sign, meaning in _SIGNS:
         pattern = pattern.replace(sign, meaning)
     return re.compile(pattern)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from core.data import Rule, compiled, in_order, listed, rules_of, shape, spelled
+from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
 from core.guard.names import Certainty, Name, names_in
 from core.guard.values import (
     CLOSERS,
@@ -71,8 +71,10 @@ class KeyedRule(NamedTuple):
 def keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
     """Return the rules for the names of a language in their order."""
     found = list[KeyedRule]()
-    for rule in rules_of("keyed"):
-        if korean and rule.name == "keyed-bare-word":  # its Korean form takes particles
+    for rule in rules():
+        if rule.table != "keyed" or (
+            korean and rule.name == "keyed-bare-word"
+        ):  # its Korean form takes particles
             continue
         plain = tuple(hint for hint in rule.hints if not hint.startswith(("^", "‹")))
         next_to = tuple(hint[1:] for hint in rule.hints if hint.startswith("^"))

@@ -50,14 +50,13 @@ class Expression(NamedTuple):
 _IN_TABLES = (
     "core.lessons.anchors '|'.join(map(translate, ways))",
     "core.data spelled(pattern)",
-    "core.guard.characters pattern",
     "core.guard.injection pattern",
-    "core.guard.injection rule.pattern",
-    "core.guard.injection rule.unless",
+    "core.guard.injection order.pattern",
+    "core.guard.injection order.unless",
     "core.guard.named following",
     "core.guard.named f'(?:{preceding})\\\\Z'",
     "core.data pattern",
-    "core.data shapes()[name]",
+    "core.data shapes(table)[name]",
     "commands.documents.marked_block re.escape(marker)",
 )
 MADE: dict[str, list[str]] = {
@@ -94,8 +93,9 @@ def _in_tables() -> Iterator[Expression]:
         if rule.table != "keyed":
             example = expand(examples()[rule.name].example)[0]
             yield Expression(rule.name, spelled(rule.pattern), 0, example)
-    for name, pattern in shapes().items():
-        yield Expression(f"core.guard.values {name}", pattern)
+    for table in ("shapes", "characters"):
+        for name, pattern in shapes(table).items():
+            yield Expression(f"{table}.jsonl {name}", pattern)
     for korean in (False, True):
         for keyed in keyed_rules(korean):
             before, after = around_name(keyed.rule.pattern, keyed.rule.before)
