@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 class MemoryStore:
     """The records of one memory log. Safe for threads and processes that share the file.
 
-    Readers never wait and see one complete version; they raise LogReadError, or LogMissingError
-    where git has a log that is not there. Every change is one atomic replacement, on disk when the
-    call returns. After BusyError, DiskError or a ValueError the file is what it was. `dry_run` of a
-    change only says what would be written, without the lock.
+    Readers never wait and see one complete version; they raise LogReadError. Every change is one
+    atomic replacement, on disk when the call returns; after an error the file is what it was:
+    BusyError, DiskError or a ValueError. `dry_run` only says what it would do, without the lock.
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
@@ -114,12 +113,12 @@ class MemoryStore:
         draft, redacted, suspicious = redacted_draft(
             record, project=self._project, strict=self._strict
         )
-
-        def save(log: MemoryLog) -> Outcome:
-            saved = upsert(log, draft, tokens, now=now or self._now(), given=given)
-            return replace(saved, redacted=redacted, suspicious=suspicious)
-
-        return self._write(save, dry_run=dry_run)
+        return self._write(
+            lambda log: upsert(log, draft, tokens, now=now or self._now(), given=given),
+            redacted=redacted,
+            suspicious=suspicious,
+            dry_run=dry_run,
+        )
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
         """Delete the records that these tokens (`id@fp`, or ids never updated) name.
@@ -139,32 +138,26 @@ class MemoryStore:
     ) -> Outcome:
         """Put former versions of records back into the log, redacted and checked as in a save.
 
-        Each becomes the newest version of its id: `updated` is now, so that neither a merge nor
-        the `source_ids` of a principle hides it.
         instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
         its place. since: the log that the caller has looked at; a record that is another one now
         is not written over.
         """
         cleaned = [redacted_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in cleaned]
-        redacted = tuple(kind for _, kinds, _ in cleaned for kind in kinds)
-
-        def bring(log: MemoryLog) -> Outcome:
-            brought = bring_back(log, versions, instead_of, now=self._now(), since=since)
-            return replace(brought, redacted=redacted)
-
-        return self._write(bring, dry_run=dry_run)
+        return self._write(
+            lambda log: bring_back(log, versions, instead_of, now=self._now(), since=since),
+            redacted=[kind for _, kinds, _ in cleaned for kind in kinds],
+            dry_run=dry_run,
+        )
 
     def add_all(
         self, records: Sequence[Record], *, dry_run: bool = False
     ) -> tuple[Outcome, list[Offer]]:
-        """Add the records that the log does not have, all of them in one atomic write.
+        """Add records from elsewhere that the log does not have; return what became of each, too.
 
-        For records that come from elsewhere: each keeps its dates and counts, and is checked and
-        redacted in all fields; one that breaks a rule is refused alone. As after a merge, other
-        words for a gap stand beside those of the log, and what an added record replaces is hidden,
-        which the outcome names, until the next save removes it.
-        Returns what became of each record as well, in their order.
+        Each keeps its dates and counts, and is checked and redacted in all fields; one that breaks
+        a rule is refused alone. As after a merge, other words for a gap stand beside those of the
+        log, and what an added record replaces is hidden until the next save removes it.
         """
         offers = [redacted_offer(record, strict=self._strict) for record in records]
         fates = list[Fate]()
@@ -178,10 +171,9 @@ class MemoryStore:
         return outcome, [it if it.error else it._replace(fate=next(rest)) for it in offers]
 
     def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
-        """Give records other texts, all of them in one atomic write, redacted as in a save.
+        """Give records other texts and paths, redacted as in a save; no merge brings the old back.
 
-        changed: by token (`id@fp`), a record that a reader sees with its new texts and paths. Its
-        id follows from them; no merge brings the version before back. join: whether it becomes
+        changed: by token (`id@fp`), a record that a reader sees, changed. join: whether it becomes
         one record with another that is about the same gap; no text of the two is lost.
         """
         records: dict[str, Record] = {}
@@ -199,30 +191,35 @@ class MemoryStore:
                 raise
             redacted += kinds
             suspicious += fields
-
-        def rewrite(log: MemoryLog) -> Outcome:
-            done = renew(log, records, now=self._now(), join=join)
-            fields = tuple(dict.fromkeys(suspicious))
-            return replace(done, redacted=tuple(redacted), suspicious=fields)
-
-        return self._write(rewrite, dry_run=dry_run)
+        return self._write(
+            lambda log: renew(log, records, now=self._now(), join=join),
+            redacted=redacted,
+            suspicious=suspicious,
+            dry_run=dry_run,
+        )
 
     def _write(
         self,
         decide: Callable[[MemoryLog], Outcome],
         *,
+        redacted: Sequence[str] = (),
+        suspicious: Sequence[str] = (),
         dry_run: bool = False,
         only_if_needed: bool = False,
     ) -> Outcome:
         """Replace the log by what `decide` makes of it; keep beside it what leaves it.
 
-        only_if_needed: find out first whether anything is written, which needs no lock and works on
-        a read-only checkout.
+        only_if_needed: find out without the lock whether anything is written; a checkout may be
+        read-only.
         """
 
         def rewritten(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
-            outcome = decide(self._parsed(data))
+            outcome = replace(
+                decide(self._parsed(data)),
+                redacted=tuple(redacted),
+                suspicious=tuple(dict.fromkeys(suspicious)),
+            )
             replaced = self._replaced(outcome.before, outcome.log)
             return Replacement(outcome.log.to_bytes(), outcome, replaced=replaced)
 
@@ -263,9 +260,8 @@ class MemoryStore:
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
         """Take the secrets out of every line, as `upkeep.clean` does, in one atomic write.
 
-        A save leaves topic and question as they came, since a model is told. Here a person asks,
-        after the fact: all fields are cleaned, other keys and lines that are no records, too, and
-        what was replaced.
+        A save leaves topic and question as they came, since a model is told. Here a person asks:
+        all fields are cleaned, other keys, lines that are no records, and what was replaced.
         """
         from core.lessons.side_file import cleaned
         from core.lessons.upkeep import clean  # as above

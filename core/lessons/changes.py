@@ -34,30 +34,19 @@ _GIVEN_AGAIN = frozenset(("compacted_at", "source_count", "extra", "meta_extra")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a change did, or what version ids name in a log.
-
-    before, log: the log before and after; the same object where nothing was written. records: as
-    they are stored now, in the order of the change. earlier: for each of them the versions that it
-    follows, the oldest first; () for a new one.
-    removed: records that were deleted, or replaced by a principle. lines: theirs before (from 0).
-    changed: version ids of records that stay, because they are no longer in this version (or were
-    updated, and the id came without a version). absent: ids of no record. gone: ids of records that
-    a principle has replaced before.
-    redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
-    look like a secret but are stored as they came.
-    """
+    """What a change did, or what version ids name in a log."""
 
     before: MemoryLog
-    log: MemoryLog
-    records: tuple[Record, ...] = ()
-    earlier: tuple[tuple[Record, ...], ...] = ()
-    removed: tuple[Record, ...] = ()
-    lines: frozenset[int] = frozenset()
-    changed: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    redacted: tuple[str, ...] = ()
-    suspicious: tuple[str, ...] = ()
+    log: MemoryLog  # afterwards; the same object where nothing was written
+    records: tuple[Record, ...] = ()  # as they are stored now, in the order of the change
+    earlier: tuple[tuple[Record, ...], ...] = ()  # for each the versions that it follows
+    removed: tuple[Record, ...] = ()  # deleted, or replaced by a principle
+    lines: frozenset[int] = frozenset()  # theirs before, from 0
+    changed: tuple[str, ...] = ()  # version ids of records that stay: they are another version now
+    absent: tuple[str, ...] = ()  # ids of no record
+    gone: tuple[str, ...] = ()  # ids of records that a principle has replaced before
+    redacted: tuple[str, ...] = ()  # one rule name for each replaced secret, in order of place
+    suspicious: tuple[str, ...] = ()  # fields that look like a secret but are stored as they came
 
     @property
     def record(self) -> Record:
@@ -86,11 +75,9 @@ def upsert(
 ) -> Outcome:
     """Save this checked draft, and replace its originals (`tokens`).
 
-    A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
-    place of its first original. Versions of one gap that a merge has left side by side become one.
+    A known id keeps its place and `created`; a new principle takes the place of its first original.
     The same words again within a day change nothing: that is no gap that came back. given: values
-    for other fields of the record, from a program that has them. Raises RefusedError when the
-    id belongs to another text.
+    of other fields, from a program that has them. Raises RefusedError for the id of another text.
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
@@ -164,11 +151,10 @@ def bring_back(
     now: str,
     since: MemoryLog | None = None,
 ) -> Outcome:
-    """Make former versions of records the newest, and remove the record `token`.
+    """Make former versions of records the newest, in the place of the record `token` or at the end.
 
-    A record that is there keeps its place; the others take that of the removed one, or go to the
-    end. Raises RefusedError when an id belongs to another text, when `token`
-    names no record in its present version, or a record is not what it was in the log `since`.
+    Raises RefusedError when an id belongs to another text, when `token` names no record in its
+    present version, or a record is not what it was in the log `since`.
     """
     named = select(log, [token] if token else [])
     if token and not named.removed:
@@ -198,10 +184,9 @@ def bring_back(
 def add(log: MemoryLog, records: Iterable[Record]) -> tuple[Outcome, list[Fate]]:
     """Add at the end those of the records that the log does not have, each as it is.
 
-    A gap that is there in other words then has two versions, as after a merge. The fates follow
-    the order of the records: `added`; or, without a change, `known` (the same words are there in
-    a version that this one does not follow, or a later version is), `replaced` (a principle took
-    its place) or `collision` (the id belongs to another text).
+    A gap that is there in other words then has two versions, as after a merge. Fates, in the order
+    of the records: `added`, `known` (in the same words, or in a later version), `replaced` (by a
+    principle) or `collision` (the id belongs to another text).
     """
     added: list[Record] = []
     fates: list[Fate] = []
@@ -234,11 +219,10 @@ def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate
 def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
     """Give records other texts, each in its place, all in one version of the log.
 
-    changed: by the version id of a record that a reader sees, this record with its new texts. join:
-    whether a record that gets the gap of another becomes one with it, in the place of the other.
-
-    Raises RefusedError when a token names no record in its present version, when a new id belongs
-    to another text, for the same gap without `join`, and when a joined text is above its limit.
+    changed: by version id, a record that a reader sees with its new texts. join: whether one that
+    gets the gap of another becomes one with it. Raises RefusedError when a token names no present
+    version, when a new id belongs to another text, for the same gap without `join`, and when a
+    joined text is above its limit.
     """
     base = log.rewritten()
     before = dict(base.all_records())
@@ -309,10 +293,8 @@ def as_one_each(
 def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
     """Return the changed record as one that wins over every earlier version.
 
-    An id follows from the text, so that a changed text may get another one. While the id stays,
-    `former` lists the earlier version; under a new id `source_ids` does, as for a replaced
-    original, and a later compaction passes that on. tokens: the version ids of the earlier version
-    and of those that it follows.
+    While the id stays, `former` lists the earlier version; under a new one `source_ids` does, and a
+    later compaction passes that on. tokens: the version ids to list.
     """
     record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
     if (record.id, record.gap) == (before.id, before.gap):
@@ -387,24 +369,19 @@ def _as_one(versions: Iterable[Record]) -> Record:
 
 def _as_newest(version: Record, known: Sequence[Record], now: str) -> Record:
     """Return a former version as the newest; originals that a newer one replaced stay listed."""
-    earlier = [version, *known]
-    listed = _all_once(it.source_ids for it in earlier)
-    added = len(ids_in(listed) - ids_in(version.source_ids))
     record = replace(
-        version,
-        updated=latest(now, *(it.updated or it.created for it in earlier)),
-        seen=max(it.seen for it in earlier),
-        source_ids=listed,
-        source_count=(version.source_count or 0) + added if listed else version.source_count,
+        united(version, known),
+        former=following(version, version, *known).former,
+        updated=latest(now, *(it.updated or it.created for it in (version, *known))),
+        seen=max(it.seen for it in (version, *known)),
     )
-    return marked(following(record, *earlier), version)
+    return marked(record, version)
 
 
 def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
     """Return a principle as the one that replaces these records.
 
-    It lists all their version ids, and those that they themselves replaced. It takes over their
-    paths and their triggers unless it came with its own. Its date is no earlier than theirs.
+    It takes over their paths and triggers unless it came with its own.
     """
     dated = (*originals, record)
     moments = [at for it in dated for at in (it.created, it.updated, it.compacted_at)]

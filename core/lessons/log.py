@@ -1,17 +1,8 @@
-"""One version of the memory log: its lines, and the records that a reader sees.
-
-Pure: bytes in, bytes out. Every line keeps its bytes until a change names its record; lines that
-hold no record (torn, a conflict marker, somebody's note) stay where they are.
+"""One version of the memory log: its lines, and the records that a reader sees. Pure.
 
 After a git merge an id can stand in several lines. A version lists those that it follows
-(`former`). Versions of which none follows another were written on two branches: in the same words
-they are one record, the later date wins; in other words all of them are shown until a save settles
-it, so that no lesson is lost.
-
-A principle hides the originals that it lists (`source_ids`), and a record under changed texts the
-one that it was. Anybody can write such a list into a line, so that it counts only for what stood
-before that line or is dated no later, and not for more lines at once than a compaction replaces.
-Older versions and hidden records are leftovers: no reader sees them, the next change drops them.
+(`former`), a principle its originals, and a record under changed texts the one that it was
+(`source_ids`). Older versions and hidden records are leftovers, which the next change drops.
 """
 
 import re
@@ -90,13 +81,10 @@ class MemoryLog:
     lines: with their line ends. entries: their records, or None. conflict: the lines (from 0) that
     are conflict markers of git or show the common ancestor. conflicts: how many git left open.
     skipped: how many lines are neither blank, nor a record, nor part of a conflict.
-    records: what a reader sees, in the order of the file: each gap once, unless unsettled. count:
-    how many. topics: how many of them each topic has, in the order of first records.
+    records: what a reader sees, in the order of the file. count: how many. topics: by topic.
     unsettled: versions of one gap in different words, none of which follows the other.
-    leftovers: the lines of a merge that no reader sees: older versions, and replaced originals.
-    hidden: records of whose gap a reader sees no version, each with the record that hides it. A
-    compaction takes its originals out of the file, so that they came with a merge, or from a hand.
-    replaced: by id, the version ids that some record replaced.
+    leftovers: the lines that no reader sees. hidden: records of whose gap a reader sees no version,
+    each with the record that hides it. replaced: by id, the version ids that some record replaced.
     """
 
     def __init__(self, lines: Sequence[bytes] = (), entries: Sequence[Record | None] = ()) -> None:
@@ -225,7 +213,11 @@ cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
 
 
 class _Hiders:
-    """The records that hide others. replaced: by id, the version ids that they list."""
+    """The records that hide others. replaced: by id, the version ids that they list.
+
+    Anybody can write such a list into a line: it counts only for what stood before that line or is
+    dated no later, and not for more lines at once than a compaction replaces.
+    """
 
     def __init__(self, records: Mapping[int, Record], present: Container[str]) -> None:
         self.replaced: dict[str, set[str]] = {}
@@ -251,11 +243,7 @@ class _Hiders:
         return None
 
     def _is_former(self, record: Record, renewed: Record) -> bool:
-        """Return whether a log is an earlier version of one with changed texts.
-
-        They share some text, or the other is this one without its secrets. Only a few are cleaned
-        to find that out.
-        """
+        """Return whether a log was, in other words or with a secret, what another is now."""
         if record.type == "principle":
             return False
         if _shares_text(renewed, record):
@@ -294,7 +282,8 @@ def _long_lines(*texts: str) -> frozenset[str]:
 def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
     """Return by line the versions of one gap that no other follows, those in equal words as one.
 
-    Each has what it inherits from the others; one that inherits nothing keeps its line's bytes.
+    In other words they were written on two branches: all are seen until a save settles it. Each has
+    what it inherits from the others; one that inherits nothing keeps its line's bytes.
     """
     if len(versions) == 1:
         return dict(versions)
@@ -338,10 +327,7 @@ def following(record: Record, *earlier: Record) -> Record:
 
 
 def united(record: Record, others: Iterable[Record]) -> Record:
-    """Return the record as one that follows these versions, too, and replaces what they replaced.
-
-    A later compaction covers them all, and no merge brings one back.
-    """
+    """Return the record as one that follows these versions and replaces what they replaced."""
     known = {*record.former, record.fingerprint(), *record.source_ids}
     news = [
         it
@@ -362,10 +348,7 @@ def united(record: Record, others: Iterable[Record]) -> Record:
 
 
 def utf_16_name(data: bytes) -> str:
-    """Return what Python calls the encoding of a file that is UTF-16 to its end, "" for no such.
-
-    Two bytes in front make no UTF-16 of a file in UTF-8: a reader sees its records all the same.
-    """
+    """Return what Python calls the encoding of a file that is UTF-16 to its end, "" for no such."""
     name = _UTF_16.get(data[:2], "")
     if not name or b"\0" not in data or _TYPE.search(data):
         return ""
@@ -376,10 +359,7 @@ def utf_16_name(data: bytes) -> str:
 
 
 def begins_like_utf_16(data: bytes) -> bool:
-    """Return whether a file begins as UTF-16 does, so that UTF-8 behind it would be a mix.
-
-    Its records may be readable all the same, where only the beginning is UTF-16.
-    """
+    """Return whether a file begins as UTF-16 does, so that UTF-8 behind it would be a mix."""
     first = data[: data.find(b"\n") + 2] if b"\n" in data else data
     is_marked = data in UTF_16_MARKS or (data.startswith(UTF_16_MARKS) and b"\0" in first)
     return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)

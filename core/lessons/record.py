@@ -70,17 +70,7 @@ class Draft:
 
 @dataclass(slots=True, kw_only=True)  # a frozen one takes a quarter longer to read a long log
 class Record:
-    """One memory as it stands in the log. It is never changed: versions of a log share it.
-
-    Dates are ISO 8601 in UTC. `seen` counts how often the same gap was logged; `source_count` how
-    many originals a principle replaced (None: not known). `source_ids` lists their version ids, so
-    that a git merge cannot bring them back beside it. `former` holds the fingerprints of the
-    versions that this one follows, oldest first, so that a merge tells an older version from a
-    different one. `marks` names what in the texts reads like an order to a model. `paths` and
-    `when` are the files and the triggers that `core.lessons.anchors` describes. `extra` and
-    `meta_extra` hold keys that this version of the program does not know: they survive every
-    rewrite.
-    """
+    """One memory as it stands in the log. It is never changed: versions of a log share it."""
 
     id: str
     type: RecordType
@@ -88,16 +78,17 @@ class Record:
     missing_context: str
     lesson: str
     ask_next_time: str = ""
-    created: str
+    created: str  # this and other dates: ISO 8601 in UTC
     updated: str = ""
-    seen: int = 1
+    seen: int = 1  # how often the same gap was logged
     compacted_at: str = ""
-    source_count: int | None = None
-    source_ids: tuple[str, ...] = ()
-    former: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    when: tuple[str, ...] = ()
+    source_count: int | None = None  # how many originals a principle replaced; None: not known
+    source_ids: tuple[str, ...] = ()  # their version ids: a merge cannot bring them back beside it
+    former: tuple[str, ...] = ()  # fingerprints of the versions that it follows, the oldest first
+    marks: tuple[str, ...] = ()  # what in the texts reads like an order to a model
+    paths: tuple[str, ...] = ()  # the files that it is about, see `core.lessons.anchors`
+    when: tuple[str, ...] = ()  # its triggers, described there as well
+    # Keys that this version of the program does not know: they survive every rewrite.
     meta_extra: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
