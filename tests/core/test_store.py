@@ -117,6 +117,7 @@ def test_a_field_that_no_redaction_could_make_fit_is_refused_at_once(store: Memo
         (a_draft(lesson="x" * 1025), "field_too_long"),
         (a_draft(type="note"), "unknown_type"),
         (a_draft("l", topic="paymentA"), "id_collision"),
+        (a_principle("Al"), "id_collision"),
     ],
 )
 def test_a_refused_record_changes_nothing(store: MemoryStore, draft: object, key: str) -> None:

@@ -8,6 +8,13 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 
 
+def log_of(*parts: bytes | Record) -> MemoryLog:
+    """The log of these records and lines."""
+    return MemoryLog.parse(
+        b"".join(part.to_line() if isinstance(part, Record) else part for part in parts)
+    )
+
+
 def upsert(log: MemoryLog, *given: Any, **more: Any) -> tuple[MemoryLog, Record, Outcome]:
     """The log afterwards, the saved record, and the rest."""
     outcome = changes.upsert(log, *given, **more)

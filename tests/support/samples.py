@@ -7,6 +7,7 @@ from core.lessons.record import Draft, Record, new_record
 
 NOW = "2026-03-01T09:00:00+00:00"
 LATER = "2026-03-02T09:00:00+00:00"
+AHEAD = "2030-01-01T00:00:00+00:00"
 
 
 def a_draft(gap: str = "VAT differs by country", **changed: Any) -> Draft:
