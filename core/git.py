@@ -348,7 +348,7 @@ _OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
 
 
 def known_files(root: Path) -> list[str]:
-    """Return the files below `root` that git tracks or would take up, in NFC.
+    """Return the files below `root` that git tracks or would take up: paths from there, in NFC.
 
     [] without git, outside of a repository, and where git needs more than WAIT_S seconds.
     """

@@ -52,7 +52,7 @@ class MemoryStore:
     ) -> None:
         self.path = path
         self.replaced_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
-        self.file = LogFile(path, lock_timeout_s, cancellation)
+        self.file = LogFile(path, lock_timeout_s, cancellation, asks_git=True)
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now

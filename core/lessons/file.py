@@ -74,7 +74,7 @@ class LogFile:
         lock_timeout_s: float,
         cancellation: Cancellation = NO_CANCELLATION,
         *,
-        asks_git: bool = True,
+        asks_git: bool = False,
     ) -> None:
         self.path = path
         self._side_path = path.with_name(REPLACED_NAME)
