@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from types import FrameType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, cast
 
 from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
@@ -36,18 +35,17 @@ QUIET_S = 20.0  # a search in the largest memory takes less
 SIGNAL_GRACE_S = 0.6
 END_GRACE_S = 0.4  # for what is put away at the end
 
-_CANCELLED = "notifications/cancelled"
-_LASTING = frozenset(("subscriptions/listen",))  # requests that stay open by design
-_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?:result|error)":')
-_FAILED = re.compile(rb'"(?:isError":true|error":\{)')
 # The tools that change something, each with the argument without which it does not.
 WRITING_TOOLS = {"log_memory": "", "compact_memory": "delete_ids"}
 WRITING_TOOLS |= {"context_save": "", "context_export": "output"}
 WRITING_TOOLS |= dict.fromkeys(("remember", "forget", "link", "amend", "reflect"), "")
 WRITING_TOOLS |= dict.fromkeys(("tool_feedback", "pin", "unpin", "memory_consolidate"), "")
 
+_CANCELLED = "notifications/cancelled"
+_LASTING = "subscriptions/listen"  # stays open by design
+_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?:result|error)":')
+_FAILED = re.compile(rb'"(?:isError":true|error":\{)')
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_CLIENT_LEFT, _OUTPUT_FAILED = 254, 255  # beside the signals, why the process ends
 _TIMES_KILLED, _BETWEEN_S = 20, 0.01
 
 
@@ -72,7 +70,7 @@ class UnderWay:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError:  # nobody answers it
             return
-        if isinstance(message, JSONRPCRequest) and message.method not in _LASTING:
+        if isinstance(message, JSONRPCRequest) and message.method != _LASTING:
             with self._news:
                 self._open.append(_Request(str(message.id), _writing_tool(message)))
         elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
@@ -81,9 +79,7 @@ class UnderWay:
     def note_answer(self, line: bytes, *, is_delivered: bool) -> None:
         """Take note of one line of the output, and whether it reached the client."""
         found = _ANSWER.match(line)
-        if found is None:
-            return
-        request = self._close(str(json.loads(found[1])))
+        request = self._close(str(json.loads(found[1]))) if found else None
         if request and request.writes and not is_delivered and not _FAILED.search(line):
             self._stored.append(request)
 
@@ -96,10 +92,7 @@ class UnderWay:
         return time.monotonic() >= self._ends_at
 
     def wait(self, most_s: float = float("inf")) -> bool:
-        """Wait until everything is answered; return False after `most_s`, or QUIET_S without news.
-
-        most_s: seconds in all.
-        """
+        """Return True once everything is answered, False after `most_s` or QUIET_S without news."""
         deadline = time.monotonic() + most_s
         with self._news:
             while self._open:
@@ -112,12 +105,11 @@ class UnderWay:
         """Return a sentence for what was stored unanswered, and one for what may have been."""
         with self._news:
             unknown = [request for request in self._open if request.writes]
-            unanswered = {"stored_unanswered": self._stored, "ended_unanswered": unknown}
         sentences = list[str]()
-        for key, requests in unanswered.items():
+        for key, requests in (("stored", self._stored), ("ended", unknown)):
             calls = ", ".join(f"{it.writes} (id {one_line(it.id)[:40]})" for it in requests)
             if calls:
-                sentences.append(say(f"protocol.{key}", calls=calls))
+                sentences.append(say(f"protocol.{key}_unanswered", calls=calls))
         return sentences
 
     def _close(self, request_id: str) -> _Request | None:
@@ -135,14 +127,14 @@ def _writing_tool(request: JSONRPCRequest) -> str:
     name, arguments = str(params.get("name")), params.get("arguments")
     if request.method != "tools/call" or not isinstance(arguments, dict):
         return ""
-    if name not in WRITING_TOOLS:
+    needed = WRITING_TOOLS.get(name)
+    if needed is None:
         return ""
-    needed = WRITING_TOOLS[name]
     return name if not needed or arguments.get(needed) else ""
 
 
 class RequestInput(io.RawIOBase):
-    """Gives the lines of `source`, each complete; its end comes when all requests are answered.
+    """Gives the lines of `source`, each complete.
 
     at_end: called at the end of the source, before the reader gets to know of it.
     """
@@ -158,21 +150,17 @@ class RequestInput(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill `buffer` from the current line; 0 at the end of the input."""
         if not self._line:
-            self._line = memoryview(self._next_line())
+            line = answerable(self._source.readline())
+            if not line:
+                self._at_end()
+                return 0
+            if not line.endswith(b"\n"):  # else its reader waits for more before it is answered
+                line += b"\n"
+            self._under_way.note_line(line)
+            self._line = memoryview(line)  # the rest of a long line is not copied
         size = min(len(buffer), len(self._line))
-        buffer[:size] = self._line[:size]
-        self._line = self._line[size:]  # a view: the rest of a long line is not copied
+        buffer[:size], self._line = self._line[:size], self._line[size:]
         return size
-
-    def _next_line(self) -> bytes:
-        line = answerable(self._source.readline())
-        if not line:
-            self._at_end()
-            return b""
-        if not line.endswith(b"\n"):  # else the reader would look for its end before it is answered
-            line += b"\n"
-        self._under_way.note_line(line)
-        return line
 
 
 class AnswerOutput(io.RawIOBase):
@@ -203,7 +191,6 @@ class AnswerOutput(io.RawIOBase):
                 self._write_all(memoryview(line))
             except OSError as error:
                 self._has_failed = True
-                self._under_way.begin_end()
                 self._at_failure(error)
         self._under_way.note_answer(line, is_delivered=not self._has_failed)
         return len(line)
@@ -226,11 +213,11 @@ class Ending:
         """at_end: what is done last, once everything is answered, if that takes only a moment."""
         self._under_way, self._at_end = under_way, at_end
         self._turn = threading.Lock()
-        self._reading, self._writing = os.pipe()  # a byte for each reason to end
+        self._reading, self._writing = os.pipe()  # the numbers of signals
 
     def watch(self) -> None:
-        """Wait for signals and for a client that takes no answers; called in the main thread."""
-        threading.Thread(target=self._end_for_a_reason, daemon=True).start()
+        """Wait for signals; called in the main thread."""
+        threading.Thread(target=self._end_at_signal, daemon=True).start()
         if os.name == "posix":
             # Python calls a handler in the main thread, which may sleep in its loop just then and
             # not see the signal; what is written here at once wakes a thread of its own.
@@ -243,61 +230,60 @@ class Ending:
         """Return when everything is answered; end the process if that does not come about."""
         self._under_way.begin_end()
         if not self._under_way.wait():
-            self._end(_CLIENT_LEFT)
+            self._end(0)
         self._put_away()
 
     def on_failed_output(self, error: OSError) -> None:
         """End the process soon: nobody reads its answers."""
-        has_left = isinstance(error, BrokenPipeError)
-        self._give_reason(_CLIENT_LEFT if has_left else _OUTPUT_FAILED)
+        code = 0 if isinstance(error, BrokenPipeError) else 1
+        threading.Thread(target=self._end_soon, args=[code], daemon=True).start()
 
-    def _on_signal(self, number: int, _: FrameType | None) -> None:
+    def _on_signal(self, number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
-        self._give_reason(number)
+        with contextlib.suppress(OSError):  # full: many came before
+            os.write(self._writing, bytes([number]))
 
-    def _give_reason(self, reason: int) -> None:
-        with contextlib.suppress(OSError):  # full: many were given before
-            os.write(self._writing, bytes([reason]))
+    def _end_at_signal(self) -> None:
+        number = 0
+        while number not in _SIGNALS:  # one that somebody else handles is written as well
+            [number] = os.read(self._reading, 1)
+        self._end_soon(128 + number, number)
 
-    def _end_for_a_reason(self) -> None:
-        reason = os.read(self._reading, 1)[0]
-        while reason not in (_CLIENT_LEFT, _OUTPUT_FAILED, *_SIGNALS):  # a signal of somebody else
-            reason = os.read(self._reading, 1)[0]
+    def _end_soon(self, code: int, number: int = 0) -> NoReturn:
         self._under_way.begin_end()
         self._under_way.wait(SIGNAL_GRACE_S)
-        self._end(reason)
+        self._end(code, number)
 
     def _put_away(self) -> None:
         """Do what is left for the end, once; what takes longer is given up with the process."""
         with self._turn:
             steps, self._at_end = self._at_end, ()
+
+        def put_away() -> None:
+            for step in steps:
+                try:
+                    step()
+                except SentinelError as error:
+                    warn([str(error)])
+
         if steps:
-            last = threading.Thread(target=_done, args=(steps,), daemon=True)
+            last = threading.Thread(target=put_away, daemon=True)
             last.start()
             last.join(END_GRACE_S)
 
-    def _end(self, reason: int) -> NoReturn:
-        """End the process; for a signal it dies by that."""
+    def _end(self, code: int, number: int = 0) -> NoReturn:
+        """End the process with this code. number: of the signal by which it dies, where it can."""
         self._put_away()
+        self._turn.acquire()  # and never given back: one thread reports
         with contextlib.suppress(OSError, ValueError):
             for sentence in self._under_way.report():
                 # In one piece: where the input ends as well, the main thread may end the process.
                 print(f"{SERVER}: {sentence}\n", end="", file=sys.stderr, flush=True)
-        if reason not in _SIGNALS:
-            os._exit(1 if reason == _OUTPUT_FAILED else 0)
-        if os.name == "posix":
+        if number and os.name == "posix":
             for _ in range(_TIMES_KILLED):  # until the main thread has put the default back
-                os.kill(os.getpid(), reason)
+                os.kill(os.getpid(), number)
                 time.sleep(_BETWEEN_S)
-        os._exit(128 + reason)
-
-
-def _done(steps: Iterable[Callable[[], None]]) -> None:
-    for step in steps:
-        try:
-            step()
-        except SentinelError as error:
-            warn([str(error)])
+        os._exit(code)
 
 
 def serve_streams(
@@ -305,15 +291,13 @@ def serve_streams(
 ) -> None:
     """Serve over standard input and output until the client closes the input, or a signal comes.
 
-    at_end: what is done last, once everything is answered, if that takes only a moment. Raises
-    RequestError where a stream is missing.
+    at_end: as `Ending` takes it. Raises RequestError where a stream is missing.
     """
     if sys.stdin is None or sys.stdout is None:
         raise RequestError("no_streams")
     ending = Ending(under_way, at_end)
     ending.watch()
-    source = cast(io.BufferedReader, sys.stdin.buffer)
-    lines = RequestInput(source, under_way, ending.on_end_of_input)
+    lines = RequestInput(cast(BinaryIO, sys.stdin.buffer), under_way, ending.on_end_of_input)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
     wire = os.dup(sys.stdout.fileno())
     with contextlib.suppress(OSError, AttributeError):  # whatever else prints is no protocol
