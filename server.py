@@ -89,31 +89,7 @@ MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
 
-Topic = Annotated[
-    str,
-    Field(
-        description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
-        " code. Reuse existing"
-    ),
-]
-
-Threshold = Annotated[
-    int | None,
-    BeforeValidator(no_flag),
-    Field(description="Usually left out"),
-]
-
-Deleted = Annotated[Pieces, Field(description="Tokens of wrong or obsolete records")]
-Originals = Annotated[Pieces, Field(description="For a principle: id@fp tokens it replaces")]
-Paths = Annotated[Pieces, Field(description="Files it is about: src/payment/**")]
-Triggers = Annotated[
-    Pieces,
-    Field(
-        description="Up to 5 literal pieces of code or command, as typed just before this"
-        " mistake: LocalDate.now("
-    ),
-]
-
+Threshold = Annotated[int | None, BeforeValidator(no_flag), Field(description="Usually left out")]
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
@@ -124,12 +100,6 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
     threshold: above which a compaction is required, where the call names one. writes: see
     `opened_project`. Raises SentinelError.
     """
-
-    def is_uncommitted() -> bool:
-        from core.git import is_uncommitted  # only a compaction needs it
-
-        return is_uncommitted(store.path, store.read_bytes)
-
     project, settings = opened_project(writes=writes)
     usual_threshold = None
     if threshold is not None and threshold != settings.threshold:
@@ -137,6 +107,12 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
             raise RefusedError("threshold")
         usual_threshold, settings = settings.threshold, settings._replace(threshold=threshold)
     store = open_store(project, settings, cancellation)
+
+    def is_uncommitted() -> bool:
+        from core.git import is_uncommitted  # only a compaction needs it
+
+        return is_uncommitted(store.path, store.read_bytes)
+
     return store, Frame(
         project=project.folder,
         settings=settings,
@@ -167,7 +143,13 @@ def search_memory(
 
 
 def log_memory(
-    topic: Topic,
+    topic: Annotated[
+        str,
+        Field(
+            description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
+            " code. Reuse existing"
+        ),
+    ],
     missing_context: Annotated[
         Text, Field(default="", description="What the instructions left out; '' for a principle")
     ],
@@ -182,9 +164,17 @@ def log_memory(
         Field(description="principle: result of a compaction"),
     ] = "log",
     compact_threshold: Threshold = None,
-    source_ids: Originals = None,
-    paths: Paths = None,
-    when: Triggers = None,
+    source_ids: Annotated[
+        Pieces, Field(description="For a principle: id@fp tokens it replaces")
+    ] = None,
+    paths: Annotated[Pieces, Field(description="Files it is about: src/payment/**")] = None,
+    when: Annotated[
+        Pieces,
+        Field(
+            description="Up to 5 literal pieces of code or command, as typed just before this"
+            " mistake: LocalDate.now("
+        ),
+    ] = None,
 ) -> str:
     """Save one gap after a task: what the instructions left out and a newcomer must be told first.
 
@@ -222,7 +212,7 @@ def log_memory(
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic")] = None,
     compact_threshold: Threshold = None,
-    delete_ids: Deleted = None,
+    delete_ids: Annotated[Pieces, Field(description="Tokens of wrong or obsolete records")] = None,
 ) -> str:
     """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
     to merge them into principles. Changes nothing without delete_ids.
@@ -286,7 +276,7 @@ def injected_lessons(query: str, budget: Budget) -> list[str]:
 
 
 def gathered_lessons(question: str) -> "Gathered":
-    """Return the lessons that may answer a question, to stand beside what other rooms hold."""
+    """Return the lessons that may answer a question."""
     store, _ = opened()
     return lessons_on(question, store.read().records)
 
@@ -316,9 +306,9 @@ showing: list[Shown] = [LESSONS]
 at_end: list[Callable[[], None]] = []
 
 
-def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
+def offer_rooms(rooms: Sequence[str]) -> list[SentinelError]:
     """Offer what these rooms have, and no more; return what is wrong with their settings."""
-    errors = tuple[SentinelError, ...]()
+    errors = list[SentinelError]()
     names = [room.partition(":")[0] for room in rooms]
     has_lessons = "lessons" in names
     if not has_lessons:
@@ -359,25 +349,25 @@ def main() -> None:
         add_version(parser, lambda: VERSION)
         parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
-    errors, rooms = settings.errors, settings.rooms
-    if arguments.rooms is not None:
-        errors = tuple(error for error in errors if error.key != "bad_rooms")
-        try:
+    errors, rooms = list(settings.errors), settings.rooms
+    try:
+        if arguments.rooms is not None:
+            errors = [error for error in errors if error.key != "bad_rooms"]
             rooms = read_rooms(arguments.rooms, "--rooms")
-        except RefusedError as error:
-            errors += (error,)
-    if not (errors := (*errors, *offer_rooms(rooms))):
-        may_have_marks("")  # reads the table of orders, for which the first search need not wait
-        try:
+    except RefusedError as error:
+        errors.append(error)
+    errors += offer_rooms(rooms)
+    try:
+        if not errors:
+            may_have_marks("")  # reads the table of orders before the first search waits for it
             warn(settings.warnings)
             if wants_http(arguments):
                 serve_http(rooms)
             else:
                 serve_streams(mcp, under_way, at_end)
-        except SentinelError as error:
-            errors = (error,)
-    lines = [f"{SERVER}: {error}\n" for error in errors]
-    parser.exit(2 if lines else 0, "".join(lines))
+    except SentinelError as error:
+        errors.append(error)
+    parser.exit(2 if errors else 0, "".join(f"{SERVER}: {error}\n" for error in errors))
 
 
 def serve_http(rooms: tuple[str, ...]) -> None:

@@ -1,8 +1,4 @@
-"""Reads what a user may adjust, and finds the project that a process speaks of.
-
-Settings are environment variables that begin with SENTINEL_MEMORY_. The project comes from
-`--project`, a variable or the working directory.
-"""
+"""Reads what a user may adjust, and finds the project that a process speaks of."""
 
 import os
 import re
@@ -17,8 +13,6 @@ from core.errors import DiskError, ProjectRefusedError, RefusedError, SentinelEr
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEFAULT_BUDGET_CHARS = 45_000
-
 # The rooms of the memory, each with the profiles that it can be offered in.
 ROOMS: Mapping[str, tuple[str, ...]] = {
     "lessons": (),
@@ -26,9 +20,6 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "fragments": ("core",),
 }
 DEFAULT_ROOMS = ("lessons",)
-ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
-
-Answers = Literal["text", "json"]
 
 # The names that an agent may have, wherever one is given: in a call, for a key, in a file.
 DEFAULT_AGENT = "default"  # whose knowledge all agents share
@@ -37,40 +28,23 @@ REFUSED_AGENTS = frozenset(("system", "admin"))  # names that another program's 
 
 CONTEXT_DIRECTORY = ".context"
 LOG_NAME = "memory_log.jsonl"
-VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
-STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
-FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
 
-_MOST_RULES_BYTES = 65_536  # of a .gitignore in `.context`
-# A client that starts servers in one of these has not named a project. They stand here as they are
-# once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
-_SYSTEM_TREES = (
-    *("/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/snap", "/sys"),
-    *("/usr/bin", "/usr/include", "/usr/lib", "/usr/libexec", "/usr/sbin", "/usr/share"),
-    *("/Applications", "/Library", "/System", "/private/etc"),
-)
-_SYSTEM_DIRECTORIES = (
-    *("/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/usr", "/usr/local"),
-    *("/usr/local/bin", "/var", "/var/lib", "/var/tmp", "/Users", "/private/var"),
-)
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
-_WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
+VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")  # each may name the project
+STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
+ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
+FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
 
 
 # Settings.
 
 
 class _Number(NamedTuple):
-    """A setting that is a whole number from 1 on.
-
-    least: what a smaller number becomes. is_budget: with another value than a number from 1 on the
-    server does not start.
-    """
+    """A setting that is a whole number from 1 on. least: what a smaller one becomes."""
 
     variable: str
     default: int
     least: int = 1
-    is_budget: bool = False
+    is_budget: bool = False  # the server does not start where it is no such number
 
 
 # The head of an answer and one record at the byte limits, in English or Korean, is the least.
@@ -81,36 +55,32 @@ _NUMBERS = {
     "lock_timeout_s": _Number("SENTINEL_MEMORY_LOCK_TIMEOUT_S", 10),
     "threshold": _Number("SENTINEL_MEMORY_THRESHOLD", 50),
 }
+DEFAULT_BUDGET_CHARS = 45_000
+_MOST = 999_999_999
 _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 _STRICT, _ANSWERS = "SENTINEL_MEMORY_STRICT", "SENTINEL_MEMORY_ANSWERS"
 _LANGUAGE = "SENTINEL_MEMORY_LANG"  # `core.messages` reads it
-_READ = (
-    *(it.variable for it in _NUMBERS.values()),
-    *(_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE),
-)
-_MOST = 999_999_999
+_OTHERS = (_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE)
+_READ = (*(it.variable for it in _NUMBERS.values()), *_OTHERS)
 
 
 class Settings(NamedTuple):
-    """The settings of one call; `warnings` name the variables that hold no usable value.
+    """The settings of one call.
 
-    budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
-    starts; lock_timeout_s bounds the wait for a writer; a compaction is required above `threshold`
-    records; strict refuses a record with a secret instead of storing it redacted. rooms: those that
-    a server offers, as `read_rooms` returns them; answers: the form in which the tools of other
-    rooms than the log answer. errors: values with which a server must not start; the defaults stand
-    in their places.
+    rooms: as `read_rooms` returns them. answers: the form in which other rooms than the log answer.
+    warnings: name the variables that hold no usable value. errors: values with which a server must
+    not start; the defaults stand in their places.
     """
 
-    budget_tokens: int = _BUDGET.default
+    budget_tokens: int = _BUDGET.default  # of one answer
     budget_chars: int = DEFAULT_BUDGET_CHARS
-    hook_tokens: int = _NUMBERS["hook_tokens"].default
+    hook_tokens: int = _NUMBERS["hook_tokens"].default  # shown when a session starts
     lock_timeout_s: int = _NUMBERS["lock_timeout_s"].default
-    threshold: int = _NUMBERS["threshold"].default
-    strict: bool = False
+    threshold: int = _NUMBERS["threshold"].default  # with more records a compaction is required
+    strict: bool = False  # a record with a secret is refused, not redacted
     rooms: tuple[str, ...] = DEFAULT_ROOMS
-    answers: Answers = "text"
+    answers: Literal["text", "json"] = "text"
     warnings: tuple[str, ...] = ()
     errors: tuple[SentinelError, ...] = ()
 
@@ -140,15 +110,13 @@ def _settings_of(values: tuple[str, ...]) -> Settings:
     if answers not in ("", "text", "json"):
         warnings.append(f"{_ANSWERS} is neither text nor json; text is used")
     numbers = dict[str, int]()
-    for field, number in _NUMBERS.items():
-        name, least, default = number.variable, number.least, number.default
+    for field, (name, default, least, is_budget) in _NUMBERS.items():
         wanted = _whole_number(given[name] or str(default))
         if not wanted:
             warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
-            if number.is_budget:
-                errors.append(
-                    RefusedError("bad_setting", variable=name, least=least, default=default)
-                )
+            if is_budget:
+                facts: dict[str, str | int] = {"least": least, "default": default}
+                errors.append(RefusedError("bad_setting", variable=name, **facts))
         elif wanted < least:
             warnings.append(f"{name} is below the least that is of use; {least} is used")
         numbers[field] = max(wanted or default, least)
@@ -192,19 +160,16 @@ def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
 
 # The project.
 
+_MOST_RULES_BYTES = 65_536  # of a .gitignore in `.context`
+
 
 class Project(NamedTuple):
-    """A project directory and where its name came from.
+    """A project directory and where its name came from."""
 
-    folder: its path, for a hook, which gets along without `pathlib`. source: `--project`, the name
-    of a variable, or `cwd`. is_unexpanded: whether a name was passed over, since a variable stands
-    in it. warnings: what was passed over on the way, in words.
-    """
-
-    folder: str
-    source: str
-    is_unexpanded: bool = False
-    warnings: tuple[str, ...] = ()
+    folder: str  # its path: a hook gets along without `pathlib`
+    source: str  # `--project`, the name of a variable, or `cwd`
+    is_unexpanded: bool = False  # a name was passed over, since a variable stands in it
+    warnings: tuple[str, ...] = ()  # what was passed over on the way, in words
 
     @property
     def root(self) -> "Path":
@@ -321,6 +286,20 @@ def _owner(path: str, *, itself: bool = False) -> int:
         return -1
 
 
+# A client that starts servers in one of these has not named a project. They stand here as they are
+# once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
+_SYSTEM_TREES = (
+    *("/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/snap", "/sys"),
+    *("/usr/bin", "/usr/include", "/usr/lib", "/usr/libexec", "/usr/sbin", "/usr/share"),
+    *("/Applications", "/Library", "/System", "/private/etc"),
+)
+_SYSTEM_DIRECTORIES = (
+    *("/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/usr", "/usr/local"),
+    *("/usr/local/bin", "/var", "/var/lib", "/var/tmp", "/Users", "/private/var"),
+)
+_WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
+
+
 def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
     """Return `home`, `root` or `system` for a directory that is no project, else ""."""
     real = os.path.normcase(os.path.realpath(root))
@@ -347,10 +326,10 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
 
 
 def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:
-    """Return the directory for what a project keeps on this machine only; nothing is created.
+    """Return the directory for what a project keeps on this machine only, "" without a home.
 
-    "" for an account without a home directory. A place that is not absolute would be another one
-    wherever the client is at work, and is passed over.
+    Nothing is created. A place that is not absolute would be another one wherever the client is at
+    work, and is passed over.
     """
     wanted = environment.get(STATE_VARIABLE, "")
     base = _user_directory(wanted, "XDG_STATE_HOME", "state", environment, platform)
@@ -360,12 +339,9 @@ def state_directory(root: str, environment: Mapping[str, str], platform: str = s
     return base and os.path.join(base, name)
 
 
-def data_directory(environment: Mapping[str, str], platform: str = sys.platform) -> str:
-    """Return the directory for what a person keeps over all projects; nothing is created.
-
-    "" for an account without a home directory.
-    """
-    return _user_directory("", "XDG_DATA_HOME", "share", environment, platform)
+def data_directory(environment: Mapping[str, str]) -> str:
+    """Return the directory for what a person keeps over all projects, "" without a home."""
+    return _user_directory("", "XDG_DATA_HOME", "share", environment, sys.platform)
 
 
 def _user_directory(
@@ -385,6 +361,9 @@ def _user_directory(
     named = os.path.expanduser(wanted.strip())
     places = [named, *(os.path.join(place, "sentinel-memory") for place in above)]
     return next(filter(os.path.isabs, places), "")
+
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def safe_file_name(name: str, most: int) -> str:

@@ -8,6 +8,7 @@ an environment variable.
 from typing import ClassVar
 
 from core.messages import language, say
+from core.program import shown
 
 _PATH_CHARS = 300
 _WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그에 있습니다"}
@@ -16,18 +17,13 @@ _WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그�
 class SentinelError(Exception):
     """The root of all errors of this project; `str()` says it in the language of the call.
 
-    key: names the sentence in `table`, that of the room that raises the error. A class that is
-    caught by itself may set it.
-    record: the version id of the record that it is about, where several were given.
-    placed: the facts that may say where the memory is.
-
-        raise RefusedError("too_many_paths", count=80, most=64)
+    raise RefusedError("too_many_paths", count=80, most=64)
     """
 
-    table: ClassVar[str] = "errors"
-    key = ""
-    record = ""
-    placed: ClassVar[tuple[str, ...]] = ("path", "rm")
+    table: ClassVar[str] = "errors"  # of sentences: that of the room that raises the error
+    key = ""  # of the sentence in it; a class that is caught by itself may set it
+    record = ""  # the version id of the record that it is about, where several were given
+    placed: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
         super().__init__()
@@ -92,21 +88,13 @@ class ProjectRefusedError(DiskError, ValueError):
 def field_too_long(*, field: str, used_bytes: int, limit_bytes: int) -> RefusedError:
     """Return the error for a field above its limit, with what has to go."""
     over_bytes = used_bytes - limit_bytes
-    return RefusedError(
-        "field_too_long",
-        field=field,
-        used_bytes=used_bytes,
-        limit_bytes=limit_bytes,
-        over_bytes=over_bytes,
-        syllables=-(-over_bytes // 3),  # of Korean, three bytes each
-    )
+    syllables = -(-over_bytes // 3)  # of Korean, three bytes each
+    sizes = {"used_bytes": used_bytes, "limit_bytes": limit_bytes, "over_bytes": over_bytes}
+    return RefusedError("field_too_long", field=field, syllables=syllables, **sizes)
 
 
 def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
-    """Return the error for a symbolic link that leads to what is no memory log.
-
-    key: whether it is a link to a file or to a directory, and whether something is there.
-    """
+    """Return the error for a symbolic link that leads to what is no memory log."""
     import shlex  # a hook never needs it
 
     link, target = _printable(link), _printable(target)
@@ -127,5 +115,5 @@ def placeless(error: SentinelError) -> str:
 
 def _printable(path: str) -> str:
     """Return a path that a stranger may have written, as one line of moderate length."""
-    text = "".join(char if char.isprintable() else "\ufffd" for char in path)
+    text = shown(path)
     return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"

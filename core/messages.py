@@ -1,9 +1,8 @@
 """Says every sentence of the program, in the language of the call.
 
-Sentences are data, a JSON file for each language: `core/data/words.*.answers.json` has what a model
-reads, `core/data/words.*.people.json` what commands say, and the HTTP server and each room keep
-theirs in their own folder. Both languages name the same facts in braces. Record data and field
-names are never translated.
+Sentences are data: `core/data/words.*.answers.json` has what a model reads, `words.*.people.json`
+what commands say, and the HTTP server and each room keep theirs in their own folder. Both languages
+name the same facts in braces. Record data and field names are never translated.
 """
 
 import json
@@ -29,12 +28,9 @@ _SPOKEN: ContextVar[Language | None] = ContextVar("language", default=None)
 def say(key: str, /, **facts: str | int) -> str:
     """Return the sentence of a key, facts filled in. Raises KeyError for a key without one.
 
-    key: the table of the sentence and its name, `errors.log_busy`. `{cli}` in a sentence is what
-    begins a command of this program, for whoever started it; `{program}` does so in a text that
-    others read, too. In Korean, two forms of a particle behind a fact, `{path}을(를)`, become the
-    one that fits.
+    key: the table of the sentence and its name. `{cli}` in a sentence is what begins a command of
+    this program, for whoever started it; `{program}` does so in a text that others read, too.
 
-        say("answers.record_cut")
         say("sessions.answers.saved_at", date="2026-03-01")
     """
     spoken = language()
@@ -76,8 +72,8 @@ def speaking(spoken: Language) -> Iterator[None]:
 def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
     """Return the language that SENTINEL_MEMORY_LANG names, English without it.
 
-    for_person: whether a person reads what is said; without the variable the locale counts then. A
-    model gets English, whoever starts its server.
+    for_person: without the variable the locale counts. A model gets English, whoever starts its
+    server.
     """
     wanted = environment.get(LANG_VARIABLE, "").strip().lower()
     if for_person and (not wanted or "${" in wanted):  # a client did not fill the variable in

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from core.messages import Facts, has_sentence, say
+from core.messages import has_sentence, say
 from core.program import CLI, shown
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
@@ -20,7 +20,6 @@ _LEAST_WIDTH = 40
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
 
 # What argparse says of the arguments, by the key of our sentence.
-# fmt: off
 _COMPLAINTS = {
     "required": re.compile(r"the following arguments are required: (?P<names>.+)"),
     "apart": re.compile(r"not allowed with argument (?P<other>.+)"),
@@ -28,9 +27,7 @@ _COMPLAINTS = {
     "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
     "choice": re.compile(r"\Ainvalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)"),
 }
-# fmt: on
-_OF_ARGUMENT = re.compile(r"argument (?P<name>[^:]+): (?P<reason>.*)", re.DOTALL)
-_COMMAND = "COMMAND"
+_OF_ARGUMENT = re.compile(r"argument ([^:]+): (.*)", re.DOTALL)
 
 
 class HelpPage(argparse.HelpFormatter):
@@ -66,9 +63,8 @@ class HelpPage(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         """Keep the lines of a text of several lines, such as examples."""
-        lines = text.split("\n")
-        parts = [lines] if len(lines) > 1 else [filled(text, width - len(indent))]
-        return "\n".join(indent + line for part in parts for line in part)
+        lines = text.split("\n") if "\n" in text else filled(text, width - len(indent))
+        return "\n".join(indent + line for line in lines)
 
     def _format_action(self, action: argparse.Action) -> str:
         """Show the actions of a command without a line for the place where they stand."""
@@ -106,8 +102,12 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse the arguments; the parser of a command says itself what it does not take."""
         found, left = super().parse_known_args(args, namespace)
+        if left and not left[0].startswith("-"):
+            self.error(say("parser.too_many", value=left[0]))
         if left:
-            self._refuse_unknown(left)
+            name = left[0].partition("=")[0]
+            options = [known for it in self._actions for known in it.option_strings]
+            self.error(_with_nearest(say("parser.option", value=name), name, options))
         return found, left
 
     def error(self, message: str) -> NoReturn:
@@ -125,32 +125,27 @@ class Parser(argparse.ArgumentParser):
         name, reason = of_argument.groups() if of_argument else ("", message)
         for key, pattern in _COMPLAINTS.items():
             if match := pattern.fullmatch(reason):
-                return self._complaint(key, {"name": name, **match.groupdict()})
+                facts = {"name": name, **match.groupdict()}
+                if "value" in facts:
+                    facts["value"] = facts["value"].strip("'\"")
+                if key != "choice":
+                    return say(f"parser.{key}", **facts)
+                known = re.findall(r"[^\s,')]+", facts["choices"])
+                kind = "command" if name == "COMMAND" else "choice"
+                said = say(f"parser.{kind}", **{**facts, "choices": ", ".join(known)})
+                return _with_nearest(said, facts["value"], known)
         return f"{name}: {reason}" if name else reason
-
-    def _complaint(self, key: str, facts: Facts) -> str:
-        value, near = str(facts.get("value", "")).strip("'\""), ""
-        if key == "choice":
-            known = re.findall(r"[^\s,')]+", str(facts["choices"]))
-            facts["choices"], near = ", ".join(known), nearest(value, known)
-            key = "command" if facts["name"] == _COMMAND else key
-        said = say(f"parser.{key}", **{**facts, "value": value})
-        return f"{said} {say('parser.near', near=near)}" if near else said
-
-    def _refuse_unknown(self, left: Sequence[str]) -> NoReturn:
-        given = left[0]
-        if not given.startswith("-"):
-            self.error(say("parser.too_many", value=given))
-        name = given.partition("=")[0]
-        near = nearest(name, [known for it in self._actions for known in it.option_strings])
-        said = say("parser.option", value=name)
-        self.error(f"{said} {say('parser.near', near=near)}" if near else said)
 
     def _help_command(self) -> str:
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
             return " ".join([CLI, "help", *(name for name in command if name != "help")])
         return f"{self.prog} --help"
+
+
+def _with_nearest(said: str, name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    return f"{said} {say('parser.near', near=near)}" if near else said
 
 
 def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -173,17 +168,16 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
     """Add `--http` and what goes with it."""
     about = say("parser.http")
     parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
-    for name in ("host", "url"):
-        parser.add_argument(f"--{name}", metavar=name.upper(), help=say(f"parser.{name}"))
-    for name in ("sse", "no-auth"):
-        about = say(f"parser.{name.replace('-', '_')}")
-        parser.add_argument(f"--{name}", action="store_true", help=about)
+    parser.add_argument("--host", metavar="HOST", help=say("parser.host"))
+    parser.add_argument("--url", metavar="URL", help=say("parser.url"))
+    parser.add_argument("--sse", action="store_true", help=say("parser.sse"))
+    parser.add_argument("--no-auth", action="store_true", help=say("parser.no_auth"))
 
 
 def wants_http(given: argparse.Namespace) -> bool:
     """Return whether any of what `add_serving` added was given."""
-    names = ("http", "host", "url", "sse", "no_auth")
-    return any(getattr(given, name) not in (None, False) for name in names)
+    values = (given.http, given.host, given.url, given.sse, given.no_auth)
+    return any(value not in (None, False) for value in values)
 
 
 def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:

@@ -13,7 +13,7 @@ _IS_INSTALLED = "sentinel_memory" in sys.modules
 
 
 def command(name: str, script: str) -> str:
-    """Return how a command is typed here: its name when it is installed, else the script of it.
+    """Return how a command is typed here: its name when it is installed, else its script.
 
     An installed one outside of PATH and a script of another directory have their paths before them.
     """
@@ -50,13 +50,10 @@ def version() -> str:
 def shown(fact: object) -> str:
     """Return a fact as text in one line, with U+FFFD for what cannot be printed.
 
-    A path, an argument or a message of the system may hold escape codes or a line end: a terminal
-    would obey the one, and what follows the other would read like a notice of ours.
+    A terminal would obey escape codes, and what follows a line end would read like a notice of
+    ours.
     """
-    text = str(fact)
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+    return "".join(char if char.isprintable() else "\ufffd" for char in str(fact))
 
 
 def warn(notice: str, *facts: object) -> None:
@@ -66,10 +63,6 @@ def warn(notice: str, *facts: object) -> None:
     logging.getLogger(LOGGER).warning(notice, *map(shown, facts))
 
 
-def _never() -> bool:
-    return False
-
-
 class Cancellation(NamedTuple):
     """What a caller that waits for another process asks itself, in its own thread.
 
@@ -77,8 +70,8 @@ class Cancellation(NamedTuple):
     is_ending: the process ends: a free lock is taken, and nothing waits for a held one.
     """
 
-    is_requested: Callable[[], bool] = _never
-    is_ending: Callable[[], bool] = _never
+    is_requested: Callable[[], bool] = bool  # which is False, as that of no caller
+    is_ending: Callable[[], bool] = bool
 
     def ends_wait(self) -> bool:
         """Return whether there is no more waiting for another process."""

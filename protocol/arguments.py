@@ -24,12 +24,9 @@ from pydantic import (
 
 from core.text.plain import one_line
 
-_HALF = "it contains half of a character (a lone surrogate)"
 LONE_SURROGATE = {"lone_surrogate": True}  # no text, so that the argument is refused
 MOST_REFUSED = 5  # arguments that a refusal names
 _NAME_CHARS = 60  # a client may have made a name up
-
-_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -87,8 +84,8 @@ Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 fo
 OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(no_flag)] | None
 NotNegative = Annotated[int, Field(ge=0), BeforeValidator(no_flag)] | None
 # Its bounds are told in words: as two keys of a schema they cost three times as much.
-_ShareSchema = WithJsonSchema({"type": "number"})
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(no_flag), _ShareSchema] | None
+_Plain = WithJsonSchema({"type": "number"})
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(no_flag), _Plain] | None
 
 
 def _shortened(schema: dict[str, Any]) -> None:
@@ -114,8 +111,8 @@ class Part(BaseModel):
         if value == LONE_SURROGATE:
             raise ValueError("half a character")
         if isinstance(value, dict):
-            kept = ((k, v) for k, v in value.items() if k not in cls.passed_over)
-            return {key: each for key, each in kept if each is not None}
+            empty = {key for key, each in value.items() if each is None}
+            return {key: value[key] for key in value if key not in empty | cls.passed_over}
         return value
 
 
@@ -123,23 +120,20 @@ def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str
     """Return what is wrong with the arguments of a call, in English: a model reads it.
 
     pydantic's own text repeats what was sent, which may be a secret or ten megabytes. schema: of
-    the arguments, without references. Of many refused ones the first few are named.
+    the arguments, without references.
     """
     lines = list[str]()
     for detail in error.errors(include_url=False)[:MOST_REFUSED]:
         steps, said = detail["loc"], detail["msg"]
         if detail["input"] == LONE_SURROGATE:
-            said = f"{_HALF}. Send the text again without it"
-        elif detail["type"] in _UNKNOWN:
+            said = "it contains half of a character (a lone surrogate)."
+            said += " Send the text again without it"
+        elif detail["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
             said += f"; known: {', '.join(_fields_beside(steps, schema)) or 'none'}"
-        lines.append(f"{_name_of(steps)}: {said}.")
+        path = "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
+        name = one_line(path.lstrip("."))[:_NAME_CHARS]  # `tags[1]`, `decisions[0].why`
+        lines.append(f"{name}: {said}.")
     return "\n".join(lines) + f" Nothing was changed. Call {tool} again with other arguments."
-
-
-def _name_of(steps: tuple[str | int, ...]) -> str:
-    """Return where a value stands: `tags[1]`, `decisions[0].why`."""
-    name = "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
-    return one_line(name.lstrip("."))[:_NAME_CHARS]
 
 
 def _fields_beside(steps: tuple[str | int, ...], schema: Mapping[str, Any]) -> list[str]:
@@ -162,24 +156,18 @@ def answerable(line: bytes) -> bytes:
         params = message["params"]
         changed = _replaced(message, "\ufffd")
         if message.get("method") == "tools/call" and "arguments" in params:
-            arguments = _replaced(params["arguments"], LONE_SURROGATE)
-            changed["params"]["arguments"] = arguments
+            changed["params"]["arguments"] = _replaced(params["arguments"], LONE_SURROGATE)
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return line
     return line if changed == message else json.dumps(changed).encode("ascii") + b"\n"
 
 
-def _replaced(value: Any, substitute: Any) -> Any:
-    """Return the value with every text that holds a half character replaced (in keys by U+FFFD)."""
-    if isinstance(value, str):
-        if not _SURROGATE.search(value):
-            return value
-        return _SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute
+def _replaced(value: Any, substitute: object) -> Any:
+    """Return a value with each text that holds a half character replaced, in a key by U+FFFD."""
     if isinstance(value, list):
         return [_replaced(item, substitute) for item in value]
     if isinstance(value, dict):
-        return {
-            _SURROGATE.sub("\ufffd", key): _replaced(item, substitute)
-            for key, item in value.items()
-        }
-    return value
+        return {_SURROGATE.sub("\ufffd", k): _replaced(v, substitute) for k, v in value.items()}
+    if not isinstance(value, str) or not _SURROGATE.search(value):
+        return value
+    return _SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute

@@ -45,15 +45,11 @@ class RequestError(RefusedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls over HTTP.
+    """Who calls over HTTP."""
 
-    agent: of the credential. session: opened for a client of the older protocol,
-    "" for one that names none. client: what the client calls itself, where it said so.
-    """
-
-    agent: str
-    session: str = ""
-    client: str = ""
+    agent: str  # of the credential
+    session: str = ""  # opened for a client of the older protocol, "" for one that names none
+    client: str = ""  # what the client calls itself, where it said so
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
@@ -77,22 +73,19 @@ def calling(who: Caller) -> Iterator[None]:
 def session_of(named: str | None = None) -> str:
     """Return the session of this call. named: what the caller calls it.
 
-    Over stdio that wins over the process. Over HTTP the server's session comes first, since most
-    tools take no name; without either it is the client and the day, so that the work of a day is
-    one session.
+    Over HTTP the server's session comes first, since most tools take no name; without either it is
+    the client and the day, so that the work of a day is one session.
     """
     named, who = (named or "").strip(), caller()
     if who is None:
         return named or PROCESS
-    day = f"{datetime.now(UTC):%Y-%m-%d}"
-    return who.session or named or " ".join(filter(None, (who.client, day)))
+    return who.session or named or f"{who.client} {datetime.now(UTC):%Y-%m-%d}".strip()
 
 
 def process_of() -> str:
     """Return what tells the work of this caller from that of every other one.
 
-    Over stdio that is the process. Over HTTP it is the server's session; a caller without one is
-    told from others with the same client by the agent of its credential.
+    Over HTTP a caller without a session is told from others by the agent of its credential.
     """
     who = caller()
     if who is None or who.session:
@@ -109,9 +102,6 @@ def client_name() -> str:
     except RuntimeError:  # the function was called directly
         return known
     return params.client_info.name if params else known
-
-
-# Whether it goes on.
 
 
 def is_cancelled() -> bool:
@@ -136,9 +126,6 @@ def report_progress(done: int, of: int, message: str) -> None:
         run_in_loop(get_context().report_progress, done, of, message)
 
 
-# What it works with.
-
-
 def warn(warnings: Iterable[str]) -> None:
     """Print each warning once in the life of the process, on standard error."""
     for warning in dict.fromkeys(warnings):
@@ -159,41 +146,32 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
 
     writes: the project must be one in which a memory may be kept. Raises SentinelError.
     """
-    settings = opened_settings()
+    settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
-    warn(project.warnings)
+    warn(settings.warnings + project.warnings)
     project.check(os.environ, writes=writes)
     return project, settings
 
 
-def project_here() -> Project | None:
-    """Return the project of this call, None in a home, root or system directory."""
-    try:
-        project = find_project(arguments.project, os.environ, Path.cwd())
-    except OSError:  # the working directory is gone
-        return None
-    return None if no_project_kind(project.folder, os.environ) else project
-
-
-def name_of(project: Project | None) -> str:
-    """Return the name of the project's directory, "" for none.
+def project_name() -> str:
+    """Return the name of the project's directory, "" in a home, root or system directory.
 
     Where a server over HTTP was started says nothing of who calls: it has to be given a project.
     """
-    if project is None or (caller() and not arguments.project):
+    if caller() and not arguments.project:
         return ""
-    return os.path.basename(project.folder)
-
-
-# What goes wrong.
+    try:
+        folder = find_project(arguments.project, os.environ, Path.cwd()).folder
+    except OSError:  # the working directory is gone
+        return ""
+    return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)
 
 
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
     """Return a function for the protocol: what the given one refuses or fails at is a sentence.
 
     It travels as `failure`, an error that the library passes on as it is. A ValueError of a
-    resource or prompt becomes a ValidationError, which is "invalid params" there; the refusal of a
-    tool is a result. Whoever calls the given function itself gets its own errors.
+    resource or prompt becomes a ValidationError, which is "invalid params" there.
     """
 
     @functools.wraps(function)

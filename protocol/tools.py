@@ -31,29 +31,21 @@ if TYPE_CHECKING:  # a server starts faster without it
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
 LEAST_PROMPT_TOKENS = 200
-_NULL = {"type": "null"}
-
 # Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
 # bounded by our own budget, which a user may raise.
 LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
 
 
 class RoomTool(NamedTuple):
-    """A function that a room offers as a tool, with the hints that clients act on.
-
-    reads: it changes nothing. repeats: a second call with the same arguments changes nothing more.
-    is_core: the work of a day needs it. destroys: what it removes may be gone for good; what leaves
-    the log is kept beside it. shown_defaults: by argument, what the schema shows where the function
-    has None.
-    """
+    """A function that a room offers as a tool, with the hints that clients act on."""
 
     function: Callable[..., str]
     title: str
-    reads: bool
-    repeats: bool
-    is_core: bool = False
-    destroys: bool = False
-    shown_defaults: Mapping[str, object] | None = None
+    reads: bool  # it changes nothing
+    repeats: bool  # a second call with the same arguments changes nothing more
+    is_core: bool = False  # the work of a day needs it
+    destroys: bool = False  # what it removes may be gone for good: not so what leaves the log
+    shown_defaults: Mapping[str, object] = {}  # by argument, in the schema where it has None
 
 
 class SessionlessServer(FastMCP):
@@ -71,7 +63,7 @@ class SessionlessServer(FastMCP):
             instructions=instructions,
             lifespan=_more_threads,
             mask_error_details=True,
-            middleware=[_Arguments()],
+            middleware=[_Calls()],
         )
 
     async def list_tools(self, **_: Any) -> Sequence[Tool]:
@@ -116,15 +108,15 @@ class SessionlessServer(FastMCP):
                     open_world_hint=False,
                 ),
             )
-            tool.parameters = _simplified(tool.parameters, it.shown_defaults or {})
+            tool.parameters = _simplified(tool.parameters, it.shown_defaults)
             self.add_tool(tool)
 
     def offer_resource(
         self, function: Callable[..., str], uri: str, *, name: str, title: str, mime_type: str
     ) -> None:
         """Offer a function as a resource, or as a template where `uri` holds its arguments."""
-        text = _description(function)
-        add = self.resource(uri, name=name, title=title, description=text, mime_type=mime_type)
+        about = _description(function)
+        add = self.resource(uri, name=name, title=title, description=about, mime_type=mime_type)
         add(with_sentences(function, ResourceError))
 
     def offer_prompt(self, function: Callable[..., str], title: str) -> None:
@@ -177,7 +169,7 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     client of the web for it: a twentieth of a start.
     """
     if isinstance(schema, list):
-        return [_inlined(it, definitions) for it in schema if it != _NULL]
+        return [_inlined(it, definitions) for it in schema if it != {"type": "null"}]
     if not isinstance(schema, dict):
         return schema
     inner = {key: _inlined(it, definitions) for key, it in schema.items() if key != "$defs"}
@@ -188,8 +180,8 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     return inner
 
 
-class _Arguments(Middleware):
-    """Refuses arguments of the wrong kind without repeating their values.
+class _Calls(Middleware):
+    """Runs so many calls at once, and refuses wrong arguments without repeating their values.
 
     The library (fastmcp 4.2.3) answers with pydantic's text, and the value in it.
     """
@@ -212,15 +204,11 @@ class _Arguments(Middleware):
 
 
 class Shown(NamedTuple):
-    """What one room has for the prompt `memory_injection`.
-
-    injected: returns its lines on a question, and takes what they cost from the budget. gathered:
-    returns what may answer a question beside what other rooms have.
-    """
+    """What one room has for the prompt `memory_injection`, on a question."""
 
     room: str
-    injected: Callable[[str, Budget], list[str]]
-    gathered: "Callable[[str], Gathered]"
+    injected: Callable[[str, Budget], list[str]]  # its lines, taken from the budget
+    gathered: "Callable[[str], Gathered]"  # to stand beside what other rooms have
 
 
 def injection(query: str, token_budget: str, rooms: Sequence[Shown]) -> str:

@@ -13,9 +13,8 @@ from core.text.plain import Budget
 from protocol.arguments import Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.call import (
     caller,
-    name_of,
     opened_settings,
-    project_here,
+    project_name,
     report_progress,
     session_of,
     warn_if_cancelled,
@@ -113,7 +112,7 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     offer = Offer(
         _Room.cancellation,
         core_only=_Room.core_only,
-        project=name_of(project_here()),
+        project=project_name(),
         session=session_of(session),
         agent=who.agent if who else "",
         beside=_Room.beside,

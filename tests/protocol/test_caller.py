@@ -11,9 +11,8 @@ from protocol.call import (
     caller,
     calling,
     client_name,
-    name_of,
     process_of,
-    project_here,
+    project_name,
     session_of,
 )
 
@@ -54,8 +53,8 @@ def test_where_a_server_over_http_was_started_names_no_project(
     monkeypatch.delenv("SENTINEL_MEMORY_PROJECT", raising=False)
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     monkeypatch.chdir(tmp_path / "shop")
-    assert name_of(project_here()) == "shop"
+    assert project_name() == "shop"
     with calling(Caller(agent="alice")):
-        assert name_of(project_here()) == ""
+        assert project_name() == ""
         monkeypatch.setattr("protocol.call.arguments.project", str(tmp_path / "shop"))
-        assert name_of(project_here()) == "shop"
+        assert project_name() == "shop"
