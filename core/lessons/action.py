@@ -61,9 +61,9 @@ _WRAPPERS = frozenset(
 # What `stem_of` takes away, in the bytes of a line, and the words of its keys.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
-_OF_KEYS = frozenset(
-    b"id type log topic missing context lesson ask next time meta created updated seen source ids"
-    b" count former marks paths when".split()
+_OF_KEYS, _OF_A_QUESTION = (
+    frozenset((b"missing", b"context", b"lesson")),
+    {b"ask", b"next", b"time"},
 )
 _BEGIN = b'{"id": "'
 
@@ -292,13 +292,13 @@ def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mappi
     wide = {it: (it.encode(), _escaped(it)) for it in words if not it.isascii()}
     wanted, found = frozenset(forms), list[set[str]]()
     for line in lines:
-        # Behind `meta` this program writes no text of a record.
-        texts = line.rpartition(b'"meta"')[0] if line.startswith(_BEGIN) else line
+        # Before `topic` and behind `meta` this program writes no text of a record.
+        is_ours = line.startswith(_BEGIN)
+        texts = line[line.find(b'"topic"') + 7 : line.rfind(b'"meta"')] if is_ours else line
         said = texts.replace(b"\\n", b" ").translate(_TO_WORDS).split()
         here = wanted.intersection(said)
-        if not here.isdisjoint(_OF_KEYS):
-            here = frozenset(it for it in here if it not in _OF_KEYS or said.count(it) > 1)
-        of_line = {forms[it] for it in here}
+        keys = _OF_KEYS | _OF_A_QUESTION if b'"ask_next_time"' in texts else _OF_KEYS
+        of_line = {forms[it] for it in here if it not in keys or said.count(it) > 1}
         if wide:
             of_line.update(it for it, ways in wide.items() if any(way in line for way in ways))
         found.append(of_line)

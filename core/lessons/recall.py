@@ -10,7 +10,7 @@ cannot do: synonyms, translations, and rules about what code does rather than wh
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain, islice
@@ -135,12 +135,8 @@ class Surroundings(NamedTuple):
     def rarity(self, word: str) -> float:
         """Return 1 for a word that is nowhere in the project, nearly 0 for one everywhere."""
         times = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
-        among_names = self.names.counts.get(word, 0)
-        return min(_rarity(times, self.size), _rarity(among_names, self.names.size))
-
-
-def _rarity(times: int, size: int) -> float:
-    return log((size + 1) / (times + 0.5)) / log(2 * (size + 1))
+        counted = ((times, self.size), (self.names.counts.get(word, 0), self.names.size))
+        return min(log((size + 1) / (it + 0.5)) / log(2 * (size + 1)) for it, size in counted)
 
 
 def surroundings_of(
@@ -155,32 +151,29 @@ def surroundings_of(
     with `/` between names. actions: as they were counted before; only words of the records stay.
     """
 
-    def texts_of(text: str) -> set[str]:
+    def words_of(text: str) -> set[str]:
         return {term for _, term in terms_of(worded(text))}
 
-    words = texts_of("\n".join(chain.from_iterable(record.texts for record in records)))
-    kept = {word: count for word, count in actions.counts.items() if word in words}
-    triggers = dict.fromkeys(
-        it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]
-    )
-    standing = {it: sum(it in change.text for change in changes) for it in triggers}
+    words = words_of("\n".join(chain.from_iterable(record.texts for record in records)))
+    triggers = {it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]}
+    newest = (it for record in reversed(records) for it in record.paths[:MOST_ANCHORS])
+    patterns = list(islice(dict.fromkeys(newest), _MOST_PATTERNS))
+
+    def anchors(paths: Sequence[str]) -> Sample:
+        joined = "\n".join(paths)
+        able = [pattern for pattern in patterns if could_match(pattern, joined)]
+        return Sample(len(paths), {it: sum(matches(it, path) for path in paths) for it in able})
+
     return Surroundings(
-        changes=Sample.of([words & texts_of(f"{it.paths[0]}\n{it.telling}") for it in changes]),
-        actions=Sample(actions.size, kept),
-        names=Sample.of([words & texts_of(path) for path in files]),
-        anchors=_anchors(records, files),
-        touched=_anchors(records, [it.paths[0] for it in changes]),
-        triggers=Sample(len(changes), standing),
+        changes=Sample.of([words & words_of(f"{it.paths[0]}\n{it.telling}") for it in changes]),
+        actions=actions._replace(counts={it: n for it, n in actions.counts.items() if it in words}),
+        names=Sample.of([words & words_of(path) for path in files]),
+        anchors=anchors(files),
+        touched=anchors([it.paths[0] for it in changes]),
+        triggers=Sample(
+            len(changes), {it: sum(it in one.text for one in changes) for it in triggers}
+        ),
     )
-
-
-def _anchors(records: Sequence[Record], files: Sequence[str]) -> Sample:
-    joined, counts = "\n".join(files), dict[str, int]()
-    anchors = (it for record in reversed(records) for it in record.paths[:MOST_ANCHORS])
-    for pattern in islice(dict.fromkeys(anchors), _MOST_PATTERNS):
-        if could_match(pattern, joined):
-            counts[pattern] = sum(matches(pattern, it) for it in files)
-    return Sample(len(files), counts)
 
 
 class Choice(NamedTuple):
@@ -208,8 +201,7 @@ def choose(
         return Choice()
     around = surroundings or Surroundings()
     candidates = [Candidate(record, sought, around) for record in records if is_usable(record)]
-    evidence = _Evidence(sought, candidates, count or len(records), having or {}, around)
-    weights = [evidence.of(candidate) for candidate in candidates]
+    weights = _weights(sought, candidates, count or len(records), having or {}, around)
     needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = sorted(((it, at) for at, it in enumerate(weights) if it >= needed), reverse=True)
     by_words, least, chosen = 0, 0.0, list[Record]()
@@ -229,48 +221,34 @@ class Sought:
 
     readings: the terms of its texts by their kinds, the surest first, since a word counts where it
     stands first. vocabulary: of all of them. phrases and options: of its command. tools: the files
-    that its programs work on. names: caseless, of the files that it names the last parts, of the
-    folders around them all with their `/`.
+    that its programs work on. files: what it names, and how much each counts: one that a command
+    only names says little. names: caseless, the last part of each and the folders with their `/`.
     """
 
     def __init__(self, action: Action) -> None:
-        self.action = action = action.readable()
+        action = action.readable()
         texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
         self.readings = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
         self.vocabulary = Vocabulary(terms_of("\n".join(texts.values())))
         self.phrases = {("phrases", it) for it in phrases_in(action.command)}
         self.options = _options_in(action.command)
         self.tools = tool_files(action.command)
-        self.files = action.named
-        self.names = set[str]()
-        for path in self.files:
-            *folders, name = path.casefold().strip("/").split("/")
-            self.names.update(f"{it}/" for it in folders if it)
-            self.names.update([name] if name else ())
+        self.files = {it: 1.0 if it in action.paths else _IN_A_COMMAND for it in action.named}
+        parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
+        folders = {it for path, *_ in parts for it in path.split("/") if it}
+        self.names = {f"{it}/" for it in folders} | {name for *_, name in parts if name}
+        self._whole = action.text
         self._text = f"{action.command}\n{without_imports(action.text)}"
 
     def has(self, trigger: str) -> bool:
-        """Return whether a trigger stands there; in an import only if it is one itself."""
-        is_there, is_imported = _stands(trigger, self._text), _stands(trigger, self.action.text)
-        if not is_there and not is_imported:
+        """Return whether a trigger stands there, not in the middle of another word.
+
+        In an import it counts only if it is one itself.
+        """
+        text = self._text if without_imports(trigger) else self._whole
+        if not trigger.strip() or trigger not in text:
             return False
-        return is_there if without_imports(trigger) else is_imported
-
-    def share_of(self, path: str) -> float:
-        """Return how much a file counts: one that a command only names says little."""
-        return 1.0 if path in self.action.paths else _IN_A_COMMAND
-
-
-def _stands(trigger: str, text: str) -> bool:
-    """Return whether a trigger stands in a text, not in the middle of another word."""
-    at = text.find(trigger) if trigger.strip() else -1
-    while at > 0 and _is_word(trigger[0]) and _is_word(text[at - 1]):
-        at = text.find(trigger, at + 1)
-    return at >= 0
-
-
-def _is_word(char: str) -> bool:
-    return char.isascii() and (char.isalnum() or char == "_")
+        return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
 
 
 def _options_in(text: str) -> set[Term]:
@@ -304,7 +282,7 @@ class Candidate:
             self.options = sought.options & _options_in(text)
         triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
         self.triggered = _TRIGGERED * max(map(around.triggers.telling, triggers), default=0.0)
-        self.anchored = _anchored(record, sought, around)
+        self.anchored = _of_anchors(record, sought, around)
         if (self.anchored or self.triggered) and not is_harmless(record):
             self.anchored = self.triggered = 0.0
 
@@ -314,120 +292,111 @@ class Candidate:
         return max(self.anchored, self.triggered) >= _SURE
 
 
-@cache  # few topics, many records
-def _topic(topic: str) -> frozenset[Term]:
-    return terms_of(topic)
-
-
-def _anchored(record: Record, sought: Sought, around: Surroundings) -> float:
+def _of_anchors(record: Record, sought: Sought, around: Surroundings) -> float:
     """Return what the path anchors of a record weigh."""
     weights = [0.0]
     for pattern in record.paths[:MOST_ANCHORS]:
-        for path in sought.files:
+        for path, share in sought.files.items():
             if matches(pattern, path):
                 weight = _ANCHORED_KIND
                 if pattern.casefold().rstrip("/") == path.casefold():
                     weight = _ANCHORED_FILE
                 elif is_exact(pattern) or pattern.endswith("/"):
                     weight = _ANCHORED_PLACE
-                weights.append(weight * sought.share_of(path) * around.weight_of_anchor(pattern))
+                weights.append(weight * share * around.weight_of_anchor(pattern))
         name = pattern.casefold().rpartition("/")[2]
         if name in sought.tools:
             weights.append(_ANCHORED_WRITTEN if sought.tools[name] else _ANCHORED_READ)
     return max(weights)
 
 
-class _Evidence:
-    """Weighs what speaks for a record at one action; rare words weigh more.
+def _weights(
+    sought: Sought,
+    candidates: Sequence[Candidate],
+    count: int,
+    having: Mapping[str, int],
+    around: Surroundings,
+) -> list[float]:
+    """Return the weight of all that speaks for each of these records.
 
     count: of the records that these were chosen from. The others hardly have what an action says.
     """
-
-    def __init__(
-        self,
-        sought: Sought,
-        candidates: Sequence[Candidate],
-        count: int,
-        having: Mapping[str, int],
-        around: Surroundings,
-    ) -> None:
-        self._sought, self._around, self._count, self._having = sought, around, count, having
-        of_each = (
-            it.whole | it.phrases | it.options | _topic(it.record.topic) for it in candidates
+    topics = {topic: terms_of(topic) for topic in {it.record.topic for it in candidates}}
+    times = Counter(
+        chain.from_iterable(
+            it.whole | it.phrases | it.options | topics[it.record.topic] for it in candidates
         )
-        self._times = Counter(chain.from_iterable(of_each))
-        self._topics: dict[str, float] = {}
-        # What many have tells less of which; in a small project many stand for the same few files.
-        self._of_anchored = self._of_triggered = 1.0
-        if around.names.size >= _LEAST_SIZE:
-            anchored = [it for it in candidates if it.anchored]
-            triggered = [it for it in candidates if it.triggered]
-            self._of_anchored = min(1.0, _FEW / (len(anchored) or 1))
-            self._of_triggered = min(1.0, _FEW / (len(triggered) or 1))
+    )
 
-    def of(self, candidate: Candidate) -> float:
-        """Return the weight of all that speaks for this record."""
-        topic = candidate.record.topic
-        if topic not in self._topics:
-            named = [it for it in self._sought.readings.values() if _names_topic(it, topic)]
-            self._topics[topic] = _TOPIC * len(named)
-        weight = candidate.anchored * self._of_anchored + candidate.triggered * self._of_triggered
-        weight += self._topics[topic]
-        if candidate.phrases:
-            weight += _PHRASE * max(map(self._rarity, candidate.phrases))
-        if candidate.options:
-            weight += _OPTION * min(sum(map(self._rarity, candidate.options)), _MOST_OPTIONS)
-        weight += self._named(candidate.files) if candidate.files else 0.0
-        return weight + (self._of_words(candidate) if candidate.whole else 0.0)
-
-    def _named(self, names: Collection[str]) -> float:
-        """Return what the files weigh that the texts of a record name."""
-        weights = [0.0]
-        for path in self._sought.files:
-            share, caseless = self._sought.share_of(path), path.casefold().rstrip("/")
-            for name in names:
-                if f"/{caseless}".endswith(f"/{name}"):
-                    is_common = bool(_COMMON_FILE.fullmatch(name))
-                    of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
-                    weights.append(share * (_NAMED_PATH if "/" in name else of_name))
-                elif "/" in name and f"/{name}/" in f"/{caseless}":
-                    weights.append(share * _NAMED_FOLDER)
-        return max(weights)
-
-    def _of_words(self, candidate: Candidate) -> float:
-        """Return what the words weigh that a record shares with the texts of the action."""
-        weights, counted = list[float](), set[str]()
-        for source, terms in self._sought.readings.items():
-            shared = terms & candidate.whole
-            name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
-            for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
-                of_kind = [term for term in shared if term[0] == kind and term[1] not in counted]
-                for term in of_kind:
-                    is_common = kind == "words" and term[1] in _common_words()
-                    weight = _COMMON_WORD if is_common else full_weight
-                    if term not in candidate.of_lesson:
-                        weight *= _BESIDE_THE_LESSON
-                    weights.append(weight * self._rarity(term))
-                counted.update(text for _, text in of_kind)
-        return fsum(weights)  # the same in any order
-
-    def _rarity(self, term: Term) -> float:
+    @cache
+    def rarity(term: Term) -> float:
         """Return 1 for what only one record has, 0 for what all of them have.
 
         A word counts as it is known in the project; only where little is known, among the records.
         """
         kind, text = term
-        rarity = 1.0 if kind == "phrases" else self._around.rarity(text)
-        if kind in ("phrases", "options") or self._around.size < _ENOUGH_CHANGES:
-            times = max(self._times[term], self._having.get(text, 0), 1)
-            rarity = min(rarity, 1 - log(times) / log(self._count + 1))
-        return rarity
+        known = 1.0 if kind == "phrases" else around.rarity(text)
+        if kind in ("phrases", "options") or around.size < _ENOUGH_CHANGES:
+            most = max(times[term], having.get(text, 0), 1)
+            known = min(known, 1 - log(most) / log(count + 1))
+        return known
+
+    # What many have tells less of which; in a small project many stand for the same few files.
+    few = _FEW if around.names.size >= _LEAST_SIZE else len(candidates)
+    of_anchors = min(1.0, few / max(sum(it.anchored > 0 for it in candidates), 1))
+    of_triggers = min(1.0, few / max(sum(it.triggered > 0 for it in candidates), 1))
+    of_topics = {
+        topic: _TOPIC * sum(_names_topic(it, terms) for it in sought.readings.values())
+        for topic, terms in topics.items()
+    }
+    weights = list[float]()
+    for it in candidates:
+        weight = it.anchored * of_anchors + it.triggered * of_triggers + of_topics[it.record.topic]
+        if it.phrases:
+            weight += _PHRASE * max(map(rarity, it.phrases))
+        if it.options:
+            weight += _OPTION * min(sum(map(rarity, it.options)), _MOST_OPTIONS)
+        weight += _of_files(it.files, sought) if it.files else 0.0
+        weights.append(weight + (_of_words(it, sought, rarity) if it.whole else 0.0))
+    return weights
 
 
-def _names_topic(terms: AbstractSet[Term], topic: str) -> bool:
+def _of_files(names: Collection[str], sought: Sought) -> float:
+    """Return what the files weigh that the texts of a record name."""
+    weights = [0.0]
+    for path, share in sought.files.items():
+        caseless = path.casefold().rstrip("/")
+        for name in names:
+            if f"/{caseless}".endswith(f"/{name}"):
+                is_common = bool(_COMMON_FILE.fullmatch(name))
+                of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
+                weights.append(share * (_NAMED_PATH if "/" in name else of_name))
+            elif "/" in name and f"/{name}/" in f"/{caseless}":
+                weights.append(share * _NAMED_FOLDER)
+    return max(weights)
+
+
+def _of_words(candidate: Candidate, sought: Sought, rarity: Callable[[Term], float]) -> float:
+    """Return what the words weigh that a record shares with the texts of the action."""
+    weights, counted = list[float](), set[str]()
+    for source, terms in sought.readings.items():
+        shared = terms & candidate.whole
+        of_names = _NAME_IN_COMMAND if source == "command" else _NAME
+        for kind, full_weight in (("names", of_names), ("words", _WORD), ("pairs", _PAIR)):
+            for term in [it for it in shared if it[0] == kind and it[1] not in counted]:
+                is_common = kind == "words" and term[1] in _common_words()
+                weight = _COMMON_WORD if is_common else full_weight
+                if term not in candidate.of_lesson:
+                    weight *= _BESIDE_THE_LESSON
+                weights.append(weight * rarity(term))
+                counted.add(term[1])
+    return fsum(weights)  # the same in any order
+
+
+def _names_topic(terms: AbstractSet[Term], topic: AbstractSet[Term]) -> bool:
     """Return whether a text has all words of a topic, or all pairs of one in Hangul."""
-    pairs = {term for term in _topic(topic) if term[0] == "pairs"}
-    words = {term for term in _topic(topic) if term[0] == "words"}
+    pairs = {term for term in topic if term[0] == "pairs"}
+    words = {term for term in topic if term[0] == "words"}
     # A particle may take the place of the last syllable.
     most_lacking = 1 if len(pairs) > 1 else 0
     has_pairs = bool(pairs) and len(pairs - terms) <= most_lacking
