@@ -5,10 +5,10 @@ advice, and a false alarm costs more than a miss. So each test asks for a plain 
 """
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterable
-from functools import cached_property
-from itertools import islice, pairwise, takewhile
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from functools import cached_property, lru_cache
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.data import word_list
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 Scope = Literal["broad", "narrow"]
 Reason = Literal["case", "words", "prefix", "contains", "spelling"]
 
-PREFIX_LETTERS = 4
-SPELLING_RATIO = 0.8
 TOPICS_COMPARED = 500  # every pair is looked at
-MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the last letter
-COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 
+_PREFIX_LETTERS, _SPELLING_RATIO = 4, 0.8
+_MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the last letter
+_TOPIC_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 _MOST_WORDS = 5
-_JUDGED_CHARS = 128  # no topic that was saved is longer
 
 _SEPARATORS = re.compile(r"[-_/.:\s]+")
 _WORD_ENDS = r"[-_/.\s]+"  # compiled where topics are compared: a hook never does
@@ -67,7 +65,7 @@ def scope_of(topic: str) -> Scope | None:
     before two or more words or beside a version, more than five words. A year in the name of a
     product and a number in that of a standard are none.
     """
-    text = unicodedata.normalize("NFKC", topic[:_JUDGED_CHARS])
+    text = normal_form("NFKC", topic[:_TOPIC_CHARS])
     words = [word for word in _SEPARATORS.split(text.casefold()) if word]
     if "".join(words) in word_list("broad_topics"):
         return "broad"
@@ -108,20 +106,18 @@ class SimilarTopics(NamedTuple):
 
 
 def similar_topics(
-    topics: Iterable[str], among: Collection[str] | None = None
+    topics: Iterable[str], among: AbstractSet[str] | None = None
 ) -> list[SimilarTopics]:
     """Return pairs of different topics that may mean the same, each pair once.
 
     among: only pairs with one of these topics. Without it, call it with no more than
     TOPICS_COMPARED.
     """
-    names = list(dict.fromkeys(topics))
-    comparison, found = _Comparison(), list[SimilarTopics]()
-    for at, topic in enumerate(names):
-        for other in islice(names, at + 1, None):
-            if among is None or topic in among or other in among:
-                found += comparison.alike(topic, other)
-    return found
+    names, comparison = list(dict.fromkeys(topics)), _Comparison()
+    pairs = ((topic, other) for at, topic in enumerate(names) for other in names[at + 1 :])
+    if among is not None:
+        pairs = (pair for pair in pairs if not among.isdisjoint(pair))
+    return [pair for topic, other in pairs if (pair := comparison.alike(topic, other))]
 
 
 def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
@@ -145,20 +141,21 @@ def topic_to_keep(pair: SimilarTopics) -> str:
     if len(topics) == 1:
         return topics[0]
     if topics and pair.reason == "words":
-        return min(topics, key=lambda topic: len(_Spelled(topic).words))
+        return min(topics, key=lambda topic: len(_spelled(topic).words))
     if topics and pair.reason == "contains":
-        return min(topics, key=lambda topic: len(_Spelled(topic).folded))
+        return min(topics, key=lambda topic: len(_spelled(topic).folded))
     return ""
 
 
 def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
     """Sort topics by how alike they are spelled, ties in the order given."""
-    from difflib import SequenceMatcher  # a hook compares no topics
+    from difflib import SequenceMatcher
 
-    folded = _Spelled(topic).folded
+    matcher = SequenceMatcher(None, _spelled(topic).folded, autojunk=False)
 
     def likeness(other: str) -> float:
-        return SequenceMatcher(None, folded, _Spelled(other).folded, autojunk=False).ratio()
+        matcher.set_seq2(_spelled(other).folded)
+        return matcher.ratio()
 
     return sorted(topics, key=likeness, reverse=True)
 
@@ -167,60 +164,57 @@ class _Spelled:
     """A topic prepared once for many comparisons."""
 
     def __init__(self, topic: str) -> None:
-        self.folded = normal_form("NFKC", topic[:COMPARED_CHARS]).casefold()
+        self.folded = normal_form("NFKC", topic[:_TOPIC_CHARS]).casefold()
         self.words = frozenset(word for word in re.split(_WORD_ENDS, self.folded) if word)
         self.letters = frozenset(self.folded)
 
     @cached_property
     def matcher(self) -> "SequenceMatcher[str]":
-        from difflib import SequenceMatcher
+        from difflib import SequenceMatcher  # a hook compares no topics
 
         return SequenceMatcher(None, "", self.folded, autojunk=False)
 
 
+_spelled = lru_cache(maxsize=2 * TOPICS_COMPARED)(_Spelled)
+
+
 class _Comparison:
-    """Compares many topics. Of very many pairs that look alike not all are spelled out: it takes
-    long."""
+    """Compares many topics, of very many that look alike not all to the last letter."""
 
     def __init__(self) -> None:
-        self._spelled: dict[str, _Spelled] = {}
-        self._left = MOST_SPELLED
+        self._left = _MOST_SPELLED
 
-    def alike(self, topic: str, other: str) -> list[SimilarTopics]:
-        """Return the two topics and the first reason why they may be one; nothing for none."""
-        for name in (topic, other):
-            if name not in self._spelled:
-                self._spelled[name] = _Spelled(name)
-        one, two = self._spelled[topic], self._spelled[other]
-        shorter, longer = sorted((one.folded, two.folded), key=len)
+    def alike(self, topic: str, other: str) -> SimilarTopics | None:
+        """Return the two topics with the first reason why they may be one, None without any."""
+        one, two = _spelled(topic), _spelled(other)
         if one.folded == two.folded:
-            return [SimilarTopics(topic, other, "case", one.folded)]
+            return SimilarTopics(topic, other, "case", one.folded)
         if one.words and two.words and (one.words <= two.words or two.words <= one.words):
             words = " ".join(sorted(one.words & two.words))
-            return [SimilarTopics(topic, other, "words", words)]
-        both = zip(shorter, longer, strict=False)
+            return SimilarTopics(topic, other, "words", words)
+        both = zip(one.folded, two.folded, strict=False)
         pairs = takewhile(lambda two: two[0] == two[1] and two[0].isalpha(), both)
         start = "".join(letter for letter, _ in pairs)
-        if len(start) >= PREFIX_LETTERS:
-            return [SimilarTopics(topic, other, "prefix", start)]
+        if len(start) >= _PREFIX_LETTERS:
+            return SimilarTopics(topic, other, "prefix", start)
+        shorter, longer = sorted((one.folded, two.folded), key=len)
         if len(shorter) >= 2 and shorter in longer and _is_unspaced(shorter):
-            return [SimilarTopics(topic, other, "contains", shorter)]
+            return SimilarTopics(topic, other, "contains", shorter)
         if self._is_spelled_alike(one, two):
-            return [SimilarTopics(topic, other, "spelling")]
-        return []
+            return SimilarTopics(topic, other, "spelling")
+        return None
 
     def _is_spelled_alike(self, one: _Spelled, two: _Spelled) -> bool:
         lengths = len(one.folded), len(two.folded)
-        if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
+        if 2 * min(lengths) < _SPELLING_RATIO * sum(lengths):
             return False  # the ratio cannot be reached; most pairs end here
         if one.letters.isdisjoint(two.letters) or self._left <= 0:
             return False
-        matcher = two.matcher
-        matcher.set_seq1(one.folded)
-        if matcher.quick_ratio() < SPELLING_RATIO:
+        two.matcher.set_seq1(one.folded)
+        if two.matcher.quick_ratio() < _SPELLING_RATIO:
             return False
         self._left -= 1
-        return matcher.ratio() >= SPELLING_RATIO
+        return two.matcher.ratio() >= _SPELLING_RATIO
 
 
 def _is_unspaced(text: str) -> bool:
