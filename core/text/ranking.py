@@ -80,10 +80,11 @@ class Holding(NamedTuple):
         must have. any_word: words that no text has keep none from being found: who searches may
         try some.
         """
-        told = self._told()
-        known = {it.term.run for it in told if it.places}
-        whole = _shares(told)
-        judged = _shares([it for it in told if it.term.run in known]) if any_word else whole
+        places, rarity = self._places(), self._rarity()
+        whole = judged = _shares(places, rarity)
+        if any_word:
+            known = {term.run for term, numbers in places.items() if numbers}
+            judged = _shares({term: at for term, at in places.items() if term.run in known}, rarity)
         return {number: whole[number] for number, share in judged.items() if share >= least}
 
     def good_parts(self) -> dict[int, float]:
@@ -92,10 +93,10 @@ class Holding(NamedTuple):
         The greatest share comes first, of equals the later text. In a few texts a word is missing
         by chance: one that no text has is worth no more than the rarest that any has.
         """
-        told = self._told()
-        most = max((it.rarity for it in told if it.places), default=0.0)
-        modest = [it if it.places else it._replace(rarity=min(it.rarity, most)) for it in told]
-        enough = [(share, at) for at, share in _shares(modest).items() if share >= _LEAST_SHARE]
+        places, rarity = self._places(), self._rarity()
+        most = max((rarity[term] for term, numbers in places.items() if numbers), default=0.0)
+        rarity.update((it, min(rarity[it], most)) for it, numbers in places.items() if not numbers)
+        enough = [(it, at) for at, it in _shares(places, rarity).items() if it >= _LEAST_SHARE]
         return {at: share for share, at in sorted(enough, reverse=True)}
 
     def is_telling(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
@@ -110,22 +111,16 @@ class Holding(NamedTuple):
         words = Counter(chain.from_iterable(runs.values()))
         return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in numbers)
 
-    def _told(self) -> "list[_Told]":
-        """Return the terms of which it is known where they are."""
+    def _places(self) -> "_Places":
+        # In the order of the question: the first pair of a word counts for more.
+        return {it.term: it.numbers for it in self.terms if it.numbers is not None}
+
+    def _rarity(self) -> dict[Term, float]:
         total = self.total
-        return [
-            _Told(it.term, _rarity(min(it.having, total), total + _OTHER_TEXTS), it.numbers)
-            for it in self.terms  # as in the question: the first pair of a word counts for more
-            if it.numbers is not None
-        ]
+        return {it.term: _rarity(min(it.having, total), total + _OTHER_TEXTS) for it in self.terms}
 
 
-class _Told(NamedTuple):
-    """A strong term of a question: how much it is worth, and the texts that have it."""
-
-    term: Term
-    rarity: float
-    places: Sequence[int]
+_Places = Mapping[Term, Sequence[int]]  # which texts have a term
 
 
 class Ranking:
@@ -226,22 +221,23 @@ def _rarity(having: int, total: int) -> float:
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def _shares(told: Iterable[_Told]) -> dict[int, float]:
+def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
     """Return by text how much of a question it has.
 
     Of a word in pairs of characters those count that any text has: the others are where two words
     meet, or an ending. One pair of several counts little: it may be the middle of another word.
     """
-    words: dict[str, list[_Told]] = {}
-    for it in told:
-        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
-            words.setdefault(it.term.run, []).append(it)
-    worths = {run: _worths(terms) for run, terms in words.items()}
-    most: dict[str, float] = {}
-    for run, terms in words.items():
-        if not all(it.term.spare for it in terms):
-            most[run] = max(it.rarity for it in [it for it in terms if it.places] or terms)
-    for run in (it for it in words if it not in most):  # another form: it adds what they lack
+    words: dict[str, list[Term]] = {}
+    for term in places:
+        if not term.spare or term.needle[0] < FIRST_WIDE:
+            words.setdefault(term.run, []).append(term)
+    worths = {run: _worths(terms, places, rarity) for run, terms in words.items()}
+    most = {
+        run: max(rarity[it] for it in list(filter(places.get, terms)) or terms)
+        for run, terms in words.items()
+        if not all(it.spare for it in terms)
+    }
+    for run in [it for it in words if it not in most]:  # another form: it adds what they lack
         same = [it for it in most if it in run or run in it]
         for at, worth in worths[run].items():
             for word in same:
@@ -256,22 +252,25 @@ def _shares(told: Iterable[_Told]) -> dict[int, float]:
     return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
 
 
-def _worths(terms: Sequence[_Told]) -> dict[int, float]:
+def _worths(
+    terms: Sequence[Term], places: _Places, rarity: Mapping[Term, float]
+) -> dict[int, float]:
     """Return by text what it has of one word, in its forms or in its pairs of characters."""
-    most = max((it.rarity for it in terms if it.places), default=0.0)
-    if len(terms) == 1 or terms[0].term.needle[0] < FIRST_WIDE:
-        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
-    pairs: dict[int, list[int]] = {}
-    for number, it in enumerate(terms):
-        for at in it.places:
-            pairs.setdefault(at, []).append(number)
-    known = sum(it.rarity for it in terms if it.places)
+    found = [term for term in terms if places[term]]
+    most = max(map(rarity.__getitem__, found), default=0.0)
+    if len(terms) == 1 or terms[0].needle[0] < FIRST_WIDE:
+        return dict.fromkeys(chain.from_iterable(places[it] for it in terms), most)
+    pairs: dict[int, list[Term]] = {}
+    for term in found:
+        for at in places[term]:
+            pairs.setdefault(at, []).append(term)
+    known = sum(map(rarity.__getitem__, found))
     worths: dict[int, float] = {}
-    for at, numbers in pairs.items():
+    for at, here in pairs.items():
         weight = 1.0
-        if len(numbers) == 1:
-            weight = _MIDDLE_WEIGHT if numbers[0] else _BEGINNING_WEIGHT
-        worths[at] = weight * most * sum(terms[number].rarity for number in numbers) / known
+        if len(here) == 1:
+            weight = _BEGINNING_WEIGHT if here[0] == terms[0] else _MIDDLE_WEIGHT
+        worths[at] = weight * most * sum(map(rarity.__getitem__, here)) / known
     return worths
 
 
