@@ -5,8 +5,7 @@ advice, and a false alarm costs more than a miss. So each test asks for a plain 
 """
 
 import re
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -106,7 +105,7 @@ class SimilarTopics(NamedTuple):
 
 
 def similar_topics(
-    topics: Iterable[str], among: AbstractSet[str] | None = None
+    topics: Iterable[str], among: Collection[str] | None = None
 ) -> list[SimilarTopics]:
     """Return pairs of different topics that may mean the same, each pair once.
 
@@ -116,7 +115,7 @@ def similar_topics(
     names, comparison = list(dict.fromkeys(topics)), _Comparison()
     pairs = ((topic, other) for at, topic in enumerate(names) for other in names[at + 1 :])
     if among is not None:
-        pairs = (pair for pair in pairs if not among.isdisjoint(pair))
+        pairs = (pair for pair in pairs if pair[0] in among or pair[1] in among)
     return [pair for topic, other in pairs if (pair := comparison.alike(topic, other))]
 
 
