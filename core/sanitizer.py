@@ -1,10 +1,10 @@
 """The redactor: takes secrets out of any text and leaves everything else as it is.
 
 Every rule of `data/rules.jsonl`, whose columns `data/__init__.py` explains, runs on the original
-text, in each form that a reader may read it in, where one of its hints stands there. The spans
-found are merged, and one marker replaces each. Rules with a name and a value
-(`password = "…"`) find only the beginning; `guard/named.py` decides whether the value beside it is
-a secret. Texts of any length are read in windows.
+text, in each form that a reader may read it in, where one of its hints stands there. The secrets
+found are merged, and one marker replaces each. Rules with a name and a value (`password = "…"`)
+find only the beginning; `guard/named_values.py` decides whether the value beside it is a secret.
+Texts of any length are read in windows.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from core.data import TOKENS, Rule, compiled, rule_expression, rules
 from core.guard.characters import Places, forms_of, may_hide, without_hidden
-from core.guard.named import keyed_spans
+from core.guard.named_values import keyed_spans
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"
@@ -37,8 +37,6 @@ _PIECE_CHARS = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
 _CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
-
-_Span = tuple[int, int, int]  # start, end, number of the rule
 
 
 class Secret(NamedTuple):
@@ -78,18 +76,14 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     Hidden characters hide none: a secret reaches over those inside it. known: values that were
     found in another text, each with its kind; see `values_in`.
     """
-    values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
+    known = known or {}
     if len(text) <= WINDOW_CHARS:
-        found = _in_window(text, values)
-    else:
-        found = _in_windows(text, values)
-        if may_hide(text):  # they may move the end of a secret out of each window
-            seen, places = without_hidden(text)
-            bare = _in_windows(seen, values)
-            found += [(*places.origin(start, end), rule) for start, end, rule in bare]
-        values = _values_at(text, found)
-        found = _united([*found, *_repeated(text, values)], touching=True)
-    return [Secret(start, end, rules()[rule].name) for start, end, rule in found]
+        return _in_window(text, known)
+    found = _in_windows(text, known)
+    if may_hide(text):  # they may move the end of a secret out of each window
+        seen, places = without_hidden(text)
+        found += [_origin(secret, places) for secret in _in_windows(seen, known)]
+    return merged([*found, *_repeated(text, _values_at(text, found))])
 
 
 def values_in(texts: Iterable[str]) -> dict[str, str]:
@@ -97,11 +91,10 @@ def values_in(texts: Iterable[str]) -> dict[str, str]:
 
     What hidden characters split is returned without them.
     """
-    return {
-        _seen(text[secret.start : secret.end]): secret.kind
-        for text in texts
-        for secret in find(text)
-    }
+    found = dict[str, str]()
+    for text in texts:
+        found.update(_values_at(text, find(text)))
+    return found
 
 
 def redact_together(texts: Sequence[str]) -> list[Redaction]:
@@ -123,37 +116,53 @@ def safe(text: str) -> str:
     return "" if has_secret(text) else text
 
 
-def replaced(text: str, spans: Iterable[tuple[int, int, object]]) -> str:
-    """Return `text` with the marker in place of each span: start, end, and anything."""
+def replaced(text: str, secrets: Iterable[Secret]) -> str:
+    """Return `text` with the marker in place of each secret."""
     parts, at = [], 0
-    for start, end, _ in spans:
+    for start, end, _ in secrets:
         parts += [text[at:start], MARKER]
         at = end
     return "".join([*parts, text[at:]])
 
 
-def merged(secrets: Iterable[Secret]) -> list[Secret]:
-    """Return secrets in order of place, those that overlap or touch as one under the first rule."""
-    spans = [(start, end, _numbers()[kind]) for start, end, kind in secrets]
-    united = _united(spans, touching=True)
-    return [Secret(start, end, rules()[rule].name) for start, end, rule in united]
+def merged(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
+    """Return secrets in order of place, those that overlap as one under the earliest rule.
+
+    touching: those that touch are one as well, as one marker hides both.
+    """
+    numbers, out = _numbers(), list[Secret]()
+    for start, end, kind in sorted(secrets):
+        if out and start < out[-1].end + touching:
+            first = out[-1]
+            kind = min(first.kind, kind, key=numbers.__getitem__)
+            out[-1] = Secret(first.start, max(first.end, end), kind)
+        else:
+            out.append(Secret(start, end, kind))
+    return out
 
 
-def _seen(text: str) -> str:
-    return without_hidden(text)[0] if may_hide(text) else text
+def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
+    """Return secrets of a text with their kinds, without the hidden characters within them."""
+    found = dict[str, str]()
+    for start, end, kind in secrets:
+        value = text[start:end]
+        found[without_hidden(value)[0] if may_hide(value) else value] = kind
+    return found
 
 
-def _values_at(text: str, spans: Iterable[_Span]) -> dict[str, int]:
-    return {_seen(text[start:end]): rule for start, end, rule in spans}
+def _origin(secret: Secret, places: Places | None) -> Secret:
+    """Return where a secret of a form of a text stands in the text."""
+    start, end, kind = secret
+    return Secret(*places.origin(start, end), kind) if places else secret
 
 
-def _in_windows(text: str, known: Mapping[str, int]) -> list[_Span]:
+def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:
     """Return the secrets of a text of any length, read in windows.
 
     A window ends and begins with a line or a word, if one is near. Windows overlap: what reaches
     over the end of one is whole in the next, or the next begins where it does.
     """
-    found: list[_Span] = []
+    found = list[Secret]()
     at = end = 0
     while end < len(text):
         end = min(at + WINDOW_CHARS, len(text))
@@ -161,49 +170,34 @@ def _in_windows(text: str, known: Mapping[str, int]) -> list[_Span]:
             near = end - _BREAK_CHARS
             end = text.rfind("\n", near, end) + 1 or text.rfind(" ", near, end) + 1 or end
         window = _in_window(text[at:end], known)
-        spans = [(at + start, at + stop, rule) for start, stop, rule in window]
-        found += spans
+        secrets = [Secret(at + start, at + stop, kind) for start, stop, kind in window]
+        found += secrets
         half = at + WINDOW_CHARS // 2  # the next one is as far on, or a row of secrets has no end
-        cut = [start for start, stop, _ in spans if stop == end and start > half]
+        cut = [start for start, stop, _ in secrets if stop == end and start > half]
         first, last = end - MARGIN_CHARS, end - MARGIN_CHARS + _BREAK_CHARS
         first = text.find("\n", first, last) + 1 or text.find(" ", first, last) + 1 or first
         at = min([first, *cut])
     return found
 
 
-def _in_window(text: str, known: Mapping[str, int]) -> list[_Span]:
+def _in_window(text: str, known: Mapping[str, str]) -> list[Secret]:
     """Return every secret of a window in order of place; none touches another."""
-    found = _united(_repeated(text, known), touching=True) if known else []
-    redacted = replaced(text, found) if found else text
+    found = merged(_repeated(text, known))
+    redacted = replaced(text, found)
     passes = 0
     # A replaced token can bare the edge of its neighbour.
-    while spans := _spans(redacted):
+    while secrets := _secrets(redacted):
         passes += 1
         if passes > _MOST_PASSES:
-            spans = _widened(redacted, spans, passes - _MOST_PASSES)
-        new = _before_replacing(found, spans)
+            secrets = _widened(redacted, secrets, passes - _MOST_PASSES)
+        new = _before_replacing(found, secrets)
         again = _repeated(text, _values_at(text, new))
-        found = _united([*found, *new, *again], touching=True)
+        found = merged([*found, *new, *again])
         redacted = replaced(text, found)
     return found
 
 
-def _united(spans: Iterable[_Span], *, touching: bool) -> list[_Span]:
-    """Return spans in order of place, those that overlap as one under the earliest rule.
-
-    touching: those that touch are one as well, as one marker hides both.
-    """
-    out: list[_Span] = []
-    for start, end, rule in sorted(spans):
-        if out and start < out[-1][1] + touching:
-            first = out[-1]
-            out[-1] = (first[0], max(first[1], end), min(first[2], rule))
-        else:
-            out.append((start, end, rule))
-    return out
-
-
-def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
+def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
     """Yield where values that were found stand without a sign beside them, in each form.
 
     They are looked for by their first characters, at once: a search for each of them would take
@@ -224,16 +218,15 @@ def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
             for value in beginnings.get(place[1], ())[:_FEW_VALUES]:
                 end = start + len(value)
                 if form.startswith(value, start) and not _is_alnum(form[end : end + 1]):
-                    origin = places.origin(start, end) if places else (start, end)
-                    yield *origin, values[value]
+                    yield _origin(Secret(start, end, values[value]), places)
 
 
 def _is_alnum(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_Span]:
-    """Return where `spans` of a text with markers stand in the text before they were put in."""
+def _before_replacing(found: Sequence[Secret], secrets: Iterable[Secret]) -> list[Secret]:
+    """Return where secrets of a text with markers stand in the text before they were put in."""
     markers, shifts = list[int](), [0]
     for start, end, _ in found:
         markers.append(start + shifts[-1])
@@ -243,65 +236,63 @@ def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_S
         """Return the place in the original text; within a marker, an edge of what it replaced."""
         before = bisect_left(markers, place)
         if before and place < markers[before - 1] + len(MARKER):
-            return found[before - 1][1] if at_end else found[before - 1][0]
+            return found[before - 1].end if at_end else found[before - 1].start
         return place - shifts[before]
 
     return [
-        (origin(start, at_end=False), origin(end, at_end=True), rule) for start, end, rule in spans
+        Secret(origin(start, at_end=False), origin(end, at_end=True), kind)
+        for start, end, kind in secrets
     ]
 
 
-def _widened(text: str, spans: Sequence[_Span], excess: int) -> list[_Span]:
-    """Return spans that reach further, the more so the longer secrets go on to turn up.
+def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
+    """Return secrets that reach further, the more so the longer others go on to turn up.
 
     At first each is as long as its word, then one reaches from the first to the last, at last over
     the whole text: what hangs together so was made to hold the program up.
     """
+    first = secrets[0]
     if excess > 2 * _MOST_PASSES:
-        return [(0, len(text), spans[0][2])]
+        return [Secret(0, len(text), first.kind)]
     if excess > _MOST_PASSES:
-        return [(spans[0][0], spans[-1][1], spans[0][2])]
-    spaces = [match.start() for match in compiled(r"\s").finditer(text)]
-    words: list[_Span] = []
-    for start, end, rule in spans:
+        return [Secret(first.start, secrets[-1].end, first.kind)]
+    spaces = [-1, *(match.start() for match in compiled(r"\s").finditer(text)), len(text)]
+    words = list[Secret]()
+    for start, end, kind in secrets:
         before, after = bisect_left(spaces, start), bisect_left(spaces, end)
-        word_start = spaces[before - 1] + 1 if before else 0
-        words.append((word_start, spaces[after] if after < len(spaces) else len(text), rule))
-    return _united(words, touching=False)
+        words.append(Secret(spaces[before - 1] + 1, spaces[after], kind))
+    return merged(words, touching=False)
 
 
-def _spans(text: str) -> list[_Span]:
-    """Return the place of every secret, in each form that `text` is read in."""
-    found: list[_Span] = []
-    for form, places in forms_of(text):
-        for start, end, rule in _spans_of(form):
-            origin = places.origin(start, end) if places else (start, end)
-            found.append((*origin, rule))
-    return _united(found, touching=False) if found else found
+def _secrets(text: str) -> list[Secret]:
+    """Return every secret, found in each form that `text` is read in."""
+    found = [
+        _origin(secret, places)
+        for form, places in forms_of(text)
+        for secret in _secrets_of_form(form)
+    ]
+    return merged(found, touching=False)
 
 
-def _spans_of(text: str) -> Iterator[_Span]:
-    """Yield the place of every secret of one form, overlaps and all."""
+def _secrets_of_form(text: str) -> Iterator[Secret]:
+    """Yield every secret of one form, overlaps and all."""
     folded = text.casefold()
-    tokens: list[_Span] = []
-    token_rules: list[int] = []
-    for number in _called(folded):
-        rule = rules()[number]
-        spans = [(start, end, number) for start, end in _of_rule(text, rule)]
+    tokens, token_rules = list[Secret](), list[Rule]()
+    for rule in _called(folded):
         if rule.table in TOKENS:
-            token_rules.append(number)
-            tokens += spans
+            token_rules.append(rule)
+            tokens += _of_rule(text, rule)
         else:
-            yield from spans
+            yield from _of_rule(text, rule)
     yield from tokens
     if tokens:
         yield from _glued(text, tokens, token_rules)
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
-            yield start, end, _numbers()[name]
+            yield Secret(start, end, name)
 
 
-def _of_rule(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
+def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
     """Yield where one rule finds secrets."""
     for match in rule_expression(rule.pattern).finditer(text):
         start, end = match.span(rule.group)
@@ -317,64 +308,62 @@ def _of_rule(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
         if end - start <= _SAMPLE_CHARS and compiled(_CUT_OFF).match(text, end):
             continue
         if text[start:end].replace(MARKER, ""):
-            yield start, end
+            yield Secret(start, end, rule.name)
 
 
-def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterator[_Span]:
+def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Iterator[Secret]:
     """Yield the tokens that stand before or behind others without an edge between them.
 
     Where very many hang together, the rest of the word is taken for one.
     """
-    starts = {start: number for start, _, number in tokens}
-    ends = {end: number for _, end, number in tokens}
-    tried = [(number, rule_expression(rules()[number].pattern)) for number in called]
+    starts = {start: kind for start, _, kind in tokens}
+    ends = {end: kind for _, end, kind in tokens}
     tries, done = 0, 0
     for at in sorted(ends.keys() - starts.keys()):
-        number = ends[at]
+        kind = ends[at]
         while at >= done and _is_alnum(text[at : at + 1]) and at not in starts:
-            starts[at] = number
-            tries += len(tried)
+            starts[at] = kind
+            tries += len(called)
             if tries > _MOST_TRIES:
-                done = next((it.start() for it in compiled(r"\s").finditer(text, at)), len(text))
-                yield at, done, number
-            elif glued := _token_at_an_end(text[at : at + _LONGEST_TOKEN_CHARS], tried):
+                space = compiled(r"\s").search(text, at)
+                done = space.start() if space else len(text)
+                yield Secret(at, done, kind)
+            elif glued := _token_at_an_end(text[at : at + _LONGEST_TOKEN_CHARS], called):
                 token, rule = glued
-                start, end = token.span(rules()[rule].group)
-                yield at + start, at + end, rule
+                start, end = token.span(rule.group)
+                yield Secret(at + start, at + end, rule.name)
                 at += token.end()
     done = len(text)
     for at in sorted(starts.keys() - ends.keys(), reverse=True):
-        number = starts[at]
+        kind = starts[at]
         while 0 < at <= done and _is_alnum(text[at - 1]) and at not in ends:
-            ends[at] = number
+            ends[at] = kind
             first = max(0, at - _LONGEST_GLUED_CHARS)
-            tries += len(tried)
+            tries += len(called)
             if tries > _MOST_TRIES:
                 done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
-                yield done, at, number
-            elif glued := _token_at_an_end(text[first:at], tried, last=True):
+                yield Secret(done, at, kind)
+            elif glued := _token_at_an_end(text[first:at], called, last=True):
                 token, rule = glued
-                start, end = token.span(rules()[rule].group)
-                yield first + start, first + end, rule
+                start, end = token.span(rule.group)
+                yield Secret(first + start, first + end, rule.name)
                 at = first + token.start()
 
 
 def _token_at_an_end(
-    text: str, tried: Sequence[tuple[int, re.Pattern[str]]], *, last: bool = False
-) -> tuple[re.Match[str], int] | None:
-    """Return the token with which a text begins, or ends, and the number of its rule.
-
-    tried: rules by their numbers. last: the token that ends the text.
-    """
-    for number, pattern in tried:
+    text: str, called: Sequence[Rule], *, last: bool = False
+) -> tuple[re.Match[str], Rule] | None:
+    """Return the token with which a text begins, or with `last` ends, and its rule."""
+    for rule in called:
+        expression = rule_expression(rule.pattern)
         if not last:
-            token = pattern.match(text)
+            token = expression.match(text)
             if token and token.end():
-                return token, number
+                return token, rule
             continue
-        tokens = list(pattern.finditer(text))
+        tokens = list(expression.finditer(text))
         if tokens and tokens[-1].end() == len(text):
-            return tokens[-1], number
+            return tokens[-1], rule
     return None
 
 
@@ -383,8 +372,8 @@ def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _called(folded: str) -> list[int]:
-    """Return the numbers of the rules of which a hint is in the text, in their order.
+def _called(folded: str) -> list[Rule]:
+    """Return the rules of which a hint is in the text, in their order.
 
     A token that names itself is long and in one piece, which few texts have at all.
     """
@@ -399,7 +388,7 @@ def _called(folded: str) -> list[int]:
             for hint, numbers in index[piece]:
                 if hint in part:
                     called.update(numbers)
-    return sorted(called)
+    return [rules()[number] for number in sorted(called)]
 
 
 @cache
@@ -409,11 +398,9 @@ def _hints(tables: Sequence[str]) -> dict[str, list[tuple[str, list[int]]]]:
     Those that are shorter than a piece stand under "".
     """
     called: dict[str, list[int]] = {}
-    for rule in rules():
-        if rule.table not in tables:
-            continue
-        for hint in rule.hints:
-            called.setdefault(hint, []).append(_numbers()[rule.name])
+    for number, rule in enumerate(rules()):
+        for hint in rule.hints if rule.table in tables else ():
+            called.setdefault(hint, []).append(number)
     index: dict[str, list[tuple[str, list[int]]]] = {}
     for hint, numbers in called.items():
         pieces = [hint[at : at + _PIECE_CHARS] for at in range(len(hint) - _PIECE_CHARS + 1)]

@@ -11,7 +11,8 @@ rule:
 - `pattern`: `{{edge sk-}}` is a prefix that begins a word; before `{{dash sk-}}` no dash stands
   either. In a `keyed` rule `§` is the name, and the value follows the match.
 - `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
-  rule stands before the match. `gate`: how a value must look there; see `core/guard/named.py`.
+  rule stands before the match. `gate`: how a value must look there; see
+  `core/guard/named_values.py`.
 
 Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
 `shapes.jsonl` has what names and values look like, `characters.jsonl` what a character may hide or

@@ -121,7 +121,7 @@ def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bun
     finder.run_script(str(ROOT / "server.py"))
     files = [vars(module)["__file__"] for module in finder.modules.values()]
     imported = {Path(file).relative_to(ROOT).as_posix() for file in files if file}
-    assert {"core/guard/named.py", "protocol/arguments.py"} < imported
+    assert {"core/guard/named_values.py", "protocol/arguments.py"} < imported
     assert {*imported, *NOT_PROGRAM} <= bundle.files.keys()
     assert not [path for path in bundle.files if path.startswith("commands/")]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from core.data import rules, shapes, spelled
 from core.guard.injection import compiled, orders
-from core.guard.named import around_name, keyed_rules
+from core.guard.named_values import around_name, keyed_rules
 from core.lessons.anchors import _parts
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from tests.support.templates import examples, expand
@@ -53,8 +53,8 @@ _IN_TABLES = (
     "core.guard.injection pattern",
     "core.guard.injection order.pattern",
     "core.guard.injection order.unless",
-    "core.guard.named following",
-    "core.guard.named f'(?:{preceding})\\\\Z'",
+    "core.guard.named_values following",
+    "core.guard.named_values f'(?:{preceding})\\\\Z'",
     "core.data pattern",
     "core.data shapes(table)[name]",
     "commands.documents.marked_block re.escape(marker)",

@@ -818,7 +818,7 @@ except SystemExit as end:
 print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 # What takes long to load and no hook needs at every event.
-SLOW = "core.store core.sanitizer core.guard.values core.guard.named core.text.ranking"
+SLOW = "core.store core.sanitizer core.guard.values core.guard.named_values core.text.ranking"
 MOST_OURS = {"stop": 44, "session-start": 55, "before-action": 56}
 MOST_MODULES = 114  # with those of the standard library, and some room for other versions of it
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
-from core.guard.names import Certainty, Name, names_in
+from core.guard.secret_names import Certainty, Name, names_in
 from core.guard.values import (
     CLOSERS,
     LONGEST_VALUE_CHARS,
@@ -72,9 +72,8 @@ def keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
     """Return the rules for the names of a language in their order."""
     found = list[KeyedRule]()
     for rule in rules():
-        if rule.table != "keyed" or (
-            korean and rule.name == "keyed-bare-word"
-        ):  # its Korean form takes particles
+        is_for_particles = korean and rule.name == "keyed-bare-word"  # its Korean form takes them
+        if rule.table != "keyed" or is_for_particles:
             continue
         plain = tuple(hint for hint in rule.hints if not hint.startswith(("^", "‹")))
         next_to = tuple(hint[1:] for hint in rule.hints if hint.startswith("^"))
