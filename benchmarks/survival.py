@@ -81,8 +81,13 @@ def seeded() -> list[Task]:
 
 
 def _record(given: Mapping[str, str]) -> Record:
-    names = ("topic", "missing_context", "lesson", "ask_next_time")
-    return new_record(Draft(**{name: given[name] for name in names}), now=CREATED)
+    draft = Draft(
+        topic=given["topic"],
+        missing_context=given["missing_context"],
+        lesson=given["lesson"],
+        ask_next_time=given["ask_next_time"],
+    )
+    return new_record(draft, now=CREATED)
 
 
 def distractors() -> Iterator[Record]:

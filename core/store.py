@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings, read_settings
 from core.errors import DiskError, RefusedError, SentinelError
-from core.lessons.changes import NOTHING, Outcome, add, bring_back, delete, renew, upsert
+from core.lessons.changes import Outcome, add, bring_back, delete, renew, upsert
 from core.lessons.draft import (
     Fate,
     Offer,
@@ -96,7 +96,6 @@ class MemoryStore:
         self,
         record: Draft,
         source_ids: str | Sequence[str] = (),
-        given: Mapping[str, Any] = NOTHING,
         *,
         dry_run: bool = False,
         now: str = "",
@@ -104,8 +103,7 @@ class MemoryStore:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
         source_ids: tokens of the originals that a principle replaces; they go in the same write,
-        only in the version named. given: other fields, as of `changes`. now: when it is saved, as
-        of a dry run whose token somebody has seen.
+        only in the version named. now: when it is saved, as of a dry run whose token was shown.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
@@ -114,7 +112,7 @@ class MemoryStore:
             record, project=self._project, strict=self._strict
         )
         return self._write(
-            lambda log: upsert(log, draft, tokens, now=now or self._now(), given=given),
+            lambda log: upsert(log, draft, tokens, now=now or self._now()),
             redacted=redacted,
             suspicious=suspicious,
             dry_run=dry_run,
@@ -305,8 +303,7 @@ def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
     record: `topic`, `lesson` and, for a log, `missing_context`; its id is computed. Raises
     ValueError for what the format does not allow, and OSError as `MemoryStore` does.
     """
-    draft, given = given_draft(record)
-    return _store_here().upsert_log(draft, given=given).record.as_json()
+    return _store_here().upsert_log(given_draft(record)).record.as_json()
 
 
 def delete_by_ids(ids: str | Sequence[str]) -> int:

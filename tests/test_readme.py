@@ -67,8 +67,8 @@ def test_the_record_is_one_that_the_program_would_write(name: str) -> None:
     [block] = blocks(text_of(name), "json")
     record = shown_record(name)
     assert record.to_line() == json.dumps(json.loads(block), ensure_ascii=False).encode() + b"\n"
-    texts = {"missing_context": record.missing_context, "lesson": record.lesson}
-    draft = Draft(topic=record.topic, **texts)
+    gap, lesson = record.missing_context, record.lesson
+    draft = Draft(topic=record.topic, missing_context=gap, lesson=lesson)
     assert record.id == record_id(draft)
 
 

@@ -6,7 +6,6 @@ record gets, or raises and changes nothing.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from core.errors import RefusedError
 from core.lessons.draft import Fate
@@ -28,8 +27,7 @@ from core.lessons.record import (
 )
 
 RECURRENCE_S = 24 * 3600
-NOTHING: Mapping[str, Any] = {}
-_GIVEN_AGAIN = frozenset(("compacted_at", "source_count", "extra", "meta_extra"))
+_OF_EVERY_SAVE = ("compacted_at", "source_count", "extra", "meta_extra")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +63,12 @@ class Outcome:
         return [record for record in self.before.records if record.token not in seen]
 
 
-def upsert(
-    log: MemoryLog,
-    draft: Draft,
-    tokens: Sequence[str] = (),
-    *,
-    now: str,
-    given: Mapping[str, Any] = NOTHING,
-) -> Outcome:
+def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str) -> Outcome:
     """Save this checked draft, and replace its originals (`tokens`).
 
     A known id keeps its place and `created`; a new principle takes the place of its first original.
-    The same words again within a day change nothing: that is no gap that came back. given: values
-    of other fields, from a program that has them. Raises RefusedError for the id of another text.
+    The same words again within a day change nothing: that is no gap that came back. Raises
+    RefusedError for the id of another text.
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
@@ -87,12 +78,12 @@ def upsert(
     known = _as_one(versions.values()) if versions else None
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
     named = replace(select(log, tokens, but=own_id), earlier=(tuple(versions.values()),))
-    if known and len(versions) == 1 and not named.removed and not given:
+    if known and len(versions) == 1 and not named.removed and not draft.given:
         passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
         if _words(record) == _words(known) and passed_s < RECURRENCE_S:
             return replace(named, records=(known,))
     # An update keeps its own dates and counts.
-    taken = {name: it for name, it in given.items() if not known or name in _GIVEN_AGAIN}
+    taken = {name: it for name, it in draft.given.items() if not known or name in _OF_EVERY_SAVE}
     record = replace(record, **taken)
     if named.removed:
         record = _replacing(named.removed, record, now, draft)

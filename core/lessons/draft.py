@@ -44,11 +44,8 @@ class Offer(NamedTuple):
     error: SentinelError | None = None
 
 
-def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
-    """Return the draft of a record in the form of the file, and what else a program gives of it.
-
-    Raises RefusedError where a value is of another kind than in the file.
-    """
+def given_draft(line: Mapping[str, Any]) -> Draft:
+    """Return the draft of a record in the form of the file. Raises RefusedError for others."""
     whole = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
     meta = whole.get("meta") or {}
     if isinstance(meta, dict):
@@ -59,14 +56,13 @@ def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
     if not record:
         wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
         raise RefusedError("record_form", field=", ".join(wrong) or "meta")
-    draft = replace(
+    return replace(
         _draft_of(record),
         ask_next_time=line.get("ask_next_time"),
         paths=record.paths if "paths" in meta else None,
         when=record.when if "when" in meta else None,
+        given={name: value for name in _GIVEN if (value := getattr(record, name))},
     )
-    fields = {name: getattr(record, name) for name in _GIVEN}
-    return draft, {name: value for name, value in fields.items() if value}
 
 
 def redacted_draft(

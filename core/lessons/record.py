@@ -60,6 +60,7 @@ class Draft:
     type: str = "log"
     paths: str | Sequence[str] | None = None
     when: str | Sequence[str] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)  # other fields, if a program has them
 
     @property
     def gap(self) -> tuple[str, str, str]:
