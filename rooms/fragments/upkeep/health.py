@@ -1,4 +1,4 @@
-"""Finds what is wrong with the fragments of a user: their file, its rows, and its vectors.
+"""Finds what is wrong with the fragments of a user: their file, or the server that keeps them.
 
 Nothing is changed.
 """
@@ -7,14 +7,22 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.config import Settings
 from core.errors import SentinelError
-from core.lessons.upkeep import Finding
+from core.lessons.upkeep import Finding, Severity
+from core.messages import Facts
+from core.postgres.errors import ServerError
+from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE
+from core.postgres.pool import Pool
+from core.postgres.server import Server
 from core.room.copies import kept_aside
 from core.room.full_text import is_sound
+from core.sanitizer import safe
 from rooms.fragments.config import (
     config_path,
     database_path,
@@ -23,10 +31,14 @@ from rooms.fragments.config import (
     unknown_keys,
 )
 from rooms.fragments.models import check, missing
+from rooms.fragments.postgres import security, tables
+from rooms.fragments.postgres.schema import Found, Schema
 from rooms.fragments.redis.place import place_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.upkeep.server_health import ServerHealth, look_at
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 OTHERS = 0o077  # of a mode: what is not for the user alone
 
@@ -59,8 +71,9 @@ def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
     except SentinelError as error:
         return Health(path=Path(), findings=[_unusable("fragments_config", error)])
     if server:
+        health = look_at(server)
         others = [*_about_settings(path, environment), *_about_redis(environment)]
-        return _of_server(look_at(server), others)
+        return replace(health, findings=[*health.findings, *others])
     aside = [Finding("fragments_aside", "note", facts={"path": str(it)}) for it in kept_aside(path)]
     if not os.path.lexists(path):
         return Health(path=path, findings=aside, count=0) if aside else None
@@ -69,19 +82,6 @@ def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
         return _look(engine, [*_about_settings(path, environment), *aside])
     finally:
         engine.close()
-
-
-def _of_server(it: ServerHealth, others: list[Finding]) -> Health:
-    return Health(
-        path=it.name,
-        findings=[*it.findings, *others],
-        count=it.kept,
-        in_bin=it.in_bin,
-        schema=it.schema,
-        size=it.size,
-        engine=it.engine,
-        agents=it.agents,
-    )
 
 
 def _look(engine: SqliteEngine, others: list[Finding]) -> Health:
@@ -188,3 +188,105 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+# on a server
+
+_FEW_FREE, _MOST_SKEW_S, _IDLE_DAYS = 5, 60.0, 90
+
+_OPEN = """SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+  WHERE nspname = %s AND relname = ANY (%s) AND NOT (relrowsecurity AND relforcerowsecurity)
+  ORDER BY 1"""
+_STRONG = """SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s)
+  AND (rolsuper OR rolbypassrls OR rolcanlogin) ORDER BY 1"""
+_INVALID = """SELECT c.relname::text FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE nspname = %s AND NOT (indisvalid AND indisready) ORDER BY 1"""
+_IDLE = """SELECT coalesce(body ->> 'name', '?') FROM agent_memory.papers WHERE kind = 'key'
+  AND greatest(made_at, used_at) < extract(epoch FROM now()) - %s * 86400 ORDER BY 1"""
+_FREE = """SELECT current_setting('max_connections')::int
+  - current_setting('superuser_reserved_connections')::int - (SELECT count(*)
+    FROM pg_stat_activity WHERE backend_type = 'client backend'),
+  extract(epoch FROM clock_timestamp())::float8, pg_database_size(current_database()),
+  current_setting('server_version'),
+  coalesce((SELECT extversion FROM pg_extension WHERE extname = 'vector'), '')"""
+_COUNTED = """SELECT count(*) FILTER (WHERE deleted_at IS NULL),
+  count(*) FILTER (WHERE deleted_at IS NOT NULL), count(DISTINCT agent_id) FROM fragments"""
+
+
+def look_at(server: Server) -> Health:
+    """Examine the fragments of a server, as the address's own user and as upkeep.
+
+    An error on the way becomes a finding; no password is in one.
+    """
+    pool = Pool(server)
+    try:
+        return _look_at(pool, Schema(pool))
+    except SentinelError as error:
+        return Health(path=server.name, findings=[_unusable("fragments_server_unusable", error)])
+    finally:
+        pool.close()
+
+
+def _look_at(pool: Pool, schema: Schema) -> Health:
+    name = pool.server.name
+    found = schema.look()
+    with pool.as_login(changes=False) as connection:
+        free, now, size, version, vectors = _row(connection, _FREE)
+        findings = [*_about_server(connection, name, found, free, now)]
+        if _row(connection, "SELECT pg_is_in_recovery()")[0]:
+            findings.append(
+                _unusable("fragments_server_unusable", ServerError("read_only", path=name))
+            )
+    engine = f"PostgreSQL {version.partition(' ')[0]}" + f", pgvector {vectors}" * bool(vectors)
+    if not found.version:
+        return Health(path=name, findings=findings, count=0, size=size, engine=engine)
+    schema.is_ready()
+    with pool.transaction(changes=False) as connection:
+        count, in_bin, agents = _row(connection, _COUNTED)
+    return Health(
+        path=name,
+        findings=findings,
+        count=count,
+        in_bin=in_bin,
+        schema=found.version,
+        size=size,
+        engine=engine,
+        agents=agents,
+    )
+
+
+def _about_server(
+    connection: "Connection[Any]", name: str, found: Found, free: int, now: float
+) -> Iterator[Finding]:
+    if found.is_foreign:
+        yield Finding("fragments_server_foreign", "error", facts={"path": name})
+    if found.version:
+        wanted = [*security.TABLES]
+        checks: tuple[tuple[str, Severity, str, tuple[Any, ...]], ...] = (
+            ("fragments_server_open", "error", _OPEN, (tables.SCHEMA, wanted)),
+            ("fragments_server_strong", "error", _STRONG, ([ROOM_ROLE, UPKEEP_ROLE],)),
+            ("fragments_server_index", "warning", _INVALID, (tables.SCHEMA,)),
+        )
+        for kind, severity, query, given in checks:
+            names = [row[0] for row in connection.execute(query, given)]
+            if names:
+                facts: Facts = {"path": name, "names": ", ".join(names)}
+                yield Finding(kind, severity, facts=facts, fixable=query is _OPEN)
+        idle = [row[0] for row in connection.execute(_IDLE, (_IDLE_DAYS,))]
+        if idle:
+            facts = {"path": name, "names": ", ".join(map(safe, idle)), "days": _IDLE_DAYS}
+            yield Finding("fragments_server_keys", "note", facts=facts)
+    if not found.vectors_in or found.has_waiting_vectors:
+        yield Finding("fragments_server_vectors", "note", facts={"path": name})
+    if free < _FEW_FREE:
+        yield Finding(
+            "fragments_server_full", "warning", facts={"path": name, "free": max(free, 0)}
+        )
+    skew_s = round(abs(now - datetime.now(UTC).timestamp()))
+    if skew_s > _MOST_SKEW_S:
+        yield Finding("fragments_server_clock", "warning", facts={"path": name, "seconds": skew_s})
+
+
+def _row(connection: "Connection[Any]", query: str) -> Any:
+    return connection.execute(query).fetchone()

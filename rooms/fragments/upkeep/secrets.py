@@ -15,10 +15,10 @@ from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
 
-_OF_JSON = "keywords", "tool_highlights", "tool_pain_points"
+LISTS = "keywords", "tool_highlights", "tool_pain_points"  # of texts, to be cleaned one by one
 
 
-class _Table(NamedTuple):
+class Table(NamedTuple):
     """A table, the column that names its rows, and those that hold texts."""
 
     name: str
@@ -26,40 +26,41 @@ class _Table(NamedTuple):
     columns: Sequence[str]
 
 
-_FRAGMENTS = _Table(
+FRAGMENTS = Table(
     *("fragments", "number"),
     ("content", "topic", "keywords", "source", "agent_id", "session_id", "last_session"),
 )
-_VERSIONS = _Table("fragment_versions", "id", ("content", "topic", "keywords", "amended_by"))
-_OTHERS = (
-    _Table(
-        *("tool_feedback", "id"), ("tool_name", "suggestion", "context", "session_id", "agent_id")
+VERSIONS = Table("fragment_versions", "id", ("content", "topic", "keywords", "amended_by"))
+BESIDE = (
+    Table(
+        *("tool_feedback", "id"), ("agent_id", "tool_name", "suggestion", "context", "session_id")
     ),
-    _Table(
-        *("task_feedback", "id"), ("tool_highlights", "tool_pain_points", "session_id", "agent_id")
+    Table(
+        *("task_feedback", "id"), ("agent_id", "tool_highlights", "tool_pain_points", "session_id")
     ),
-    _Table("activities", "rowid", ("session_id", "agent_id")),
-    _Table("state", "name", ("value",)),
+    Table("activities", "rowid", ("agent_id", "session_id")),
 )
+_STATE = Table("state", "name", ("value",))
 _LEFT_BEHIND = "fragment_id NOT IN (SELECT id FROM fragments)"
 
 
-class _Place(NamedTuple):
-    """A row of a table."""
+class Place(NamedTuple):
+    """A row of a table, and what tells it from the others as long as nobody else writes."""
 
-    table: _Table
+    table: Table
     key: Any
 
 
-class _Group(NamedTuple):
+class Group(NamedTuple):
     """A fragment with its versions, or rows of none: what one of them gives away, all hide.
 
-    name: the id of the fragment. rows: cleaned.
+    name: the id of the fragment. number: its own. rows: cleaned.
     """
 
     name: str
+    number: int
     kinds: tuple[str, ...]
-    places: Sequence[_Place]
+    places: Sequence[Place]
     rows: Sequence[Row]
 
 
@@ -89,39 +90,42 @@ def redact_held(engine: SqliteEngine) -> Redaction:
     return Redaction(held, secrets_held(engine), [] if is_purged else [engine.path])
 
 
-def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
+def _groups(connection: sqlite3.Connection) -> Iterator[Group]:
     """Yield what holds secrets in the database."""
     ids = dict(connection.execute("SELECT number, id FROM fragments ORDER BY number"))
     for number, id_ in ids.items():
-        found = [*_rows(connection, _FRAGMENTS, "number = ?", number)]
-        found += _rows(connection, _VERSIONS, "fragment_id = ?", id_)
-        yield from _group(str(id_), found)
-    yield from _group("", [*_rows(connection, _VERSIONS, _LEFT_BEHIND)])
-    for table in _OTHERS:
-        yield from _group("", [*_rows(connection, table, "1")])
+        found = [*_rows(connection, FRAGMENTS, "number = ?", number)]
+        found += _rows(connection, VERSIONS, "fragment_id = ?", id_)
+        yield from group_of(found, str(id_), number)
+    yield from group_of([*_rows(connection, VERSIONS, _LEFT_BEHIND)])
+    for table in (*BESIDE, _STATE):
+        yield from group_of([*_rows(connection, table, "1")])
 
 
-def _group(name: str, found: Sequence[tuple[_Place, Row]]) -> Iterator[_Group]:
-    rows, kinds = cleaned([row for _, row in found], _OF_JSON)
+def group_of(
+    found: Sequence[tuple[Place, Row]], name: str = "", number: int = 0
+) -> Iterator[Group]:
+    """Yield these rows as a group, if they hold secrets."""
+    rows, kinds = cleaned([row for _, row in found], LISTS)
     if kinds:
-        yield _Group(name, kinds, [place for place, _ in found], rows)
+        yield Group(name, number, kinds, [place for place, _ in found], rows)
 
 
 def _rows(
-    connection: sqlite3.Connection, table: _Table, condition: str, *values: object
-) -> Iterator[tuple[_Place, Row]]:
+    connection: sqlite3.Connection, table: Table, condition: str, *values: object
+) -> Iterator[tuple[Place, Row]]:
     columns = ", ".join((table.key, *table.columns))
     statement = f"SELECT {columns} FROM {table.name} WHERE {condition}"
     for key, *texts in connection.execute(statement, values):
         told = [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in texts]
-        yield _Place(table, key), dict(zip(table.columns, told, strict=True))
+        yield Place(table, key), dict(zip(table.columns, told, strict=True))
 
 
-def _write(connection: sqlite3.Connection, group: _Group) -> None:
+def _write(connection: sqlite3.Connection, group: Group) -> None:
     """Store the cleaned rows; what is made of a fragment's texts follows them."""
     for (table, key), row in zip(group.places, group.rows, strict=True):
         values = dict(row)
-        if table is _FRAGMENTS:
+        if table is FRAGMENTS:
             values["content_hash"] = hash_of(str(row["content"]))
             values["plain_topic"] = spelled(str(row["topic"]))
         setting = ", ".join(f"{name} = ?" for name in values)
@@ -129,7 +133,7 @@ def _write(connection: sqlite3.Connection, group: _Group) -> None:
             f"UPDATE OR REPLACE {table.name} SET {setting} WHERE {table.key} = ?",
             (*values.values(), key),
         )
-        if table is _FRAGMENTS:
+        if table is FRAGMENTS:
             index.remove(connection, [key])
             stored = connection.execute(
                 f"SELECT {SELECTED} FROM fragments WHERE number = ?", (key,)

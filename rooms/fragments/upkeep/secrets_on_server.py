@@ -5,64 +5,34 @@ keeps for itself, such as its log, its replicas and its backups, is out of reach
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from core.room.redaction import Held, Redaction, Row, cleaned
+from core.room.redaction import Held, Redaction, Row
 from core.sanitizer import has_secret, safe
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.writing import PostgresWriting
+from rooms.fragments.upkeep.secrets import (
+    BESIDE,
+    FRAGMENTS,
+    LISTS,
+    VERSIONS,
+    Group,
+    Place,
+    Table,
+    group_of,
+)
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_LISTS = "keywords", "tool_highlights", "tool_pain_points"  # of texts, to be cleaned one by one
 _AT_ONCE = 500
-
-
-class _Table(NamedTuple):
-    """A table, and its columns that hold texts."""
-
-    name: str
-    columns: Sequence[str]
-
-
-_FRAGMENTS = _Table(
-    "fragments",
-    ("content", "topic", "keywords", "source", "agent_id", "session_id", "last_session"),
-)
-_VERSIONS = _Table("fragment_versions", ("content", "topic", "keywords", "amended_by"))
-_OTHERS = (
-    _Table("tool_feedback", ("agent_id", "tool_name", "suggestion", "context", "session_id")),
-    _Table("task_feedback", ("agent_id", "tool_highlights", "tool_pain_points", "session_id")),
-    _Table("activities", ("agent_id", "session_id")),
-    _Table("state", ("agent_id", "value")),
-)
+_STATE = Table("state", "name", ("agent_id", "value"))
 _LEFT_BEHIND = "NOT EXISTS (SELECT FROM fragments f WHERE f.id = fragment_id)"
-
-
-class _Place(NamedTuple):
-    """A row of a table, by where it lies as long as nobody else writes."""
-
-    table: _Table
-    at: str
-
-
-class _Group(NamedTuple):
-    """A fragment with its versions, or rows of none: what one of them gives away, all hide.
-
-    name: the id of the fragment. rows: cleaned.
-    """
-
-    name: str
-    number: int
-    kinds: tuple[str, ...]
-    places: Sequence[_Place]
-    rows: Sequence[Row]
 
 
 def secrets_on_server(engine: PostgresEngine) -> list[Held]:
@@ -94,7 +64,7 @@ def redact_on_server(engine: PostgresEngine) -> Redaction:
     return Redaction(held, secrets_on_server(engine), [])
 
 
-def _groups(connection: "Connection[Any]") -> Iterator[_Group]:
+def _groups(connection: "Connection[Any]") -> Iterator[Group]:
     """Yield what holds secrets."""
     after = 0
     while some := connection.execute(
@@ -103,50 +73,44 @@ def _groups(connection: "Connection[Any]") -> Iterator[_Group]:
     ).fetchall():
         after = some[-1][0]
         numbers, ids = [it[0] for it in some], [it[1] for it in some]
-        own = _by(connection, _FRAGMENTS, "id", "number = ANY (%s)", numbers)
-        versions = _by(connection, _VERSIONS, "fragment_id", "fragment_id = ANY (%s)", ids)
+        own = _by(connection, FRAGMENTS, "id", "number = ANY (%s)", numbers)
+        versions = _by(connection, VERSIONS, "fragment_id", "fragment_id = ANY (%s)", ids)
         for number, id_ in some:
-            yield from _group(id_, [*own.get(id_, ()), *versions.get(id_, ())], number)
-    left = _by(connection, _VERSIONS, "''", _LEFT_BEHIND)
-    yield from _group("", left.get("", ()))
-    for table in _OTHERS:
-        yield from _group("", _by(connection, table, "''", "true").get("", ()))
-
-
-def _group(name: str, found: Sequence[tuple[_Place, Row]], number: int = 0) -> Iterator[_Group]:
-    rows, kinds = cleaned([row for _, row in found], _LISTS)
-    if kinds:
-        yield _Group(name, number, kinds, [place for place, _ in found], rows)
+            yield from group_of([*own.get(id_, ()), *versions.get(id_, ())], id_, number)
+    left = _by(connection, VERSIONS, "''", _LEFT_BEHIND)
+    yield from group_of(left.get("", ()))
+    for table in (*BESIDE, _STATE):
+        yield from group_of(_by(connection, table, "''", "true").get("", ()))
 
 
 def _by(
-    connection: "Connection[Any]", table: _Table, name: str, condition: str, *values: object
-) -> dict[str, list[tuple[_Place, Row]]]:
+    connection: "Connection[Any]", table: Table, name: str, condition: str, *values: object
+) -> dict[str, list[tuple[Place, Row]]]:
     """Return the rows of a table by a name of theirs; a list of texts stands in them as JSON."""
-    columns = [f"to_json({it})::text" if it in _LISTS else it for it in table.columns]
+    columns = [f"to_json({it})::text" if it in LISTS else it for it in table.columns]
     statement = (
         f"SELECT {name}, ctid::text, {', '.join(columns)} FROM {table.name}"
         f" WHERE {condition} ORDER BY 1, 2"
     )
     rows = connection.execute(statement, values)
     return {
-        key: [(_Place(table, at), dict(zip(table.columns, row, strict=True))) for _, at, *row in of]
+        key: [(Place(table, at), dict(zip(table.columns, row, strict=True))) for _, at, *row in of]
         for key, of in groupby(rows, key=itemgetter(0))
     }
 
 
-def _write(connection: "Connection[Any]", writing: PostgresWriting, group: _Group) -> None:
+def _write(connection: "Connection[Any]", writing: PostgresWriting, group: Group) -> None:
     """Store the cleaned rows; what is made of a fragment's texts follows them."""
     for (table, at), row in zip(group.places, group.rows, strict=True):
         values = {name: _stored(name, it) for name, it in row.items()}
-        if table is _FRAGMENTS:
+        if table is FRAGMENTS:
             _replace(writing, group.number, values)
         else:
             _update(connection, table, at, values)
 
 
 def _stored(name: str, value: Any) -> Any:
-    return json.loads(value) if name in _LISTS and value is not None else value
+    return json.loads(value) if name in LISTS and value is not None else value
 
 
 def _replace(writing: PostgresWriting, number: int, values: Row) -> None:
@@ -166,7 +130,7 @@ def _replace(writing: PostgresWriting, number: int, values: Row) -> None:
     writing.drop_vectors([number])
 
 
-def _update(connection: "Connection[Any]", table: _Table, at: str, values: Row) -> None:
+def _update(connection: "Connection[Any]", table: Table, at: str, values: Row) -> None:
     """Change a row; one that would become like another one goes."""
     from psycopg.errors import UniqueViolation
 

@@ -23,7 +23,7 @@ from rooms.fragments.postgres import schema
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.room import Room
-from rooms.fragments.upkeep.server_health import look_at
+from rooms.fragments.upkeep.health import look_at
 from tests.support.cli_process import Run
 from tests.support.embedding_service import embedder, embeddings
 from tests.support.real_engines import postgres
