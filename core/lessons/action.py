@@ -61,10 +61,8 @@ _WRAPPERS = frozenset(
 # What `stem_of` takes away, in the bytes of a line, and the words of its keys.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
-_OF_KEYS, _OF_A_QUESTION = (
-    frozenset((b"missing", b"context", b"lesson")),
-    {b"ask", b"next", b"time"},
-)
+_OF_KEYS = frozenset((b"missing", b"context", b"lesson"))
+_OF_A_QUESTION = frozenset((b"ask", b"next", b"time"))
 _BEGIN = b'{"id": "'
 
 Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
@@ -112,10 +110,8 @@ def files_in(text: str) -> list[str]:
 
 def worded(text: str) -> str:
     """Return the text without what only looks like one."""
-    may_have_data = (
-        len(text) >= _DATA_CHARS and max(map(len, text.split()), default=0) >= _DATA_CHARS
-    )
-    return _DATA.sub(" ", text) if may_have_data else text
+    longest = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
+    return _DATA.sub(" ", text) if longest >= _DATA_CHARS else text
 
 
 def without_imports(text: str) -> str:

@@ -209,17 +209,15 @@ class Budget:
 
         text_tokens: the estimate for the text, where it is known.
         """
-        tokens = (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
-        chars = len(text) + 1
-        if tokens > self.tokens or chars > self.chars:
+        tokens = estimate_tokens(text) if text_tokens is None else text_tokens
+        if tokens + 1 > self.tokens or len(text) + 1 > self.chars:
             return False
-        self.tokens -= tokens
-        self.chars -= chars
+        self.spend(text, tokens)
         return True
 
-    def spend(self, text: str) -> None:
+    def spend(self, text: str, text_tokens: float | None = None) -> None:
         """Spend a text that is shown in any case."""
-        self.tokens -= estimate_tokens(text) + 1
+        self.tokens -= (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
         self.chars -= len(text) + 1
 
     @property
