@@ -1,14 +1,9 @@
 """Reads anchors: the files that a record is about, and the pieces of code that call it up.
 
-Pure. A path is a pattern as in `.gitignore` (git-scm.com/docs/gitignore) without `!` and escapes:
-relative to the project, `/` between names, `*` and `?` within a name, `**` over any number of them.
-A pattern with no slash but at its end stands for a name in any directory; one that names a
-directory stands for all below it. Case makes no difference, as in many file systems. Brackets stand
-for themselves as well: `[id]` is a folder of some frameworks.
-
-A trigger is taken as it is written, case and all; only blanks around it go. A short one stands
-everywhere, so that it has at least four characters. A letter of Hangul, Han or kana counts as two:
-a word such as `환불` is as rare as an English one of six letters.
+Pure. A path is a pattern as in `.gitignore` without `!` and escapes: relative to the project, `/`
+between names; case makes no difference. Brackets stand for themselves as well: `[id]` is a folder
+of some frameworks. A trigger is taken as it is written, case and all. A short one stands
+everywhere, so that it has at least four characters; one of Hangul, Han or kana counts as two.
 """
 
 import json
@@ -48,12 +43,11 @@ def normalise_paths(
 ) -> tuple[str, ...]:
     """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
-    paths: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
-    git does not know, becomes two patterns. root: the directory of the project, which paths lose.
-    most: how many there may be, None for any number.
+    paths: a list, or one text with commas, line ends or as JSON; `{a,b}` becomes two patterns.
+    root: the directory of the project, which paths lose. most: None for any number.
 
-    Raises RefusedError for a path that is absolute, leads out of the project, begins with `!` or
-    is too long, and for too many of them.
+    Raises RefusedError for what is absolute, leads out of the project, begins with `!`, is too long
+    or too many.
     """
     listed = _listed("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
     patterns = [_normal_path(it, root) for text in listed for it in _alternatives(text)]
@@ -65,11 +59,9 @@ def normalise_triggers(
 ) -> tuple[str, ...]:
     """Return triggers as the log stores them, each once: NFC, without blanks around them.
 
-    triggers: a list, or one text with a piece in each line or as JSON; a comma parts none. most:
-    how many there may be, None for any number.
+    triggers: a list, or one text with a piece in each line or as JSON. most: None for any number.
 
-    Raises RefusedError for one that is blank, too short, too long or not within one line, and for
-    too many of them.
+    Raises RefusedError for what is too short, too long, not within one line or too many.
     """
     listed = _listed("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
     pieces = [normal_form("NFC", text).strip() for text in listed]

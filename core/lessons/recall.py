@@ -1,11 +1,9 @@
 """Chooses the records that an action needs: the few whose files, commands and words are its own.
 
-For hooks; `answers.py` chooses what a search shows.
-Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
-silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
-more, the rarer it is in the project: what is everywhere tells nothing. The weights were chosen on
-the labelled actions of `benchmarks/recall.py`, which also says how often they are right. What this
-cannot do: synonyms, translations, and rules about what code does rather than what it is called.
+For hooks, pure and deterministic. An irrelevant reminder trains a model to ignore all of them, so
+silence is the rule: a record must gather evidence, and what is everywhere in a project tells
+nothing. The weights were chosen on the labelled actions of `benchmarks/recall.py`. It knows no
+synonyms, no translations, and not what code does, only what it is called.
 """
 
 import re
@@ -147,8 +145,8 @@ def surroundings_of(
 ) -> Surroundings:
     """Count what these records say.
 
-    changes: past ones, each of one file. files: names of files, relative to the project,
-    with `/` between names. actions: as they were counted before; only words of the records stay.
+    changes: past ones, each of one file. files: relative to the project, `/` between names.
+    actions: as they were counted before; only words of the records stay.
     """
 
     def words_of(text: str) -> set[str]:
@@ -192,9 +190,8 @@ def choose(
 ) -> Choice:
     """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
 
-    Nearly always none. Any text is allowed on both sides; a record that is not usable, or reads
-    like an order to a model, is passed over. count, having: as in AtHand, when these are not all
-    records of the log. surroundings: what is common in the project, as far as it is known.
+    Nearly always none; one that is not usable, or reads like an order to a model, is passed over.
+    count, having: as in AtHand, when these are not all records of the log.
     """
     sought = Sought(action)
     if not sought.readings:

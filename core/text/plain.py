@@ -1,9 +1,8 @@
 """Brings any text into a plain form: one line, nothing hidden, one spelling; and counts its tokens.
 
-Pure. The time that each takes grows with the length of a text, whatever stands in it. For Markdown
-a text is escaped so that none of it becomes a heading, a list or a tag. Code between single
-backticks stays as it is there, since Markdown reads nothing in it. What a client would take for the
-name of a file to be read as well (`@./.env`, `#file:.env`, a link) reads the same and names none.
+Pure, in a time that grows with the length of a text alone. For Markdown a text is escaped, all but
+code between single backticks, so that none of it becomes a heading, a list or a tag, and nothing
+names a file that a client would read as well (`@./.env`, `#file:.env`, a link).
 """
 
 import re
@@ -171,13 +170,11 @@ def _escaped(text: str) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate what any text costs a model, without a tokenizer; rounded up.
+    """Estimate what any text costs a model by the kinds of its characters; rounded up.
 
-    A tokenizer spends about one token on a common word or sign and two thirds of one on a Hangul
-    syllable, so it is enough to count kinds of characters. For prose, code and records in English
-    and Korean this is mostly within 15 % of `o200k_base` (`benchmarks/tokens.py`). Random letters
-    (keys, encoded data) and rare Hangul syllables cost a model up to three times as much, Greek and
-    Cyrillic words half as much.
+    For prose, code and records in English and Korean it is mostly within 15 % of `o200k_base`
+    (`benchmarks/tokens.py`). Random letters and rare Hangul syllables cost a model up to three
+    times as much, Greek and Cyrillic words half as much.
     """
     ascii_text = text.encode("ascii", "ignore")
     hundredths, rest = 0, ascii_text

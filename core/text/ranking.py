@@ -126,17 +126,10 @@ _Places = Mapping[Term, Sequence[int]]  # which texts have a term
 class Ranking:
     """The texts in their order for one question.
 
-    query: words, a question or keywords, in any mixture of languages; only its first 1,000
-    characters count. texts: in the order in which they were written. Any string is allowed on both
-    sides, empty ones, NUL and lone surrogates, too. frequencies: those of all texts, where these
-    are but the candidates that an index has chosen, in no order; their own would take for common
-    what they were chosen for.
-
-    Words are compared without case, in compatibility forms (NFKC), English ones by their stems and
-    irregular forms, identifiers also by their parts (`feeRate`, `fee_rate`), Korean and others
-    that run together by pairs of characters. A typing error is survived by most English words.
-    Synonyms and translations are not found: put them into the query. The time grows with the length
-    of the texts and with the different words of the query; `benchmarks/ranking.py` measures it.
+    query: in any mixture of languages; only its first 1,000 characters count. texts: in the order
+    in which they were written. Any string is allowed on both sides. frequencies: those of all
+    texts, where these are but the candidates that an index has chosen, in no order; their own would
+    take for common what they were chosen for.
     """
 
     def __init__(
@@ -160,8 +153,7 @@ class Ranking:
     def order(self) -> list[int]:
         """Return the indexes of all texts, the most relevant first; of equals, the later first.
 
-        Nothing is filtered. A query without any usable term (empty, punctuation, English function
-        words only) gives the newest first. The same arguments give the same order in every process.
+        Nothing is filtered; a query without any usable term gives the newest first.
         """
         scores = self._scores
         rest = (at for at in reversed(range(self._count)) if at not in scores)
