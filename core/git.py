@@ -413,21 +413,20 @@ def check_missing(log_path: Path) -> None:
     nobody can see then that the project begins there. A log that git does not know is a new one,
     and so is any where git does not answer within WAIT_S seconds.
     """
-    folders = log_path.parents[1], *log_path.parents[1].resolve().parents
-    if not any(os.path.lexists(folder / ".git") for folder in folders):
+    project = log_path.parents[1]
+    above = (project, *project.resolve().parents)
+    if not any(os.path.lexists(folder / ".git") for folder in above):
         return  # most plain directories: git need not be asked
     if os.path.lexists(log_path) or os.path.islink(log_path.parent):  # a link has its own errors
         return
     try:
-        tree = WorkTree(folders[0], deadline_s=time.monotonic() + WAIT_S)
-        parts = [part for part in tree.prefix.split("/") if part]
-        least = 0 if not os.path.isdir(log_path.parent) else len(parts)
-        tail = f"{log_path.parent.name}/{log_path.name}"
-        above = range(len(parts), least - 1, -1)
-        names = ["/".join([*parts[:depth], tail]) for depth in above]
+        tree = WorkTree(project, deadline_s=time.monotonic() + WAIT_S)
+        folders = tree.prefix.split("/")[:-1]
+        least = len(folders) if os.path.isdir(log_path.parent) else 0
+        log = [log_path.parent.name, log_path.name]
+        names = ["/".join([*folders[:at], *log]) for at in range(len(folders), least - 1, -1)]
         tags = _tags(tree, names)
-        nearest = (it for it in names if it in tags or os.path.lexists(tree.top / it))
-        name = next(nearest, "")
+        name = next((it for it in names if it in tags or os.path.lexists(tree.top / it)), "")
         if not name or os.path.lexists(tree.top / name):
             return
         key, command = _way_back(tree, name, tags[name])
