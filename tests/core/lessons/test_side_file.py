@@ -22,13 +22,18 @@ from tests.support.git_clones import git, new_project, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 
-def a_store(folder: Path) -> MemoryStore:
-    (folder / ".context").mkdir()
-    return MemoryStore(folder / ".context" / "memory_log.jsonl", now=lambda: NOW)
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    (tmp_path / ".context").mkdir()
+    return MemoryStore(tmp_path / ".context" / "memory_log.jsonl", now=lambda: NOW)
+
+
+def side_of(store: MemoryStore) -> Path:
+    return store.path.with_name(REPLACED_NAME)
 
 
 def kept(store: MemoryStore) -> list[Replaced]:
-    side = store.path.with_name(REPLACED_NAME)
+    side = side_of(store)
     return list(replaced_in(side.read_bytes())) if side.exists() else []
 
 
@@ -36,19 +41,10 @@ def texts(found: list[Replaced]) -> list[str]:
     return [it.record.lesson for it in found]
 
 
-def test_nothing_is_kept_of_a_new_record(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    store.upsert_log(a_draft())
-    store.upsert_log(a_draft("another"))
-    store.upsert_log(a_draft())
-    assert not store.path.with_name(REPLACED_NAME).exists()
-
-
 @pytest.mark.parametrize("changed", [{"lesson": "second"}, {"when": []}], ids=str)
 def test_a_former_version_is_kept_with_what_followed_it(
-    tmp_path: Path, changed: dict[str, Any]
+    store: MemoryStore, changed: dict[str, Any]
 ) -> None:
-    store = a_store(tmp_path)
     first = store.upsert_log(a_draft(lesson="first", when=["call("])).record
     second = store.upsert_log(a_draft(**{"lesson": "first", "when": ["call("]} | changed)).record
     [version] = kept(store)
@@ -56,56 +52,51 @@ def test_a_former_version_is_kept_with_what_followed_it(
     assert (version.at, version.by) == (NOW, second.token)
 
 
-def test_a_version_that_only_counts_anew_is_not_kept(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    store.upsert_log(a_draft())
+def test_nothing_is_kept_of_a_new_record_or_of_one_that_only_counts_anew(
+    store: MemoryStore,
+) -> None:
+    for gap in ("one", "another", "one"):
+        store.upsert_log(a_draft(gap))
     later = MemoryStore(store.path, now=lambda: LATER)
-    assert later.upsert_log(a_draft()).record.seen == 2
-    assert kept(store) == []
+    assert later.upsert_log(a_draft("one")).record.seen == 2
+    assert not side_of(store).exists()
 
 
 @pytest.mark.row("P12")
-def test_originals_are_kept_with_their_principle(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_originals_are_kept_with_their_principle_and_a_deleted_record_without(
+    store: MemoryStore,
+) -> None:
     originals = [store.upsert_log(a_draft(gap)).record for gap in ("one", "two")]
-    tokens = [record.token for record in originals]
-    principle = store.upsert_log(a_principle(), tokens).record
-    assert [it.record for it in reversed(kept(store))] == originals
-    assert {it.by for it in kept(store)} == {principle.token}
+    principle = store.upsert_log(a_principle(), [it.token for it in originals]).record
+    store.delete_by_ids([principle.token])
+    assert [(it.record, it.by) for it in reversed(kept(store))] == [
+        *((it, principle.token) for it in originals),
+        (principle, ""),
+    ]
 
 
-def test_a_deleted_record_is_kept(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    record = store.upsert_log(a_draft()).record
-    store.delete_by_ids([record.token])
-    assert [(it.record, it.by) for it in kept(store)] == [(record, "")]
-
-
-def test_what_a_line_from_elsewhere_had_hidden_is_kept(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    record = store.upsert_log(a_draft()).record
+def test_what_a_line_from_elsewhere_had_hidden_is_kept_and_no_secret(store: MemoryStore) -> None:
+    record, leaky = a_record(), a_record("leaky", lesson=f"the token is {TOKEN}")
     hider = replace(a_record("", type="principle", lesson="x"), source_ids=(record.token,))
-    store.path.write_bytes(store.read_bytes() + hider.to_line())
-    store.upsert_log(a_draft("another"))
-    assert [it.record for it in kept(store)] == [record]
-    assert record.id.encode() in store.path.with_name(REPLACED_NAME).read_bytes()
-
-
-def test_no_secret_is_kept(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    record = a_record(lesson=f"the token is {TOKEN}")
-    store.path.write_bytes(record.to_line())
-    store.delete_by_ids([record.token])
-    [version] = kept(store)
+    data = record.to_line() + hider.to_line() + leaky.to_line()
+    for change, also in (
+        (store.clean, []),
+        (lambda: store.upsert_log(a_draft("another")), []),
+        (lambda: store.delete_by_ids([leaky.token]), [leaky]),
+    ):
+        store.path.write_bytes(data)
+        side_of(store).unlink(missing_ok=True)
+        change()
+        assert {it.token for it in kept(store)} == {it.token for it in (record, *also)}
+        assert [it.record for it in kept(store) if it.token == record.token] == [record]
+        assert TOKEN.encode() not in side_of(store).read_bytes()
+    [version] = [it for it in kept(store) if it.token == leaky.token]
     assert "[REDACTED]" in version.record.lesson
-    assert version.token == record.token
-    assert TOKEN.encode() not in store.path.with_name(REPLACED_NAME).read_bytes()
 
 
-def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(store: MemoryStore) -> None:
     store.upsert_log(a_draft())
-    side = store.path.with_name(REPLACED_NAME)
+    side = side_of(store)
     side.write_bytes(a_record(lesson=f"the token is {TOKEN}").to_line() + b"torn\n")
     store.clean()
     assert TOKEN.encode() not in side.read_bytes()
@@ -118,16 +109,6 @@ def test_a_secret_in_an_id_is_not_kept() -> None:
     before = MemoryLog.parse(record.to_line())
     [version] = replaced_between(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
     assert TOKEN.encode() not in version.to_line()
-
-
-def test_a_cleaning_keeps_what_a_line_from_elsewhere_had_hidden(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
-    record = a_record()
-    hider = replace(a_record("", type="principle", lesson="x"), source_ids=(record.token,))
-    leaky = a_record("leaky", lesson=f"the token is {TOKEN}")
-    store.path.write_bytes(record.to_line() + hider.to_line() + leaky.to_line())
-    store.clean()
-    assert [it.record for it in kept(store)] == [record]
 
 
 def test_a_version_id_counts_only_where_redaction_may_have_changed_it() -> None:
@@ -143,15 +124,14 @@ def test_what_git_has_is_not_taken_from_the_side_file(tmp_path: Path) -> None:
     [record] = store.read_all()
     store.delete_by_ids([record.token])
     forged = Replaced(record=replace(record, lesson="[REDACTED]"), token=record.token, at=NOW)
-    store.path.with_name(REPLACED_NAME).write_bytes(forged.to_line())
+    side_of(store).write_bytes(forged.to_line())
     history = History(store.path, store.read(), store.read_replaced())
     assert history.find_versions([record.token]) == {record.token: record}
 
 
-def test_of_a_very_large_file_only_the_end_is_read(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_of_a_very_large_file_only_the_end_is_read(store: MemoryStore) -> None:
     store.upsert_log(a_draft(lesson="first"))
-    side = store.path.with_name(REPLACED_NAME)
+    side = side_of(store)
     with open(side, "wb") as file:
         file.truncate(3 * MOST_SIDE_BYTES)
         file.seek(0, os.SEEK_END)
@@ -166,9 +146,8 @@ def test_of_a_very_large_file_only_the_end_is_read(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="named pipes of POSIX")
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
 def test_rules_for_git_that_are_no_file_hold_up_no_change(
-    tmp_path: Path, make: Callable[[Path], None]
+    store: MemoryStore, make: Callable[[Path], None]
 ) -> None:
-    store = a_store(tmp_path)
     make(store.path.with_name(".gitignore"))
     store.upsert_log(a_draft(lesson="first"))
     store.upsert_log(a_draft(lesson="second"))
@@ -179,12 +158,13 @@ def keep(store: MemoryStore, *lines: bytes) -> bytes:
     """The side file after one change of the log that these lines left."""
     change = Replacement(store.read_bytes() + b"\n", None, replaced=b"".join(lines))
     LogFile(store.path, lock_timeout_s=1).rewrite(lambda _: change)
-    return store.path.with_name(REPLACED_NAME).read_bytes()
+    return side_of(store).read_bytes()
 
 
 @pytest.mark.row("P8")
-def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more(
+    store: MemoryStore,
+) -> None:
     large = [left(a_record(f"gap {number}", lesson="x" * 100_000)).to_line() for number in range(9)]
     assert keep(store, *large) == b"".join(large)
     newest = keep(store, *large)
@@ -192,20 +172,18 @@ def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more(tmp_pat
     assert keep(store, *large[:1]) == b"".join([*large[-4:], large[0]])
 
 
-def test_what_was_kept_before_is_not_written_again(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_what_was_kept_before_is_not_written_again(store: MemoryStore) -> None:
     lines = [left(a_record(f"gap {number}")).to_line() for number in range(2)]
     keep(store, lines[0])
-    before = store.path.with_name(REPLACED_NAME).stat().st_ino
+    before = side_of(store).stat().st_ino
     assert keep(store, lines[1]) == b"".join(lines)
-    assert store.path.with_name(REPLACED_NAME).stat().st_ino == before
+    assert side_of(store).stat().st_ino == before
 
 
-def test_a_line_that_a_killed_save_has_torn_costs_no_other(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_a_line_that_a_killed_save_has_torn_costs_no_other(store: MemoryStore) -> None:
     lines = [left(a_record(f"gap {number}")).to_line() for number in range(3)]
     keep(store, lines[0])
-    with store.path.with_name(REPLACED_NAME).open("ab") as side:
+    with side_of(store).open("ab") as side:
         side.write(lines[1][:100])
     assert keep(store, lines[2]) == lines[0] + lines[1][:100] + b"\n" + lines[2]
     assert [it.record.missing_context for it in kept(store)] == ["gap 2", "gap 0"]
@@ -218,6 +196,7 @@ def left(record: Record) -> Replaced:
 def test_each_version_is_read_once_whatever_stands_between() -> None:
     with_key, other = replace(a_record(), extra={"team": "blue"}), a_record("other")
     twice = left(with_key).to_line()
+    assert json.loads(twice) == with_key.as_json() | {"replaced": {"at": NOW}}
     torn = b'torn\n{"replaced": 1}\n\xff\n'
     data = twice + other.to_line() + torn + twice  # one in the form of the log
     assert [(it.record, it.token) for it in replaced_in(data)] == [
@@ -226,23 +205,21 @@ def test_each_version_is_read_once_whatever_stands_between() -> None:
     ]
 
 
-def test_the_side_file_cannot_be_read_and_nothing_is_replaced(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_the_side_file_cannot_be_read_and_nothing_is_replaced(store: MemoryStore) -> None:
     store.upsert_log(a_draft(lesson="first"))
     before = store.read_bytes()
-    store.path.with_name(REPLACED_NAME).mkdir()
+    side_of(store).mkdir()
     with pytest.raises(LogReadError, match=REPLACED_NAME):
         store.upsert_log(a_draft(lesson="second"))
     assert store.read_bytes() == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_who_may_not_read_the_log_may_not_read_what_was_replaced(tmp_path: Path) -> None:
-    store = a_store(tmp_path)
+def test_who_may_not_read_the_log_may_not_read_what_was_replaced(store: MemoryStore) -> None:
     record = store.upsert_log(a_draft()).record
     store.path.chmod(0o600)
     store.delete_by_ids([record.token])
-    mode = store.path.with_name(REPLACED_NAME).stat().st_mode
+    mode = side_of(store).stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
 
 
@@ -256,12 +233,6 @@ def test_git_does_not_track_it_where_an_older_version_made_its_files(tmp_path: P
     assert (project / ".context" / REPLACED_NAME).exists()
     changed = git(project, "status", "--short").split("\n")
     assert not [line for line in changed if REPLACED_NAME in line]
-
-
-def test_a_line_is_that_of_the_log_with_one_more_key() -> None:
-    line = json.loads(left(a_record()).to_line())
-    assert line.pop("replaced") == {"at": NOW}
-    assert line == a_record().as_json()
 
 
 def test_a_record_that_moves_in_the_file_did_not_leave_it() -> None:
