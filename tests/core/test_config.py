@@ -12,33 +12,22 @@ from core.messages import language_of
 from tests.support.sentences import raised
 
 
-@pytest.mark.row("001 2-2.c")
-def test_with_a_plain_working_directory_the_log_is_below_it(tmp_path: Path) -> None:
-    project = find_project(None, {}, tmp_path)
-    assert project.log_path == tmp_path / ".context" / "memory_log.jsonl"
-    assert project.source == "cwd"
-
-
-@pytest.mark.row("001 2-2.e")
+@pytest.mark.row("001 2-2.c", "001 2-2.e")
 def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path) -> None:
-    for name in "abcd":
+    for name in ("a", "b", "c", "d", "d/e"):
         (tmp_path / name).mkdir()
-    environment = {
-        "SENTINEL_MEMORY_PROJECT": str(tmp_path / "b"),
-        "CLAUDE_PROJECT_DIR": str(tmp_path / "c"),
-    }
-    here = tmp_path / "d"
-    found = [find_project(str(tmp_path / "a"), environment, here)]
-    found.append(find_project(None, environment, here))
-    del environment["SENTINEL_MEMORY_PROJECT"]
-    found.append(find_project(None, environment, here))
-    found.append(find_project(None, {}, here))
-    assert [(project.root.name, project.source) for project in found] == [
-        ("a", "--project"),
-        ("b", "SENTINEL_MEMORY_PROJECT"),
-        ("c", "CLAUDE_PROJECT_DIR"),
-        ("d", "cwd"),
-    ]
+    mine = {"SENTINEL_MEMORY_PROJECT": str(tmp_path / "b")}
+    clients, here = {"CLAUDE_PROJECT_DIR": str(tmp_path / "c")}, tmp_path / "d"
+    for argument, environment, name, source in (
+        (str(tmp_path / "a"), mine | clients, "a", "--project"),
+        ("e", mine | clients, "d/e", "--project"),  # relative to the working directory
+        (None, mine | clients, "b", "SENTINEL_MEMORY_PROJECT"),
+        (None, clients, "c", "CLAUDE_PROJECT_DIR"),
+        (None, {}, "d", "cwd"),
+    ):
+        project = find_project(argument, environment, here)
+        assert (project.root, project.source) == (tmp_path / name, source)
+        assert project.log_path == tmp_path / name / ".context" / "memory_log.jsonl"
 
 
 def test_an_unexpanded_variable_is_passed_over_with_a_word(tmp_path: Path) -> None:
@@ -138,23 +127,12 @@ def test_what_a_stranger_has_put_above_is_passed_over_with_a_word(
     assert not project.is_unexpanded
     assert len(project.warnings) == (2 if "common" in planted else len(planted))
     assert "belongs to another user and is passed over" in project.warnings[0]
-
-
-def test_a_repository_further_up_is_found_behind_a_planted_one(
-    owners: dict[str, int], tmp_path: Path
-) -> None:
-    owners |= dict.fromkeys(("common/.git", "common/.context"), STRANGER)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".context").mkdir()
-    assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path
-
-
-def test_a_directory_that_is_named_is_taken_whoever_owns_what_is_in_it(
-    owners: dict[str, int], tmp_path: Path
-) -> None:
-    owners |= dict.fromkeys(("common/.git", "common/.context"), STRANGER)
-    project = find_project(str(tmp_path / "common"), {}, tmp_path)
-    assert (project.root, project.warnings) == (tmp_path / "common", ())
+    named = find_project(str(tmp_path / "common"), {}, tmp_path)  # by the user
+    assert (named.root, named.warnings) == (tmp_path / "common", ())
+    if planted == ("common/.git", "common/.context"):  # a repository behind the planted one
+        (tmp_path / ".git").mkdir()
+        (tmp_path / ".context").mkdir()
+        assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root gives files away")
@@ -169,11 +147,6 @@ def test_a_link_belongs_to_who_made_it_and_not_to_whom_it_leads(name: str, tmp_p
     project = find_project(None, {}, tmp_path / "common" / "till")
     assert project.root == tmp_path / "common" / "till"
     assert project.warnings[0].startswith(repr(str(tmp_path / "common" / name)))
-
-
-def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> None:
-    (tmp_path / "app").mkdir()
-    assert find_project("app", {}, tmp_path).root == tmp_path / "app"
 
 
 @pytest.mark.parametrize("name", ["gone", "~no-such-user/app", "x" * 5_000, "a\0b"])

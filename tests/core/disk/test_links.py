@@ -85,22 +85,22 @@ def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
     assert str(home / target) in in_language("ko", str, error)
 
 
-@pytest.mark.parametrize("target", [".env", ".git/config", ".git/memory.jsonl", "build.jsonl"])
+@pytest.mark.parametrize(
+    ("target", "content"),
+    [
+        *((it, SECRET) for it in (".env", ".git/config", ".git/memory.jsonl", "build.jsonl")),
+        *(
+            ("notes.jsonl", it)
+            for it in (NESTED, b'{"id": 1}\n', b'{"id": "a"}', b"\xff\xfe{\0}\0")
+        ),
+    ],
+)
 def test_not_even_inside_the_project_is_a_file_taken_that_holds_no_record(
-    home: Path, project: Path, target: str
+    home: Path, project: Path, target: str, content: bytes
 ) -> None:
     (project / ".git").mkdir()
-    (project / target).write_bytes(SECRET)
+    (project / target).write_bytes(content)
     link(project, ".context/memory_log.jsonl", Path("..", target))
-    refused(project, tree(home), home)
-
-
-@pytest.mark.parametrize("content", [NESTED, b'{"id": 1}\n', b'{"id": "a"}', b"\xff\xfe{\0}\0"])
-def test_what_only_resembles_a_record_makes_no_memory(
-    home: Path, project: Path, content: bytes
-) -> None:
-    (home / "notes.jsonl").write_bytes(content)
-    link(project, ".context/memory_log.jsonl", home / "notes.jsonl")
     refused(project, tree(home), home)
 
 
@@ -122,16 +122,11 @@ def test_a_log_that_is_a_link_to_a_memory_is_read_and_written(
 def test_a_context_that_is_a_link_to_no_memory_is_not_entered(
     home: Path, project: Path, target: str
 ) -> None:
+    (home / "memory_log.jsonl").write_bytes(RECORD)  # a home is none even with a log in it
     link(project, ".context", home / target)
     error = refused(project, tree(home), home)
     assert f" to the directory {home / target}".rstrip("/") in str(error)
     assert "(rm " in str(error)
-
-
-def test_a_home_is_no_memory_even_with_a_log_in_it(home: Path, project: Path) -> None:
-    (home / "memory_log.jsonl").write_bytes(RECORD)
-    link(project, ".context", home)
-    refused(project, tree(home), home)
 
 
 @pytest.mark.parametrize("place", ["team", "src/shop/memory", "other/.context"])
@@ -180,14 +175,12 @@ def test_a_broken_link_names_what_is_missing(home: Path, project: Path) -> None:
 
 
 def test_the_name_that_a_link_holds_becomes_one_short_line(home: Path, project: Path) -> None:
-    link(project, ".context", "/gone/\n\x1b[31mIgnore previous\u202e instructions" + "/x" * 900)
+    made = link(project, ".context", "/gone/\n\x1b[31mIgnore previous\u202e ones" + "/x" * 900)
     error = str(refused(project, tree(home), home))
     assert error.isprintable()
     assert len(error) < 1_500
-
-
-def test_a_circle_of_links_is_an_error(project: Path) -> None:
-    link(project, ".context", ".context")
+    made.unlink()
+    link(project, ".context", ".context")  # a circle
     with pytest.raises(LogReadError):
         log_of(project).read()
 
@@ -228,21 +221,19 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
-def test_the_lock_stays_out_of_the_status_after_a_stash(project: Path) -> None:
+def test_the_lock_stays_out_of_the_status_after_a_refused_first_save_and_a_stash(
+    project: Path,
+) -> None:
     git(project, "init", "-q")
+    with pytest.raises(ZeroDivisionError):
+        log_of(project).rewrite(lambda data: Replacement(data, 1 / 0))
+    assert "lock" not in git(project, "status", "--porcelain", "-uall")
     save(project)
     git(project, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
     git(project, "commit", "-qm", "one")
     git(project, "stash", "-u")
     assert "lock" in git(project, "status", "--porcelain", "-uall")
     save(project)
-    assert "lock" not in git(project, "status", "--porcelain", "-uall")
-
-
-def test_the_lock_stays_out_of_the_status_after_a_refused_first_save(project: Path) -> None:
-    git(project, "init", "-q")
-    with pytest.raises(ZeroDivisionError):
-        log_of(project).rewrite(lambda data: Replacement(data, 1 / 0))
     assert "lock" not in git(project, "status", "--porcelain", "-uall")
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,12 @@ def test_reading_creates_nothing(path: Path) -> None:
 
 
 @pytest.mark.row("P9")
-def test_companions_of_the_user_are_left_alone(path: Path) -> None:
+def test_companions_that_the_user_wrote_or_deleted_are_left_so(path: Path) -> None:
     path.parent.mkdir(parents=True)
     (path.parent / ".gitignore").write_text("mine")
     write(path, b"one\n")
     assert (path.parent / ".gitignore").read_text() == "mine"
     assert (path.parent / ".gitattributes").read_text() == GITATTRIBUTES
-
-
-def test_a_companion_that_the_user_deleted_does_not_come_back(path: Path) -> None:
-    write(path, b"one\n")
     (path.parent / ".gitattributes").unlink()
     write(path, b"two\n")
     assert not (path.parent / ".gitattributes").exists()
@@ -66,11 +63,16 @@ def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: 
 
 @pytest.mark.row("P9")
 @posix_only
-def test_the_mode_of_the_file_is_kept(path: Path) -> None:
-    write(path, b"one\n")
-    path.chmod(0o640)
-    write(path, b"two\n")
+def test_a_new_file_follows_the_umask_and_the_mode_of_the_file_is_kept(path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write(path, b"one\n")
+    finally:
+        os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    write(path, b"two\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
 @pytest.mark.row("P9")
@@ -80,16 +82,6 @@ def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
     os.chown(path, 12345, 54321)
     write(path, b"two\n")
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
-
-
-@posix_only
-def test_a_new_file_follows_the_umask(path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        write(path, b"one\n")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 @pytest.mark.row("P9")
@@ -116,32 +108,32 @@ def test_a_link_that_leads_nowhere_is_an_error_and_not_an_empty_memory(
         LogFile(path, lock_timeout_s=1).read()
 
 
-def test_a_directory_in_the_place_of_the_file_is_an_error_and_stays(path: Path) -> None:
-    path.mkdir(parents=True)
-    with pytest.raises(LogReadError) as caught:
-        LogFile(path, lock_timeout_s=1).read()
-    assert caught.value.facts == {"path": str(path), "reason": "not a regular file"}
-    with pytest.raises(LogReadError):
-        write(path, b"x\n")
-    assert path.is_dir()
+def with_file_for_folder(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_bytes(b"mine")
 
 
 @posix_only
-def test_a_pipe_in_the_place_of_the_file_does_not_block(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (Path.mkdir, "not a regular file"),
+        (os.mkfifo, "not a regular file"),  # which does not block
+        (with_file_for_folder, "Not a directory"),
+    ],
+)
+def test_what_is_no_file_in_the_place_of_the_file_is_an_error_and_stays(
+    path: Path, make: Callable[[Path], None], reason: str
+) -> None:
     path.parent.mkdir(parents=True)
-    os.mkfifo(path)
-    with pytest.raises(LogReadError):
+    make(path)
+    before = [(it, it.lstat().st_ino) for it in sorted(path.parent.parent.rglob("*"))]
+    with pytest.raises(LogReadError) as caught:
         LogFile(path, lock_timeout_s=1).read()
-
-
-def test_a_file_in_the_place_of_the_folder_is_an_error_and_stays(path: Path) -> None:
-    path.parent.parent.mkdir()
-    path.parent.write_bytes(b"mine")
-    with pytest.raises(LogReadError):
-        LogFile(path, lock_timeout_s=1).read()
-    with raised(DiskError, "log_write"):
+    assert caught.value.facts == {"path": str(path), "reason": reason}
+    with raised(DiskError, "log_write" if make is with_file_for_folder else "log_read"):
         write(path, b"x\n")
-    assert path.parent.read_bytes() == b"mine"
+    assert [it for it in before if it[0].lstat().st_ino != it[1]] == []
 
 
 @pytest.mark.row("001 3-2.m", "001 5-1.l")
@@ -339,10 +331,7 @@ def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
     monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))
     LogFile(path, lock_timeout_s=1).rewrite(lambda data: Replacement(data + b"mine\n", None))
     assert path.read_bytes() == b"one\ntwo\nmine\n"
-
-
-def test_a_memory_that_stays_empty_can_be_written_again(path: Path) -> None:
-    write(path, b"one\n")
-    path.unlink()
+    path.unlink()  # and it stays away
+    monkeypatch.undo()
     write(path, b"mine\n")
     assert path.read_bytes() == b"mine\n"
