@@ -21,12 +21,11 @@ from core.lessons.anchors import (
     normalise_paths,
     normalise_triggers,
 )
-from core.lessons.changes import joined
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
 from tests.support.changes import upsert
 from tests.support.rows import none_of
-from tests.support.samples import LATER, NOW, a_draft, a_line, a_record
+from tests.support.samples import LATER, NOW, a_line, a_record
 from tests.support.sentences import raised
 from tests.support.tables import table
 
@@ -178,26 +177,6 @@ def test_anchors_stand_in_the_line_after_the_marks() -> None:
     assert record.fingerprint() != replace(record, when=()).fingerprint()
 
 
-def test_other_triggers_within_a_day_are_stored() -> None:
-    soon = NOW.replace("T09", "T15")
-    log, _, _ = upsert(MemoryLog(), drafted("VAT", "when", "vat_of("), now=NOW)
-    again, _, _ = upsert(log, drafted("VAT", "when", "vat_of("), now=soon)
-    assert again is log
-    _, record, _ = upsert(log, drafted("VAT", "when", "tax_of("), now=soon)
-    assert (record.when, record.seen) == (("tax_of(",), 2)
-
-
-def test_triggers_that_two_clones_gave_one_gap_are_all_kept_by_whoever_settles_it() -> None:
-    mine = a_record(lesson="mine", when=("vat_of(",))
-    theirs = a_record(lesson="theirs", when=("tax_of(", "vat_of("), now=LATER)
-    log = MemoryLog.parse(mine.to_line() + theirs.to_line())
-    both = {it.lesson: it.when for it in log.records}
-    assert both == {"mine": ("vat_of(",), "theirs": ("tax_of(", "vat_of(")}
-    _, settled, _ = upsert(log, a_draft(lesson="both"), now=LATER)
-    assert set(settled.when) == {"vat_of(", "tax_of("}
-    assert joined([mine, theirs], LATER).when == ("tax_of(", "vat_of(")
-
-
 PIECES = st.text(st.characters(codec="utf-8"), min_size=4, max_size=30)
 
 
@@ -223,13 +202,6 @@ def test_versions_merge_alike_in_any_order(several: list[tuple[str, ...]]) -> No
     one, other = (MemoryLog.parse(b"".join(it)) for it in (lines, lines[::-1]))
     assert one.records == other.records
     assert len(one.records) == 1
-
-
-def test_of_the_same_words_the_later_triggers_are_shown() -> None:
-    earlier, later = a_record(when=("vat_of(",)), a_record(when=("tax_of(",), now=LATER)
-    for clone in ((earlier, later), (later, earlier)):
-        log = MemoryLog.parse(b"".join(it.to_line() for it in clone))
-        assert [it.when for it in log.records] == [("tax_of(",)]
 
 
 def test_a_hand_may_write_any_texts_and_the_record_stays_whole() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,14 @@ from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_rec
 
 SOON = "2026-03-01T15:00:00+00:00"
 ONE = a_record(lesson="mine", paths=("src/a.py",), when=("call(",))
-TWO = replace(a_record(lesson="theirs"), created=SOON, paths=("src/b.py",))
+TWO = replace(a_record(lesson="theirs", when=("tax(",)), created=SOON, paths=("src/b.py",))
 BY_HAND = replace(ONE, lesson="edited by hand")
 NEWER = replace(ONE, lesson="newer", updated=LATER, seen=2)
 FOLLOWER = replace(NEWER, former=(ONE.fingerprint(),))
 FAR = replace(ONE, lesson="far", updated=AHEAD, seen=9)
 AFTER_FAR = following(NEWER, FAR)
 AGAIN = replace(ONE, created=SOON, seen=2)
+TRIGGER = replace(ONE, created=LATER, when=("tax(",))
 UPDATED = upsert(log_of(ONE), a_draft(lesson="updated"), now=LATER)[1]
 # Six digits can be found by trying: whoever wants to can write such a line.
 OWN = replace(a_record("own", lesson="38479819"), former=("000000",))
@@ -29,6 +31,10 @@ VERSIONS = {  # the lines of a gap, and what is shown of them
     "one follows the other": ([ONE, FOLLOWER], [FOLLOWER]),
     "one follows another whose clock was ahead": ([AFTER_FAR, FAR], [AFTER_FAR]),
     "both in the same words": ([ONE, AGAIN], [following(AGAIN, ONE, AGAIN)]),
+    "both in the same words with other triggers": (
+        [ONE, TRIGGER],
+        [following(TRIGGER, ONE, TRIGGER)],
+    ),
     "one claims to follow itself": ([OWN, OWN], [OWN]),
 }
 
@@ -59,7 +65,7 @@ def test_a_save_of_the_gap_makes_one_record_of_its_versions() -> None:
     assert {ONE.fingerprint(), TWO.fingerprint()} <= set(saved.former)
     assert (saved.created, saved.seen) == (NOW, 2)
     assert set(saved.paths) == {"src/a.py", "src/b.py"}
-    assert saved.when == ("call(",)
+    assert set(saved.when) == {"call(", "tax("}
     assert log_of(log.to_bytes(), TWO, ONE).records == [saved]
     said, _, _ = upsert(log_of(ONE, TWO), a_draft(lesson="mine"), now=SOON)
     assert [record.lesson for record in said.records] == ["mine"]  # in the words of one of them
@@ -97,9 +103,10 @@ def test_the_same_compaction_sent_twice_removes_nothing_more(again_at: str) -> N
 
 def test_the_same_words_within_a_day_change_nothing() -> None:
     log = log_of(ONE)
-    again, record, _ = upsert(log, a_draft(lesson="mine"), now=SOON)
-    assert again is log
-    assert record == ONE
+    for when in (None, ("call(",)):
+        again, record, _ = upsert(log, a_draft(lesson="mine", when=when), now=SOON)
+        assert again is log
+        assert record == ONE
 
 
 @pytest.mark.parametrize(
@@ -109,11 +116,12 @@ def test_the_same_words_within_a_day_change_nothing() -> None:
         (replace(ONE, updated="2999-01-01T00:00:00+00:00"), LATER, {}),
         (ONE, SOON, {"lesson": "other"}),
         (ONE, SOON, {"ask_next_time": "Which?"}),
+        (ONE, SOON, {"when": ("tax(",)}),
     ],
-    ids=["a day later", "a clock far ahead", "other words", "another question"],
+    ids=["a day later", "a clock far ahead", "other words", "another question", "other triggers"],
 )
 def test_a_gap_that_came_back_or_has_other_words_is_counted(
-    there: Record, now: str, changed: dict[str, str]
+    there: Record, now: str, changed: dict[str, Any]
 ) -> None:
     log, record, _ = upsert(log_of(there), a_draft(**{"lesson": "mine"} | changed), now=now)
     assert (record.seen, record.updated) == (2, max(now, there.updated))

@@ -43,63 +43,49 @@ def asked(project: Path) -> bool:
     return is_uncommitted(path_of(project), path_of(project).read_bytes)
 
 
-def staged(project: Path) -> None:
-    save("three")(project)
-    git(project, "add", "--all")
+LOG = ".context/memory_log.jsonl"
 
 
 def untracked(project: Path) -> None:
-    git(project, "rm", "--quiet", "--cached", ".context/memory_log.jsonl")
+    git(project, "rm", "--quiet", "--cached", LOG)
     git(project, "commit", "--quiet", "--message", "forget the log")
 
 
-def ignored(project: Path) -> None:
-    (project / ".gitignore").write_text(".context/\n")
-    untracked(project)
+def anew(project: Path, *options: str) -> None:
+    shutil.rmtree(project / ".git")
+    git(project, "init", "--quiet", *options)
 
 
-def amid_windows(project: Path) -> None:
+def of_windows(project: Path) -> None:
     """The lines end as an editor there leaves them; git takes them up as they were."""
     path_of(project).write_bytes(path_of(project).read_bytes().replace(b"\n", b"\r\n"))
 
 
-def unborn(project: Path) -> None:
-    shutil.rmtree(project / ".git")
-    git(project, "init", "--quiet")
-
-
-def of_sha256(project: Path) -> None:
-    shutil.rmtree(project / ".git")
-    git(project, "init", "--quiet", "--object-format=sha256")
-    commit(project)
-
-
-def detached(project: Path) -> None:
-    git(project, "checkout", "--quiet", "--detach")
-
-
-STATES: dict[str, tuple[Callable[[Path], object], bool]] = {
-    "committed": (bool, False),
-    "saved": (save("three"), True),
-    "only less": (delete("one"), True),
-    "staged": (staged, True),
-    "untracked": (untracked, True),
-    "ignored": (ignored, False),
-    "other line ends": (amid_windows, False),
-    "no commit yet": (unborn, True),
-    "sha256": (of_sha256, False),
-    "detached": (detached, False),
+Change = Callable[[Path], object]
+STATES: dict[str, tuple[list[Change], bool]] = {
+    "committed": ([], False),
+    "saved": ([save("three")], True),
+    "only less": ([delete("one")], True),
+    "staged": ([save("three"), lambda it: git(it, "add", "--all")], True),
+    "untracked": ([untracked], True),
+    "ignored": ([lambda it: (it / ".gitignore").write_text(".context/\n"), untracked], False),
+    "other line ends": ([of_windows], False),
+    "no commit yet": ([anew], True),
+    "sha256": ([lambda it: anew(it, "--object-format=sha256"), commit], False),
+    "detached": ([lambda it: git(it, "checkout", "--quiet", "--detach")], False),
 }
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("state", STATES)
-def test_it_is_whether_git_would_have_something_to_commit(state: str, project: Path) -> None:
-    change, expected = STATES[state]
-    change(project)
+@pytest.mark.parametrize(("changes", "expected"), STATES.values(), ids=STATES)
+def test_it_is_whether_git_would_have_something_to_commit(
+    changes: list[Change], expected: bool, project: Path
+) -> None:
+    for change in changes:
+        change(project)
     found = asked(project)
     git(project, "add", "--all")
-    status = git(project, "status", "--porcelain", "--", ".context/memory_log.jsonl")
+    status = git(project, "status", "--porcelain", "--", LOG)
     assert (found, bool(status)) == (expected, expected)
 
 
@@ -133,50 +119,24 @@ def test_a_log_that_is_a_link_is_that_of_the_repository_it_leads_to(
 # Where nobody can tell.
 
 
-def without_repository(project: Path) -> None:
-    shutil.rmtree(project / ".git")
-
-
-def without_head(project: Path) -> None:
-    (project / ".git" / "HEAD").write_text("nonsense\n")
-
-
-def with_a_torn_branch(project: Path) -> None:
-    (project / ".git" / "refs" / "heads" / "main").write_text("nonsense\n")
-
-
-def without_the_commit(project: Path) -> None:
-    _lose(project, "HEAD")
-
-
-def without_the_tree(project: Path) -> None:
-    _lose(project, "HEAD^{tree}")
-
-
 def _lose(project: Path, revision: str) -> None:
     name = git(project, "rev-parse", revision).strip()
     (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
 
 
-def with_a_filter(project: Path) -> None:
-    (project / ".gitattributes").write_text("*.jsonl filter=lfs\n")
+DAMAGES: dict[str, Change] = {
+    "no repository": lambda it: shutil.rmtree(it / ".git"),
+    "no head": lambda it: (it / ".git/HEAD").write_text("nonsense\n"),
+    "a torn branch": lambda it: (it / ".git/refs/heads/main").write_text("nonsense\n"),
+    "no commit": lambda it: _lose(it, "HEAD"),
+    "no tree": lambda it: _lose(it, "HEAD^{tree}"),
+    "a filter": lambda it: (it / ".gitattributes").write_text("*.jsonl filter=lfs\n"),
+}
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "damage",
-    [
-        without_repository,
-        without_head,
-        with_a_torn_branch,
-        without_the_commit,
-        without_the_tree,
-        with_a_filter,
-    ],
-)
-def test_nothing_is_said_where_git_cannot_tell(
-    damage: Callable[[Path], None], project: Path
-) -> None:
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_nothing_is_said_where_git_cannot_tell(damage: Change, project: Path) -> None:
     save("three")(project)
     assert asked(project)
     damage(project)

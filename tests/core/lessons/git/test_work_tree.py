@@ -81,15 +81,16 @@ def test_a_worktree_inside_its_bare_repository_is_found(project: Path, tmp_path:
     assert subjects(path_of(bare / "main-tree")) == ["two", "memory"]
 
 
-@pytest.mark.parametrize("folder", [".", "hooks"])
-def test_a_bare_repository_is_no_work_tree(project: Path, tmp_path: Path, folder: str) -> None:
+def test_neither_a_bare_repository_nor_a_git_directory_nor_any_folder_is_a_work_tree(
+    project: Path, tmp_path: Path
+) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(project), "shop.git")
     (tmp_path / "shop.git" / "hooks").mkdir(exist_ok=True)
-    assert reason(tmp_path / "shop.git" / folder)[0] == "no_repository"
-
-
-def test_a_git_directory_is_no_work_tree(project: Path) -> None:
+    for folder in (tmp_path / "shop.git", tmp_path / "shop.git" / "hooks"):
+        assert reason(folder)[0] == "no_repository"
     assert reason(project / ".git" / "objects") == ("no_repository", "")
+    key, said = reason(tmp_path)
+    assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
 
 
 def test_a_git_directory_elsewhere_is_found_by_the_file_that_names_it(
@@ -144,11 +145,6 @@ def test_a_branch_without_commits_has_none_behind_it(project: Path) -> None:
     git(project, "switch", "--quiet", "--orphan", "new")
     log = path_of(project)
     assert (commits(log), len(commits(log, *EVERYWHERE))) == ([], 2)
-
-
-def test_a_folder_without_a_repository_has_no_work_tree(tmp_path: Path) -> None:
-    key, said = reason(tmp_path)
-    assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
 
 
 # What is no repository of the user's.
@@ -296,30 +292,22 @@ def test_a_history_that_lacks_an_object_is_a_sentence(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
-    ("missing", "name"),
+    ("missing", "name", "key"),
     [
-        ("HEAD", "HEAD"),
-        ("HEAD", "main"),
-        ("HEAD", "HEAD~1"),
-        ("HEAD~1", "HEAD~1"),
-        ("HEAD~1", "HEAD^"),
+        *(("HEAD", it, "objects_missing") for it in ("HEAD", "main", "HEAD~1")),
+        *(("HEAD~1", it, "objects_missing") for it in ("HEAD~1", "HEAD^")),
+        *(("", it, "bad_revision") for it in ("nothing", "1" * 40, "HEAD:README", "HEAD~9")),
+        *(("", it, "bad_revision") for it in ("--all", "^HEAD")),
     ],
 )
-def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(
-    project: Path, missing: str, name: str
+def test_a_revision_that_leads_to_a_missing_commit_is_told_from_an_unknown_one(
+    project: Path, missing: str, name: str, key: str
 ) -> None:
-    gone(project, missing)
+    if missing:
+        gone(project, missing)
     with pytest.raises(HistoryError) as caught:
         commit_of(Repository(path_of(project)), name)
-    assert caught.value.key == "objects_missing"
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", ["nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD"])
-def test_a_revision_that_names_no_commit_is_unknown(project: Path, name: str) -> None:
-    with pytest.raises(HistoryError) as caught:
-        commit_of(Repository(path_of(project)), name)
-    assert caught.value.key == "bad_revision"
+    assert caught.value.key == key
 
 
 @pytest.mark.long  # it costs much
