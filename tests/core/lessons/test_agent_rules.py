@@ -11,14 +11,22 @@ from tests.support.stdio_client import ROOT
 
 SURFACE = json.loads((ROOT / "tests" / "data" / "tool_surface.json").read_text("utf-8"))
 TOOLS = {tool["name"]: json.dumps(tool, ensure_ascii=False) for tool in SURFACE}
-OF_A_COMPACTION: dict[Language, list[str]] = {
-    "en": ["similar topics", "one principle", "keeps every rule", "were replaced", "to the user"],
-    "ko": ["비슷한 topic", "principle 하나", "규칙을 모두", "대체되었는지", "사용자에게"],
-}
-QUESTIONS: dict[Language, list[str]] = {
-    "en": ["ask the user", "constraints", "version", "failed", "assumptions instead"],
-    "ko": ["사용자에게", "제약사항", "버전", "실패한", "무엇을 가정했는지"],
-}
+SAID: list[tuple[Language, str, str]] = [
+    (
+        "en",
+        "compact_steps",
+        "similar topics|one principle|keeps every rule|were replaced|to the user"
+        '|512|log_memory(type="principle"|source_ids|id@fp|delete_ids',
+    ),
+    (
+        "ko",
+        "compact_steps",
+        "비슷한 topic|principle 하나|규칙을 모두|대체되었는지|사용자에게"
+        '|512|log_memory(type="principle"|source_ids|id@fp|delete_ids',
+    ),
+    ("en", "questions", "ask the user|constraints|version|failed|assumptions instead"),
+    ("ko", "questions", "사용자에게|제약사항|버전|실패한|무엇을 가정했는지"),
+]
 
 
 def missing(words: list[str], text: str) -> list[str]:
@@ -43,17 +51,12 @@ def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out(tool: str, sai
     assert missing(said.split("|"), TOOLS[tool]) == []
 
 
-@pytest.mark.row("001 6.b")
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_the_answer_of_a_compaction_gives_its_steps(lang: Language) -> None:
-    said = ["512", 'log_memory(type="principle"', "source_ids", "id@fp", "delete_ids"]
-    assert missing([*said, *OF_A_COMPACTION[lang]], sentence(lang, "answers.compact_steps")) == []
-
-
-@pytest.mark.row("001 6.f")
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Language) -> None:
-    assert missing(QUESTIONS[lang], sentence(lang, "answers.questions")) == []
+@pytest.mark.row("001 6.b", "001 6.f")
+@pytest.mark.parametrize(("lang", "key", "said"), SAID)
+def test_an_answer_gives_the_steps_of_a_compaction_and_the_questions_without_records(
+    lang: Language, key: str, said: str
+) -> None:
+    assert missing(said.split("|"), sentence(lang, f"answers.{key}")) == []
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -92,6 +92,7 @@ def test_a_long_question_ends_at_a_question_where_it_can(text: str, kept: str) -
         ("ci", "cache", None, ""),
         ("css", "cssx", "spelling", ""),
         ("css", "cash", None, ""),
+        ("v2-1-x", "v2-1-y-long-name-here", None, ""),  # a shared beginning counts letters only
     ],
 )
 def test_similar_topics_come_with_their_reason(
@@ -120,10 +121,6 @@ def test_of_similar_topics_the_broader_clean_one_is_kept(one: str, other: str, k
         topic=one, other=other, reason="spelling"
     )
     assert topic_to_keep(pair) == kept
-
-
-def test_a_shared_beginning_counts_letters_only() -> None:
-    assert similar_topics(["v2-1-x", "v2-1-y-long-name-here"]) == []
 
 
 def test_similar_topics_are_compared_with_all_even_for_one_target() -> None:

@@ -1,7 +1,12 @@
-"""Tests that an answer can be read back: every line is ours or belongs to exactly one record."""
+"""Tests the answers of a search and a compaction: how they are read back, and how long they get.
+
+Every line is ours or belongs to exactly one record.
+"""
 
 import json
 import re
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,11 +16,14 @@ from hypothesis import strategies as st
 from core.config import Settings
 from core.lessons.answers import Frame, search_answer
 from core.lessons.briefing import session_briefing
-from core.lessons.compaction import compaction_answer
+from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
 from core.lessons.record_text import topic_text
-from core.text.plain import LINE_ENDS, printable
+from core.text.plain import LINE_ENDS, Budget, estimate_tokens, printable
+from core.text.wording import TOPICS_COMPARED, similar_topics
+from tests.support.changes import delete
+from tests.support.fitting import whole_records
 from tests.support.samples import NOW, a_record
 from tests.support.tables import table
 
@@ -161,3 +169,68 @@ def test_one_line_of_topics_never_holds_more_than_there_are() -> None:
     log = MemoryLog.parse(forged.to_line() + a_record(topic="auth").to_line())
     line = search_answer(log, FRAME, query="").split("\n")[1]
     assert line == 'topics: "auth (9), payment" (1), auth (1)'
+
+
+USUAL = Frame(project="/shop", settings=Settings())
+LARGE = 200_000
+
+
+def large(field: str, char: str = "vat ") -> MemoryLog:
+    fields = {**a_record().as_json(), field: char * (LARGE // len(char))}
+    return MemoryLog.parse(json.dumps(fields, ensure_ascii=False).encode())
+
+
+def is_within(answer: str) -> bool:
+    settings = USUAL.settings
+    most = settings.budget_chars, settings.budget_tokens
+    return (len(answer), estimate_tokens(answer)) <= most
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("field", ["missing_context", "lesson", "ask_next_time"])
+@pytest.mark.parametrize("char", ["vat ", "환", "\u200b"])
+def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str, char: str) -> None:
+    log = large(field, char)
+    [record] = log.records
+    offered = compaction_answer(log, USUAL)
+    assert is_within(offered)
+    assert record.token in offered
+    assert "shortened" in offered
+    assert is_within(search_answer(log, USUAL, query="vat"))
+    assert len(whole_records([record], "vat", Budget(1_500, 45_000))) < 10_000
+
+
+def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
+    log = large("lesson")
+    tokens, put_off = fit_deletion(log, [log.records[0].token], USUAL)
+    after, outcome = delete(log, tokens)
+    answer = deletion_answer(outcome, USUAL, put_off)
+    assert (after.count, put_off) == (0, [])
+    assert is_within(answer)
+    assert "shortened" in answer
+
+
+def took(action: Callable[[], object]) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+@pytest.mark.long  # it measures the time
+def test_topics_that_are_all_made_of_the_same_letters_do_not_hold_a_call() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz012345"
+    turned = [letters[at % 32 :] + letters[: at % 32] for at in range(TOPICS_COMPARED)]
+    topics = [f"{name}{at:04d}" for at, name in enumerate(turned)]
+    assert took(lambda: similar_topics(topics)) < 15  # some 2 s; without a bound half a minute
+
+
+@pytest.mark.long  # it measures the time
+def test_a_search_of_four_times_the_records_takes_about_four_times_as_long() -> None:
+    def searching(count: int) -> float:
+        records = (a_record(f"VAT of {at}", topic=f"topic {at % 50}") for at in range(count))
+        lines = [record.to_line() for record in records]
+        log = MemoryLog.parse(b"".join(lines))
+        assert log.count == count
+        return took(lambda: search_answer(log, USUAL, query="VAT rounding"))
+
+    assert searching(24_000) < 10 * searching(6_000) + 0.3
