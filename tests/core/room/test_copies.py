@@ -134,28 +134,26 @@ def test_a_copy_is_whole_one_file_and_its_users_alone(path: Path, opened: Opened
     assert names <= {"data.db", "data.db-wal", "data.db-shm", copy.name}
 
 
-def test_there_is_one_a_day_and_two_are_kept(path: Path, opened: Opened) -> None:
+def test_there_is_one_a_day_and_two_are_kept_and_what_a_killed_process_has_begun_goes(
+    path: Path, opened: Opened
+) -> None:
+    begun = path.with_name(".data.db.0123456789abcdef.tmp")
+    begun.write_bytes(b"SQLite format 3")
     database = opened()
     days_of(database, 1)
     put(database, "later that day")
     database.keep_copy()
     assert copied(path) == [["day 0"]]
-    days_of(database, 3)
-    former = ["day 0", "later that day", "day 0", "day 1"]
-    assert copied(path) == [[*former, "day 2"], former]
-
-
-def test_what_a_killed_process_has_begun_goes_with_a_later_copy(path: Path, opened: Opened) -> None:
-    begun = path.with_name(".data.db.0123456789abcdef.tmp")
-    begun.write_bytes(b"SQLite format 3")
-    days_of(opened(), 1)
     assert begun.exists()  # its process may be at it
     os.utime(begun, (0, 0))
-    days_of(opened(), 1)
-    assert not begun.exists() and len(copies_of(path)) == 2
+    days_of(database, 3)
+    former = ["day 0", "later that day", "day 0", "day 1"]
+    assert copied(path) == [[*former, "day 2"], former] and not begun.exists()
 
 
-def test_what_nobody_has_changed_since_is_not_copied_again(path: Path, opened: Opened) -> None:
+def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a_copy(
+    path: Path, opened: Opened
+) -> None:
     database = opened()
     days_of(database, 1)
     database.close()
@@ -165,18 +163,10 @@ def test_what_nobody_has_changed_since_is_not_copied_again(path: Path, opened: O
     assert not is_due(path)
     put(database, "more")
     assert is_due(path)
-
-
-def test_a_copy_dated_ahead_neither_stops_the_next_nor_outlives_it(
-    path: Path, opened: Opened
-) -> None:
-    database = opened()
-    days_of(database, 1)
     age(path, -40_000)
-    days_of(database, 1)
-    assert [it.name[13:15] for it in copies_of(path)] == ["20", "21"]
-    days_of(database, 1)
-    assert [it.name[13:15] for it in copies_of(path)] == ["20", "20"]
+    for centuries in (["20", "21"], ["20", "20"]):  # one dated ahead does not outlive two others
+        days_of(database, 1)
+        assert [it.name[13:15] for it in copies_of(path)] == centuries
 
 
 @pytest.mark.long  # it costs much
@@ -248,31 +238,22 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: Opene
     assert after.keys() - before.keys() <= {"data.db-wal", "data.db-shm"}
 
 
-def test_who_saves_does_not_wait_for_a_copy_that_is_made(path: Path, opened: Opened) -> None:
-    database, other = opened(), opened(timeout_s=0.0)
-    put(database, "one")
-
-    def write(target: Path) -> None:
-        put(other, "meanwhile")
-        from_outside(path, f"VACUUM INTO '{target}'")
-
-    keep_copy(path, write, passes)
-    assert texts(database) == ["one", "meanwhile"] and len(copies_of(path)) == 1
-
-
-def test_of_two_who_copy_at_once_one_does(path: Path, opened: Opened) -> None:
+def test_who_saves_does_not_wait_for_a_copy_and_of_two_who_copy_at_once_one_does(
+    path: Path, opened: Opened
+) -> None:
     database = opened()
     days_of(database, 2)
     age(path, 1)
-    put(database, "today")
 
     def write(target: Path) -> None:
+        put(opened(timeout_s=0.0), "today")
         thread = threading.Thread(target=opened().keep_copy)
         thread.start()
         thread.join()
-        target.write_bytes(copies_of(path)[0].read_bytes())
+        from_outside(path, f"VACUUM INTO '{target}'")
 
     keep_copy(path, write, passes)
+    assert texts(database) == ["day 0", "day 1", "today"]
     assert [it[-1] for it in copied(path)] == ["today", "day 1"]
 
 
@@ -358,24 +339,18 @@ def test_a_copy_that_is_broken_is_passed_over_for_the_older_one(
 
 
 @posix
-def test_no_link_is_taken_for_a_copy(path: Path, opened: Opened, tmp_path: Path) -> None:
+def test_a_link_is_no_copy_and_without_one_an_empty_file_begins_and_the_damaged_one_stays(
+    path: Path, opened: Opened, tmp_path: Path
+) -> None:
     database = opened()
     days_of(database, 1)
     copies_of(path)[0].rename(tmp_path / "theirs")
     path.with_name("data.db.copy-20260101T000000Z").symlink_to(tmp_path / "theirs")
     assert copies_of(path) == []
     assert database.purge() and (tmp_path / "theirs").exists()
-    broken(path)
-    assert whole_copy(database) == ""
-
-
-def test_without_a_whole_copy_an_empty_one_begins_and_the_damaged_file_stays(
-    path: Path, opened: Opened
-) -> None:
-    database = opened()
-    put(database, "one")
     database.close()
     broken(path)
+    assert whole_copy(database) == ""
     with raised(DatabaseError, "damaged", match="There is no daily copy yet"):
         put(database, "two")
     done = database.put_back_copy()
@@ -384,14 +359,20 @@ def test_without_a_whole_copy_an_empty_one_begins_and_the_damaged_file_stays(
     put(database, "three")
 
 
-def test_what_only_the_journal_has_stays_beside_the_damaged_file(
+def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
     path: Path, opened: Opened
 ) -> None:
-    database = opened()
+    database = opened(timeout_s=0.1)
     days_of(database, 1)
-    with closing(sqlite3.connect(path)) as reader:
-        reader.execute("SELECT count(*) FROM notes").fetchone()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("SELECT count(*) FROM notes").fetchone()
         put(database, "only in the journal")
+        other.execute("BEGIN IMMEDIATE")
+        names = sorted(it.name for it in path.parent.iterdir())
+        with pytest.raises(DatabaseBusyError):
+            database.put_back_copy()
+        assert sorted(it.name for it in path.parent.iterdir()) == names
+        other.execute("ROLLBACK")
         done = database.put_back_copy()
         assert b"only in the journal" in Path(f"{done.aside}-wal").read_bytes()
     assert texts(database) == ["day 0"]
@@ -424,17 +405,6 @@ def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
         if texts(opened()) != ["day 0", "day 1"]:
             wrong.append(f"{texts(opened())}")
     assert wrong == []
-
-
-def test_a_repair_waits_for_who_writes_and_changes_nothing(path: Path, opened: Opened) -> None:
-    database = opened(timeout_s=0.1)
-    days_of(database, 1)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        names = sorted(it.name for it in path.parent.iterdir())
-        with pytest.raises(DatabaseBusyError):
-            database.put_back_copy()
-        assert sorted(it.name for it in path.parent.iterdir()) == names
 
 
 @posix

@@ -35,22 +35,22 @@ posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has
 Spoil = Callable[[Path], Any]
 
 
-@pytest.mark.parametrize("place", ["none", "empty", "no_directory"])
-def test_reading_what_is_not_there_creates_nothing(path: Path, opened: Opened, place: str) -> None:
-    if place == "empty":
-        path.touch()
-    elif place == "no_directory":
-        path.parent.rmdir()
-    with opened().reading() as connection:
-        assert connection is None
-    assert list(path.parent.glob("*")) == ([path] if place == "empty" else [])
-    if place == "no_directory":
-        with raised(DatabaseError, "write"):
-            put(opened(), "one")
-        assert not path.parent.exists()
-    else:
+def test_reading_what_is_not_there_creates_nothing(path: Path, opened: Opened) -> None:
+    def is_nothing() -> bool:
+        with opened().reading() as connection:
+            return connection is None
+
+    assert is_nothing() and list(path.parent.iterdir()) == []
+    path.parent.rmdir()
+    assert is_nothing()
+    with raised(DatabaseError, "write"):
         put(opened(), "one")
-        assert texts(opened()) == ["one"]
+    assert not path.parent.exists()
+    path.parent.mkdir()
+    path.touch()
+    assert is_nothing() and list(path.parent.iterdir()) == [path]
+    put(opened(), "one")
+    assert texts(opened()) == ["one"]
 
 
 @pytest.mark.row("003 T3", "004 4.17")
@@ -65,27 +65,23 @@ def test_a_write_makes_the_file_for_its_user_alone_and_it_is_there_for_others(
     assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_write_that_fails_inside_leaves_nothing(opened: Opened) -> None:
+def test_a_write_that_fails_inside_leaves_nothing_and_an_error_of_the_caller_stays_as_it_is(
+    opened: Opened,
+) -> None:
     database = opened()
     put(database, "one")
-    with pytest.raises(KeyError), database.writing() as connection:
-        connection.execute("INSERT INTO notes VALUES ('two')")
-        raise KeyError
     with raised(DatabaseError, "write"), database.writing() as connection:
         connection.execute("INSERT INTO notes VALUES ('two')")
         connection.execute("INSERT INTO nowhere VALUES (1)")
+    for error in (OSError("theirs"), ValueError("theirs"), WaitEndedError(path="theirs")):
+        with pytest.raises(type(error)) as caught, database.writing() as connection:
+            connection.execute("INSERT INTO notes VALUES ('two')")
+            raise error
+        with pytest.raises(type(error)) as caught_too, database.reading():
+            raise error
+        assert caught.value is caught_too.value is error
     put(database, "three")
     assert texts(database) == ["one", "three"]
-
-
-def test_errors_of_the_caller_go_through_as_they_are(opened: Opened) -> None:
-    database = opened()
-    put(database, "one")
-    for error in (OSError("theirs"), ValueError("theirs"), WaitEndedError(path="theirs")):
-        for lent in (database.reading(), database.writing()):
-            with pytest.raises(type(error)) as caught, lent:
-                raise error
-            assert caught.value is error
 
 
 def test_a_reader_sees_one_state_while_others_write(opened: Opened) -> None:
@@ -102,23 +98,19 @@ def test_a_reader_sees_one_state_while_others_write(opened: Opened) -> None:
 # versions
 
 
-def test_an_older_schema_is_brought_up_to_date_by_a_write_and_by_a_read(
+def test_an_older_schema_is_brought_up_to_date_in_one_piece_also_by_a_reader(
     path: Path, opened: Opened
 ) -> None:
-    put(opened(ONE), "one")
-    with opened(TWO).reading() as connection:  # a reader may come first
-        assert connection is not None
-        assert list(connection.execute("SELECT * FROM notes")) == [("one", "plain")]
-    assert from_outside(path, "PRAGMA user_version") == [(2,)]
-
-
-def test_a_migration_that_fails_leaves_the_former_version(path: Path, opened: Opened) -> None:
     put(opened(ONE), "one")
     broken = (*ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)"))
     with raised(DatabaseError, "write"):
         put(opened(broken), "two")
     assert from_outside(path, "PRAGMA user_version") == [(1,)]
     assert texts(opened(ONE)) == ["one"]
+    with opened(TWO).reading() as connection:
+        assert connection is not None
+        assert list(connection.execute("SELECT * FROM notes")) == [("one", "plain")]
+    assert from_outside(path, "PRAGMA user_version") == [(2,)]
 
 
 # whatever is in its place
@@ -317,33 +309,30 @@ def test_who_is_kept_out_waits_and_no_longer_than_said(
     assert texts(opened()) == (["one"] if is_reader else ["one", "two"])
 
 
-@pytest.mark.parametrize("kind", ["is_requested", "is_ending"])
-def test_a_wait_that_ends_early_is_said(path: Path, opened: Opened, kind: str) -> None:
-    put(opened(), "one")
+def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database(
+    path: Path, opened: Opened
+) -> None:
     looks = list[bool]()
 
     def look() -> bool:
         looks.append(True)
         return True
 
-    cancellation = Cancellation(**{kind: look})
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(DatabaseWaitEndedError) as caught:
-            put(opened(cancellation=cancellation), "two")
-    assert 1 <= len(looks) <= MOST_LOOKS
-    assert isinstance(caught.value, WaitEndedError)
-    assert "waited no longer" in str(caught.value)
-    assert texts(opened()) == ["one"]
-
-
-def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database(
-    opened: Opened,
-) -> None:
+    for cancellation in (Cancellation(is_ending=look), Cancellation(is_requested=look)):
+        looks.clear()
+        put(opened(), "one")
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(DatabaseWaitEndedError) as caught:
+                put(opened(cancellation=cancellation), "two")
+        assert 1 <= len(looks) <= MOST_LOOKS
+        assert isinstance(caught.value, WaitEndedError)
+        assert "waited no longer" in str(caught.value)
+        if cancellation.is_ending():
+            put(opened(cancellation=cancellation), "three")
     with pytest.raises(DatabaseWaitEndedError):
-        put(opened(cancellation=Cancellation(is_requested=lambda: True)), "one")
-    put(opened(cancellation=Cancellation(is_ending=lambda: True)), "two")
-    assert texts(opened()) == ["two"]
+        put(opened(cancellation=cancellation), "two")
+    assert texts(opened()) == ["one", "three", "one"]
 
 
 def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) -> None:

@@ -31,12 +31,9 @@ def test_what_answers_best_comes_first_whatever_room_it_is_from() -> None:
     assert order("fees rounded to the cent", sessions, lessons) == found
 
 
-def test_of_equals_lessons_come_before_fragments_and_these_before_sessions() -> None:
+def test_of_equals_lessons_come_first_then_fragments_and_of_a_room_what_is_worth_more() -> None:
     rooms = [Gathered([entry(it, f"{it} cache")]) for it in ("session", "fragment", "lesson")]
     assert order("cache", *rooms) == ["lesson cache", "fragment cache", "session cache"]
-
-
-def test_of_equals_of_a_room_what_is_worth_more_comes_first() -> None:
     old, new = (
         entry("session", f"{day} cache")._replace(worth=(0.0, day, 0)) for day in ("1999", "2026")
     )
