@@ -100,9 +100,15 @@ def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
     ]
 
 
-def test_it_lists_the_three_tools_and_finds_no_fault_with_their_schemas(runs: Processes) -> None:
+def test_it_lists_tools_without_a_fault_in_their_schemas_the_log_and_the_prompts(
+    runs: Processes,
+) -> None:
     names = [tool["name"] for tool in shown(runs["tools"])["tools"]]
     assert names == ["search_memory", "log_memory", "compact_memory"]
+    uris = [resource["uri"] for resource in shown(runs["resources"])["resources"]]
+    assert uris == ["memory://log"]
+    names = [prompt["name"] for prompt in shown(runs["prompts"])["prompts"]]
+    assert names == ["start_task", "finish_task", "compact", "memory_injection"]
 
 
 def test_it_finds_no_fault_with_the_schemas_of_the_rooms(project: Path) -> None:
@@ -125,16 +131,6 @@ def test_what_it_remembers_is_what_it_recalls(project: Path) -> None:
     asked = ("--tool-arg", "query=세율", 'filters={"type":"fact"}')
     found = shown(start(project, *call, "recall", *asked, rooms="fragments"))
     assert found["content"][0]["text"].endswith(": 세율이 다르다")
-
-
-def test_it_lists_the_memory_log_as_the_only_resource(runs: Processes) -> None:
-    uris = [resource["uri"] for resource in shown(runs["resources"])["resources"]]
-    assert uris == ["memory://log"]
-
-
-def test_it_lists_the_four_prompts(runs: Processes) -> None:
-    names = [prompt["name"] for prompt in shown(runs["prompts"])["prompts"]]
-    assert names == ["start_task", "finish_task", "compact", "memory_injection"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

@@ -25,17 +25,13 @@ from tests.support.tables import table
 TABLES = table("record")
 
 
-@pytest.mark.row("001 3-2.g")
-def test_the_id_of_a_log_is_the_hash_of_topic_and_missing_context() -> None:
-    draft = a_draft("국가별 세율", topic="결제")
-    wanted = hashlib.sha256("결제국가별 세율".encode()).hexdigest()[:16]
-    assert record_id(draft) == wanted
-
-
-@pytest.mark.row("001 3-2.k")
-def test_the_id_of_a_principle_is_the_hash_of_topic_and_lesson() -> None:
-    wanted = hashlib.sha256(b"paymentone rule").hexdigest()[:16]
-    assert record_id(a_principle("one rule")) == wanted
+@pytest.mark.row("001 3-2.g", "001 3-2.k")
+def test_the_id_is_the_hash_of_topic_and_missing_context_or_lesson_of_a_principle() -> None:
+    for draft, text in (
+        (a_draft("국가별 세율", topic="결제"), "결제국가별 세율"),
+        (a_principle("one rule"), "paymentone rule"),
+    ):
+        assert record_id(draft) == hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @pytest.mark.row("001 4-1.a", "001 9.d")
@@ -96,21 +92,14 @@ def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> N
 
 
 @pytest.mark.row("001 3-2.a")
-def test_a_topic_is_trimmed_and_composed_and_keeps_its_case() -> None:
-    decomposed = unicodedata.normalize("NFD", "결제")
-    assert check(a_draft(topic=f"  {decomposed}-API\n")).topic == "결제-API"
-
-
-def test_a_topic_that_a_hand_wrote_otherwise_is_read_alike() -> None:
-    value = {**a_record().as_json(), "topic": unicodedata.normalize("NFD", " 결제 ")}
-    record = parse_line(json.dumps(value).encode())
-    assert record is not None
-    assert record.topic == "결제"
-
-
-def test_other_texts_are_stored_as_they_came() -> None:
+def test_a_topic_is_trimmed_and_composed_and_other_texts_stay_as_they_came() -> None:
+    decomposed = unicodedata.normalize("NFD", " 결제 ")
     lesson = "  keep\r\nthis\u2028as it is  "
-    assert check(a_draft(lesson=lesson)).lesson == lesson
+    checked = check(a_draft(topic=f"  {decomposed[1:-1]}-API\n", lesson=lesson))
+    assert (checked.topic, checked.lesson) == ("결제-API", lesson)
+    record = parse_line(json.dumps({**a_record().as_json(), "topic": decomposed}).encode())
+    assert record is not None
+    assert record.topic == "결제"  # as it is read where a hand wrote it
 
 
 def test_a_record_of_a_stranger_with_half_a_character_keeps_it_through_a_rewrite() -> None:
@@ -122,18 +111,14 @@ def test_a_record_of_a_stranger_with_half_a_character_keeps_it_through_a_rewrite
 
 def test_the_fingerprint_ignores_spacing_and_follows_every_value() -> None:
     record = a_record()
+    assert record.token == f"{record.id}@{record.fingerprint()}"
+    assert len(record.fingerprint()) == 6
     spaced = json.dumps(record.as_json(), indent=1, sort_keys=True).replace("\n", " ").encode()
     again = parse_line(spaced)
     assert again is not None
     assert again.fingerprint() == record.fingerprint()
     for changed in ({"lesson": "x"}, {"seen": 2}, {"updated": LATER}, {"extra": {"a": 1}}):
         assert replace(record, **changed).fingerprint() != record.fingerprint()
-
-
-def test_a_token_is_the_id_and_six_digits_of_the_fingerprint() -> None:
-    record = a_record()
-    assert record.token == f"{record.id}@{record.fingerprint()}"
-    assert len(record.fingerprint()) == 6
 
 
 def test_the_newest_version_has_the_latest_update() -> None:

@@ -16,16 +16,9 @@ from tests.support.tables import table
 TABLES = table("wording")
 
 
-def test_a_topic_for_one_change_is_narrow_and_one_for_everything_broad() -> None:
-    none_of(topic for topic in TABLES["narrow"] if scope_of(topic) != "narrow")
-    none_of(topic for topic in TABLES["broad"] if scope_of(topic) != "broad")
-
-
-def test_names_of_modules_packages_and_products_are_neither() -> None:
-    none_of(topic for topic in TABLES["fine"] if scope_of(topic))
-
-
-def test_code_is_seen_and_prose_with_some_signs_is_none() -> None:
+def test_a_topic_is_narrow_or_broad_or_neither_and_code_is_no_prose() -> None:
+    for scope in ("narrow", "broad", None):
+        none_of(topic for topic in TABLES[scope or "fine"] if scope_of(topic) != scope)
     none_of(text for text in TABLES["code"] if not is_source_code(text))
     none_of(text for text in TABLES["prose"] if is_source_code(text))
 
