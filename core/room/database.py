@@ -117,14 +117,10 @@ class Database:
         self._migrations, self._application_id = migrations, application_id
         self._timeout_s, self._slice_s = timeout_s, min(_SLICE_S, timeout_s)
         self._cancellation = cancellation
-        self._statements = dict[
-            str, str
-        ]()  # by the table or index that they make and nobody alters
-        for statement in chain.from_iterable(migrations):
-            if made := _MADE.match(statement):
-                self._statements[made[1]] = statement
-            elif altered := _ALTERED.match(statement):
-                self._statements.pop(altered[1])
+        statements = list(chain.from_iterable(migrations))
+        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # by the version
+        made = filter(None, map(_MADE.match, statements))
+        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
         self._kept: list[_Lent] = []
         self._damage: tuple[Identity, str] | None = None
 

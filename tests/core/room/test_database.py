@@ -30,6 +30,10 @@ from tests.support.notes import (
 from tests.support.sentences import raised
 
 TWO = (*ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT DEFAULT 'plain'",))
+ANEW = (
+    *("ALTER TABLE notes RENAME TO former", "CREATE TABLE notes (text TEXT PRIMARY KEY)"),
+    *("INSERT INTO notes SELECT text FROM former", "DROP TABLE former"),
+)
 MOST_LOOKS = 10  # at whether a wait is to end; one that goes on looks several times a second
 posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
 Spoil = Callable[[Path], Any]
@@ -111,6 +115,8 @@ def test_an_older_schema_is_brought_up_to_date_in_one_piece_also_by_a_reader(
         assert connection is not None
         assert list(connection.execute("SELECT * FROM notes")) == [("one", "plain")]
     assert from_outside(path, "PRAGMA user_version") == [(2,)]
+    assert texts(opened((*TWO, ANEW))) == ["one"]
+    assert from_outside(path, "PRAGMA user_version") == [(3,)]
 
 
 # whatever is in its place
