@@ -89,7 +89,21 @@ MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
 
+Topic = Annotated[
+    str,
+    Field(
+        description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
+        " code. Reuse existing"
+    ),
+]
 Threshold = Annotated[int | None, BeforeValidator(no_flag), Field(description="Usually left out")]
+Triggers = Annotated[
+    Pieces,
+    Field(
+        description="Up to 5 literal pieces of code or command, as typed just before this"
+        " mistake: LocalDate.now("
+    ),
+]
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
@@ -143,13 +157,7 @@ def search_memory(
 
 
 def log_memory(
-    topic: Annotated[
-        str,
-        Field(
-            description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
-            " code. Reuse existing"
-        ),
-    ],
+    topic: Topic,
     missing_context: Annotated[
         Text, Field(default="", description="What the instructions left out; '' for a principle")
     ],
@@ -168,13 +176,7 @@ def log_memory(
         Pieces, Field(description="For a principle: id@fp tokens it replaces")
     ] = None,
     paths: Annotated[Pieces, Field(description="Files it is about: src/payment/**")] = None,
-    when: Annotated[
-        Pieces,
-        Field(
-            description="Up to 5 literal pieces of code or command, as typed just before this"
-            " mistake: LocalDate.now("
-        ),
-    ] = None,
+    when: Triggers = None,
 ) -> str:
     """Save one gap after a task: what the instructions left out and a newcomer must be told first.
 
