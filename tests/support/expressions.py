@@ -68,6 +68,7 @@ MADE: dict[str, list[str]] = {
         for quote in "\"'`”"
     ],
     "core.text.ranking needle + follows": ["ab(?=s?(?![a-z]))", "12(?![0-9])"],
+    r"core.lessons.recall '(?!(?<=\\w)\\w)' + re.escape(trigger)": [r"(?!(?<=\w)\w)deploy"],
     "commands.documents.edit_toml f'(?:{quoted})[ \\\\t]*=[ \\\\t]*'": [
         r"(?:name|\"name\"|'name')[ \t]*=[ \t]*"
     ],

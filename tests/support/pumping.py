@@ -193,13 +193,27 @@ def growth(call: Callable[[str], object], attack: Attack, fast: float = FAST) ->
         ):
             return f"{size} characters: {took:.3f} s"
         size = size * 3 // 2 if size < 160 else size * 3
+    # Twice, as something else may have taken the time.
+    is_fine = _is_fine(call, attack, fast) or _is_fine(call, attack, fast)
+    return "" if is_fine else _ladder(call, attack)
+
+
+def _is_fine(call: Callable[[str], object], attack: Attack, fast: float) -> bool:
+    """Return whether a few sizes take so little, or grow so slowly, that no more need be tried."""
     for size in SIZES[1::2]:
         took = seconds(call, attack.text(size))
-        if took < fast * (size / SIZES[-1]) ** 2 or took > TOO_LONG * size / SIZES[0]:
-            break
-    if took < fast * (size / SIZES[-1]) ** 2 or seconds(call, attack.text(SIZES[-1])) < fast:
-        return ""
-    return _ladder(call, attack)
+        if took < fast * (size / SIZES[-1]) ** 2:
+            return True
+        if took > TOO_LONG * size / SIZES[0]:
+            return False
+    longest = seconds(call, attack.text(SIZES[-1]))
+    return longest < fast or _is_linear(longest, seconds(call, attack.text(SIZES[-3]), 2))
+
+
+def _is_linear(longest: float, shorter: float) -> bool:
+    """Return whether the time of the greatest size fits that of a quarter of it."""
+    is_short = longest <= SIZES[-1] * TOO_LONG / SIZES[0]
+    return is_short and longest <= shorter * (2 * MOST_GROWTH) ** 2
 
 
 def _ladder(call: Callable[[str], object], attack: Attack) -> str:
@@ -211,7 +225,7 @@ def _ladder(call: Callable[[str], object], attack: Attack) -> str:
             took.append(seconds(call, attack.text(size), 2 + attempt))
             if took[-1] > size * TOO_LONG / SIZES[0]:
                 break
-        if len(took) == len(SIZES) and took[-1] <= took[-3] * (2 * MOST_GROWTH) ** 2:
+        if len(took) == len(SIZES) and _is_linear(took[-1], took[-3]):
             return ""
     return ", ".join(
         f"{size} characters: {it:.4f} s" for size, it in zip(SIZES, took, strict=False)
