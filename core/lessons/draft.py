@@ -105,11 +105,14 @@ def redacted_record(
 ) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
     """Return the record as a save stores it, and then as `redacted_draft`.
 
-    Paths and triggers stay as they are, unless a person has just changed them (`is_edit`).
+    Paths and triggers stay as they are, unless a person has just changed them (`is_edit`); but a
+    trigger with a secret, which only a hand can have written, goes.
     """
     draft = _draft_of(record)
     if is_edit:
         draft = replace(draft, paths=record.paths, when=record.when)
+    else:
+        record = replace(record, when=clean_record(record)[0].when)
     draft, kinds, suspicious = redacted_draft(
         draft, project=project, strict=strict, is_edit=is_edit
     )

@@ -88,6 +88,11 @@ def test_a_secret_in_a_trigger_is_refused_by_every_store(store: MemoryStore) -> 
     assert not store.path.exists()
 
 
+def test_a_trigger_in_which_a_hand_wrote_a_secret_is_not_brought_back(store: MemoryStore) -> None:
+    [back] = store.bring_back([a_record(when=("call(", f"key={KEY}"))]).records
+    assert back.when == ("call(",)
+
+
 def test_a_password_named_in_one_field_goes_from_all_of_them(store: MemoryStore) -> None:
     password = "vX7kQ2" + "mZp9Lt"
     saved = store.upsert_log(
