@@ -188,7 +188,7 @@ def log_memory(
     shortened_from_bytes = 0
     if type == "principle" and ask_next_time:  # the questions of many originals seldom fit
         ask_next_time, shortened_from_bytes = fit_question(ask_next_time)
-    draft = Draft(
+    draft = Draft(  # of a new field `_META_KINDS` in core/lessons/record.py names every place
         topic=topic,
         missing_context=missing_context or "",
         lesson=lesson,

@@ -18,7 +18,7 @@ from core.guard.characters import Places, forms_of, may_hide, without_hidden
 from core.guard.named_values import keyed_spans
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
-MARKER = "[REDACTED]"
+MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
 WINDOW_CHARS = 32_768
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
 

@@ -207,6 +207,8 @@ class MemoryStore:
     ) -> Outcome:
         """Replace the log by what `decide` makes of it; keep beside it what leaves it.
 
+        `LogFile.rewrite` says what is written when, `Record.to_line` in which form.
+
         only_if_needed: find out without the lock whether anything is written; a checkout may be
         read-only.
         """

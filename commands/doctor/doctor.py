@@ -152,7 +152,7 @@ def _is_of_room(finding: Finding) -> bool:
 def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
     """Repair these; the path of the file that took what left the log, "" if nothing did."""
     if any(finding.kind in GIT_FIXES for finding in fixable):
-        opened.store.file.tell_git()
+        opened.store.file.write_companions()
     if all(finding.kind in GIT_FIXES for finding in fixable):
         return ""  # a log that cannot be read is none of git's business
     name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"

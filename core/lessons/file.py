@@ -114,9 +114,10 @@ class LogFile:
     ) -> _Result:
         """Replace the file by what `change` makes of it; equal bytes are not written.
 
-        `change` runs under the lock, and again when a program that does not take the lock has
-        replaced the file meanwhile. aside_name: of the new file that takes what goes aside. That
-        and the side file are on disk before the log is replaced.
+        On disk, in this order: the lock, missing companions, the whole new log under a temporary
+        name, the side file, what goes aside in a new file `aside_name`; then the temporary file
+        takes the name of the log. `change` runs under the lock, and again when a program that does
+        not take the lock has replaced the file meanwhile.
 
         Raises BusyError, WaitEndedError, DiskError, and what `change` raises; the file is byte for
         byte what it was then.
@@ -145,7 +146,7 @@ class LogFile:
     ) -> bool:
         """Replace the file if it still has this identity; whether it did."""
         if identity is None or not is_there(self.path.with_name(IGNORE_NAME)):
-            self._tell_git(*COMPANIONS, only_missing=True)
+            self._write_companions(*COMPANIONS, only_missing=True)
         with prepared(place, new.data) as temporary:
             if identity_of(place) != identity:
                 return False
@@ -183,7 +184,7 @@ class LogFile:
                     yield place
                 finally:  # `git stash -u` takes the rule away and leaves the lock
                     with contextlib.suppress(OSError):
-                        self._tell_git(IGNORE_NAME, only_missing=True)
+                        self._write_companions(IGNORE_NAME, only_missing=True)
 
     def strays(self) -> list[Path]:
         """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
@@ -226,7 +227,7 @@ class LogFile:
             if known_bytes > len(newest):
                 newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
             if not known_bytes:
-                self._tell_git(IGNORE_NAME)  # git must not track it
+                self._write_companions(IGNORE_NAME)  # git must not track it
             like = log if is_there(log) else None
             replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
 
@@ -240,12 +241,12 @@ class LogFile:
 
     # The companions. One that is a link is let be: git does not follow it.
 
-    def tell_git(self) -> None:
+    def write_companions(self) -> None:
         """Complete the companions, under the lock. Raises BusyError or DiskError."""
         with self._locked():
-            self._tell_git(*COMPANIONS)
+            self._write_companions(*COMPANIONS)
 
-    def _tell_git(self, *names: str, only_missing: bool = False) -> None:
+    def _write_companions(self, *names: str, only_missing: bool = False) -> None:
         """Add the lines that these companions lack. only_missing: to none that is there."""
         for name in names:
             companion = self.path.with_name(name)

@@ -58,7 +58,7 @@ def link(project: Path, name: str, target: Path | str) -> Path:
 def refused(project: Path, before: Tree, home: Path) -> LogReadError:
     """The refusal of a save, after every way to read, write and tidy has been refused alike."""
     log = log_of(project)
-    for action in (log.read, log.strays, log.tell_git):
+    for action in (log.read, log.strays, log.write_companions):
         with pytest.raises(LogReadError) as caught:
             action()
         assert caught.value.key.startswith("log_link")
@@ -193,7 +193,7 @@ def test_a_companion_that_is_a_link_is_neither_read_nor_written_nor_replaced(
     made = link(project, f".context/{name}", home / target)
     outside = tree(home / ".ssh")
     save(project)
-    log_of(project).tell_git()
+    log_of(project).write_companions()
     assert (made.is_symlink(), tree(home / ".ssh"), (home / "gone").exists()) == (
         True,
         outside,

@@ -417,7 +417,7 @@ def _clean(path: Path) -> object:
 
 
 def _tell_git(path: Path) -> object:
-    a_store(path).file.tell_git()
+    a_store(path).file.write_companions()
     return None
 
 

@@ -294,7 +294,7 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
         file.write_bytes(b"half")
     log = LogFile(path, lock_timeout_s=1)
     assert log.strays() == strays
-    log.tell_git()
+    log.write_companions()
     assert log.strays() == []
     assert kept.read_bytes() == b"half"
     assert target.read_bytes() == RECORD
