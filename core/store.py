@@ -174,9 +174,7 @@ class MemoryStore:
         changed: by token (`id@fp`), a record that a reader sees, changed. join: whether it becomes
         one record with another that is about the same gap; no text of the two is lost.
         """
-        records: dict[str, Record] = {}
-        redacted: list[str] = []
-        suspicious: list[str] = []
+        records, redacted, suspicious = dict[str, Record](), list[str](), list[str]()
         for token, record in changed.items():
             try:
                 records[token], kinds, fields = redacted_record(
@@ -208,23 +206,25 @@ class MemoryStore:
         """Replace the log by what `decide` makes of it; keep beside it what leaves it.
 
         `LogFile.rewrite` says what is written when, `Record.to_line` in which form.
-
         only_if_needed: find out without the lock whether anything is written; a checkout may be
         read-only.
         """
 
-        def rewritten(data: bytes) -> Replacement[Outcome]:
+        def decided(data: bytes) -> Outcome:
             self._check_encoding(data)
-            outcome = replace(
+            return replace(
                 decide(self._parsed(data)),
                 redacted=tuple(redacted),
                 suspicious=tuple(dict.fromkeys(suspicious)),
             )
+
+        def rewritten(data: bytes) -> Replacement[Outcome]:
+            outcome = decided(data)
             replaced = self._replaced(outcome.before, outcome.log)
             return Replacement(outcome.log.to_bytes(), outcome, replaced=replaced)
 
         if dry_run or only_if_needed:
-            trial = rewritten(self.file.read()).outcome
+            trial = decided(self.file.read())
             if dry_run or not trial.is_written:
                 return trial
         return self.file.rewrite(rewritten)
@@ -266,13 +266,16 @@ class MemoryStore:
         from core.lessons.side_file import cleaned
         from core.lessons.upkeep import clean  # as above
 
-        def scrub(data: bytes) -> "Replacement[Cleaning]":
+        def without_secrets(data: bytes) -> "Cleaning":
             self._check_encoding(data)
-            cleaning = clean(data, now=self._now())
+            return clean(data, now=self._now())
+
+        def scrub(data: bytes) -> "Replacement[Cleaning]":
+            cleaning = without_secrets(data)
             replaced = self._replaced(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
             return Replacement(cleaning.data, cleaning, replaced=replaced)
 
-        planned = scrub(self.file.read()).outcome
+        planned = without_secrets(self.file.read())
         if dry_run:
             return planned
         side = self.file.read_side()

@@ -5,6 +5,7 @@ syllables of Hangul in a row. `uv lock` works on `uv.lock`: only commands whose 
 file have one here, since `npm test` says nothing of package.json.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -285,7 +286,7 @@ def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mappi
     words = {text for kind, text in terms if kind != "pairs"}
     forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}
     # A program may write other letters as they are, or with escapes of JSON.
-    wide = {it: (it.encode(), _escaped(it)) for it in words if not it.isascii()}
+    wide = {it: (it.encode(), json.dumps(it)[1:-1].encode()) for it in words if not it.isascii()}
     wanted, found = frozenset(forms), list[set[str]]()
     for line in lines:
         # Before `topic` and behind `meta` this program writes no text of a record.
@@ -316,10 +317,6 @@ def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mappi
         if is_near or of_line:
             scores.append((is_near, sum(map(rarity.__getitem__, of_line)), at))
     return [at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN]], having
-
-
-def _escaped(word: str) -> bytes:
-    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in word).encode()
 
 
 def _listed(rest: bytes) -> list[str]:

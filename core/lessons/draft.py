@@ -111,7 +111,7 @@ def redacted_record(
     draft = _draft_of(record)
     if is_edit:
         draft = replace(draft, paths=record.paths, when=record.when)
-    else:
+    elif record.when:
         record = replace(record, when=clean_record(record)[0].when)
     draft, kinds, suspicious = redacted_draft(
         draft, project=project, strict=strict, is_edit=is_edit
