@@ -106,7 +106,7 @@ def parsers(*names: str) -> "dict[str, Parser]":
     names: those of which the options are wanted, too.
     """
     from commands.shell.help import overview  # a hook runs at every step of an agent,
-    from commands.terminal.console import summary_of  # so each import costs
+    from commands.terminal.ask import summary_of  # so each import costs
     from core.parser import Parser, add_project, add_version
 
     parser = Parser(prog=CLI, page=lambda: overview(COMMANDS))

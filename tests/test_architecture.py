@@ -37,7 +37,7 @@ ROOMS = {
     " commands.setup",
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
     " commands.sessions commands.fragments",
-    "commands.view": "core rooms commands.terminal commands.documents commands.hook",
+    "commands.view": "core rooms commands.terminal commands.documents commands.hook commands.stats",
     "commands.keys": "core http_server commands.terminal",
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",

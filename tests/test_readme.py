@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.clients.table import CLIENTS
-from commands.terminal.columns import cells
+from commands.terminal.screen import cells
 from core.config import Project, Settings
 from core.lessons.record import Draft, Record, parse_line, record_id
 from core.store import open_store

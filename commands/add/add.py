@@ -9,7 +9,7 @@ from pathlib import Path
 from commands.add.saved_lines import replaced_by, saved_lines
 from commands.records.edit import add_from, from_file, in_editor, limits, text_for_editor
 from commands.records.lines import redacted_lines, whole
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -17,9 +17,8 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
-from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.lessons.changes import Outcome
 from core.lessons.reach import reach_of
 from core.lessons.record import Draft, utc_now

@@ -4,10 +4,9 @@ import argparse
 
 from commands.fragments.room import open_fragments
 from commands.records.lines import whole
-from commands.terminal.console import Opened, is_confirmed
-from commands.terminal.printing import print_lines, print_within
+from commands.terminal.ask import Opened, is_confirmed
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_lines, print_within, screen_here
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.messages import say

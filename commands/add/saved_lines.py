@@ -3,7 +3,7 @@
 import shlex
 
 from commands.records.lines import commit_lines, redacted_lines
-from commands.terminal.console import Opened
+from commands.terminal.ask import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.guard.injection import HIDDEN_TEXT

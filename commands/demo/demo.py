@@ -14,7 +14,7 @@ from typing import TextIO
 
 from commands.demo.stage import SERVER, DemoFailedError, ScratchProject, Screen
 from commands.demo.story import tell_story
-from commands.terminal.console import add_examples, explain
+from commands.terminal.ask import add_examples, explain
 from core.messages import say
 
 LEAST_COLUMNS, MOST_COLUMNS = 60, 80

@@ -11,8 +11,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, TextIO
 
-from commands.terminal.columns import broken, cells, fitted, wrapped
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import broken, cells, fitted, screen_here, wrapped
 from core import git
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 from core.errors import SentinelError

@@ -27,7 +27,7 @@ from commands.doctor.sessions import is_of_sessions, look_at_sessions, mend_sess
 from commands.doctor.surroundings import around
 from commands.doctor.team.entries import server_findings
 from commands.setup.here import machine_here
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -37,9 +37,8 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
-from commands.terminal.printing import said
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import Screen, screen_here
+from commands.terminal.screen import Screen, said, screen_here
 from core.errors import LogMissingError, LogReadError
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.terminal.console import Opened
+from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_fragments
 from core.lessons.upkeep import Finding
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from commands.doctor.fragments import FragmentsCheckup
 from commands.doctor.sessions import SessionsCheckup
 from commands.doctor.surroundings import LINKS
-from commands.terminal.columns import INDENT, cells
-from commands.terminal.printing import said
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen, Sign
+from commands.terminal.screen import INDENT, Screen, Sign, cells, said
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts, say
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.terminal.console import Opened
+from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_sessions
 from core.lessons.upkeep import Finding
 from core.messages import Facts

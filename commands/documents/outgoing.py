@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
-from commands.terminal.console import STDOUT
+from commands.terminal.ask import STDOUT
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import warn
 from core.lessons.draft import clean_record

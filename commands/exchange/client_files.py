@@ -7,10 +7,9 @@ from pathlib import Path
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile, check_stays, diff
 from commands.exchange.formats import lessons
-from commands.terminal.printing import painted_diff
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import complain, plain, warn
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import painted_diff, screen_here
 from core.disk import is_there
 from core.guard.injection import orders_in
 from core.lessons.record import Record

@@ -10,7 +10,7 @@ from commands.documents.outgoing import of_topics, put_text, read_log, without_s
 from commands.exchange.client_files import Choice, put_block
 from commands.exchange.formats import as_json, markdown
 from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_examples,
     add_output,

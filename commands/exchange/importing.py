@@ -23,19 +23,18 @@ from commands.exchange.sources import (
     read_source,
     retopiced,
 )
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
     explain,
     is_confirmed,
     open_memory,
+    progress,
 )
-from commands.terminal.printing import print_lines
-from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_lines, screen_here
 from core.config import find_project
 from core.lessons.answers import need_of
 from core.lessons.changes import Outcome

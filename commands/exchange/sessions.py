@@ -12,15 +12,11 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.terminal.columns import INDENT, table
-from commands.terminal.console import is_confirmed, open_memory
-from commands.terminal.days import day_text
-from commands.terminal.printing import print_lines
-from commands.terminal.progress import progress
+from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.records import counted_kinds
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen, screen_here
+from commands.terminal.screen import INDENT, Screen, day_text, print_lines, screen_here, table
 from core.messages import say
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it

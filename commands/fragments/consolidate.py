@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.room import add_json, as_data, empty_lines, open_fragments
-from commands.terminal.columns import INDENT, table
-from commands.terminal.console import add_examples
-from commands.terminal.printing import print_within
-from commands.terminal.progress import progress
+from commands.terminal.ask import add_examples, progress
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import Screen, screen_here
+from commands.terminal.screen import INDENT, Screen, print_within, screen_here, table
 from core.messages import has_sentence, say
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ import argparse
 import os
 
 from commands.fragments.room import add_json, empty_lines, open_fragments
-from commands.terminal.console import add_examples
-from commands.terminal.printing import print_lines, print_within
-from commands.terminal.progress import progress
+from commands.terminal.ask import add_examples, progress
 from commands.terminal.safe_text import complain, plain, plain_json
+from commands.terminal.screen import print_lines, print_within
 from core.messages import say
 
 

@@ -4,10 +4,9 @@ import argparse
 import sys
 
 from commands.fragments.room import add_json, empty_lines, open_fragments
-from commands.terminal.console import STDOUT, add_examples, explain, file_name
-from commands.terminal.printing import print_lines
-from commands.terminal.progress import progress
+from commands.terminal.ask import STDOUT, add_examples, explain, file_name, progress
 from commands.terminal.safe_text import plain, plain_json, warn
+from commands.terminal.screen import print_lines
 from core.messages import say
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.room import FragmentNameError, Opened, add_ids, open_fragments
-from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
-from commands.terminal.printing import print_lines, print_within
-from commands.terminal.screen import screen_here
+from commands.terminal.ask import add_confirmation, add_examples, explain, is_confirmed
+from commands.terminal.screen import print_lines, print_within, screen_here
 from core.messages import say
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import importlib
 from typing import Any
 
 from commands.fragments import list as listing
-from commands.terminal.console import add_examples, explain, summary_of
+from commands.terminal.ask import add_examples, explain, summary_of
 from core.messages import say
 
 # For each action its module here, which defines `add_arguments(parser)` and `run(arguments)`.

@@ -4,9 +4,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from commands.terminal.console import add_examples, explain, is_confirmed
-from commands.terminal.printing import print_lines, print_within
+from commands.terminal.ask import add_examples, explain, is_confirmed
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import print_lines, print_within
 from core.messages import say
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ Restored are those of the bin, and superseded ones: they come back into recall.
 import argparse
 
 from commands.fragments.room import add_ids, open_fragments
-from commands.terminal.console import add_examples
-from commands.terminal.printing import print_lines
+from commands.terminal.ask import add_examples
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import print_lines
 from core.messages import say
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commands.terminal.console import explain, settings_here
+from commands.terminal.ask import explain, settings_here
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain, warn
 from core.config import Settings

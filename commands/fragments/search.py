@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 from commands.fragments.lines import fragment_table
 from commands.fragments.list import MOST_ROWS, common_filters, nothing_lines
 from commands.fragments.room import Opened, as_data, open_fragments
-from commands.terminal.console import add_examples, explain
-from commands.terminal.printing import print_within
+from commands.terminal.ask import add_examples, explain
 from commands.terminal.safe_text import plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.messages import say
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commands.fragments.lines import whole
 from commands.fragments.room import Opened, add_ids, add_json, as_data, open_fragments
-from commands.terminal.console import add_examples
+from commands.terminal.ask import add_examples
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 

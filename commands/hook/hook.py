@@ -93,7 +93,7 @@ class Scene(NamedTuple):
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """Add the options of `cli.py hook`, for its help; `main` reads them itself."""
-    from commands.terminal.console import add_examples, explain
+    from commands.terminal.ask import add_examples, explain
     from core.parser import add_project
 
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=explain("hook_event"))

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from commands.terminal.columns import table
-from commands.terminal.console import (
+from commands.terminal.ask import (
     add_confirmation,
     add_examples,
     explain,
     is_confirmed,
     summary_of,
 )
-from commands.terminal.days import day_text
-from commands.terminal.printing import print_lines, print_within
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import day_text, print_lines, print_within, screen_here, table
 from core.messages import Facts, say
 from core.parser import add_project
 from http_server.keys import Key, Keys

@@ -14,10 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from commands.records.lines import commit_lines, redacted_lines, whole
-from commands.terminal.console import Opened, add_examples, add_id, explain, open_memory
-from commands.terminal.printing import print_within
+from commands.terminal.ask import Opened, add_examples, add_id, explain, open_memory
 from commands.terminal.safe_text import complain, plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.errors import RefusedError, SentinelError
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.changes import Outcome

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterable, Sequence
 
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_json,
     add_topics,

@@ -6,8 +6,7 @@ from commands.records.lines import commit_lines, whole
 from commands.rooms.beside import forget_beside
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.naming import by_room
-from commands.terminal.columns import hung
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -15,10 +14,9 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
-from commands.terminal.printing import print_lines
 from commands.terminal.records import joined, readable
 from commands.terminal.safe_text import complain, plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import hung, print_lines, screen_here
 from core.lessons.changes import Outcome
 from core.lessons.history import one_named
 from core.lessons.record import Record

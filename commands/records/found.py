@@ -4,10 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from commands.records.lines import laid_out
-from commands.terminal.columns import INDENT, cells, fitted
 from commands.terminal.records import LABELS, readable
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen
+from commands.terminal.screen import INDENT, Screen, cells, fitted
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.text.ranking import Ranking

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts
 from commands.records.filters import last_of
-from commands.terminal.columns import INDENT, cells, fitted, hung, table
-from commands.terminal.console import Opened
-from commands.terminal.days import day_text
+from commands.terminal.ask import Opened
 from commands.terminal.records import counted_kinds, named_record, readable, text_lines
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen
+from commands.terminal.screen import INDENT, Screen, cells, day_text, fitted, hung, table
 from core.git import is_uncommitted
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text, warning

@@ -14,10 +14,9 @@ from commands.records.filters import (
 from commands.records.lines import record_table
 from commands.rooms.beside import count_lines
 from commands.rooms.choice import add_room, hand_over, other_room
-from commands.terminal.console import add_examples, open_memory
-from commands.terminal.printing import print_within
+from commands.terminal.ask import add_examples, open_memory
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.messages import say
 from core.parser import add_project
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from commands.records.lines import redacted_lines
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -13,11 +13,11 @@ from commands.terminal.console import (
     explain,
     is_confirmed,
     open_memory,
+    progress,
 )
-from commands.terminal.printing import print_lines
-from commands.terminal.progress import progress
 from commands.terminal.records import block, joined, readable, replacing
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import print_lines
 from core.git import HistoryError
 from core.lessons.changes import Outcome
 from core.lessons.history import History, Named, named, originals_of, principles_over

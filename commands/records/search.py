@@ -17,10 +17,9 @@ from commands.rooms.choice import (
     other_room,
 )
 from commands.rooms.searching import found_beside, section_lines
-from commands.terminal.console import Opened, add_examples, explain, open_memory
-from commands.terminal.printing import print_within
+from commands.terminal.ask import Opened, add_examples, explain, open_memory
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.messages import say
 from core.parser import add_project
 

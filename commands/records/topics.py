@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
 from commands.records.lines import record_table, redacted_lines, whole
-from commands.terminal.columns import INDENT, hung, table
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -17,11 +16,17 @@ from commands.terminal.console import (
     open_memory,
     summary_of,
 )
-from commands.terminal.days import day_text
-from commands.terminal.printing import print_within
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
-from commands.terminal.screen import Screen, screen_here
+from commands.terminal.screen import (
+    INDENT,
+    Screen,
+    day_text,
+    hung,
+    print_within,
+    screen_here,
+    table,
+)
 from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.records.filters import as_json, last_of
-from commands.terminal.console import Opened
-from commands.terminal.progress import progress
+from commands.terminal.ask import Opened, progress
 from commands.terminal.records import block, replacing, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here

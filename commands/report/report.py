@@ -9,7 +9,7 @@ from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
 from commands.report.markdown import markdown, summary
 from commands.report.revisions import read_revisions
-from commands.terminal.console import (
+from commands.terminal.ask import (
     STDOUT,
     Opened,
     add_examples,
@@ -18,9 +18,9 @@ from commands.terminal.console import (
     check_output,
     explain,
     open_memory,
+    progress,
 )
 from commands.terminal.markdown_lines import markdown_lines
-from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
 from core.messages import say

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, SESSIONS, rooms_here, unless_unread
-from commands.terminal.console import Opened
+from commands.terminal.ask import Opened
 from core.messages import say
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
-from commands.terminal.console import Opened, explain
+from commands.terminal.ask import Opened, explain
 from commands.terminal.rooms_here import rooms_beside
 from commands.terminal.safe_text import plain, warn
 from core.errors import SentinelError

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, LESSONS, ROOMS, SESSIONS, rooms_here, unless_unread
-from commands.terminal.console import Opened
+from commands.terminal.ask import Opened
 from commands.terminal.safe_text import plain
 from core.errors import RefusedError
 from core.git import HistoryError

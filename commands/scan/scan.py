@@ -37,7 +37,7 @@ from commands.scan.rooms import (
     secrets_in,
     words_of,
 )
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_confirmation,
     add_examples,
@@ -46,12 +46,11 @@ from commands.terminal.console import (
     explain,
     is_confirmed,
     open_memory,
+    progress,
     settings_here,
 )
-from commands.terminal.printing import print_lines
-from commands.terminal.progress import progress
 from commands.terminal.safe_text import complain, plain, plain_json, warn
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_lines, screen_here
 from core.errors import SentinelError
 from core.git import Repository
 from core.lessons.file import place_of

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
 from commands.sessions.room import empty_lines, open_room
-from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
-from commands.terminal.given import when
-from commands.terminal.printing import print_lines
-from commands.terminal.screen import screen_here
+from commands.terminal.ask import add_confirmation, add_examples, explain, is_confirmed, when
+from commands.terminal.screen import print_lines, screen_here
 from core.messages import say
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import argparse
 
 from commands.sessions.lines import tree
 from commands.sessions.room import as_data, open_room
-from commands.terminal.console import add_examples, explain
+from commands.terminal.ask import add_examples, explain
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 

@@ -6,9 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from commands.sessions.room import empty_lines, open_room
-from commands.terminal.console import STDOUT, add_examples, explain, file_name
-from commands.terminal.given import when
-from commands.terminal.progress import progress
+from commands.terminal.ask import STDOUT, add_examples, explain, file_name, progress, when
 from commands.terminal.safe_text import plain, warn
 from core.messages import say
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import whole
 from commands.sessions.room import Room, open_room
-from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
-from commands.terminal.printing import print_lines
+from commands.terminal.ask import add_confirmation, add_examples, explain, is_confirmed
 from commands.terminal.safe_text import complain, plain
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_lines, screen_here
 from core.errors import SentinelError
 from core.messages import say
 

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from commands.terminal.columns import INDENT, fitted, hung, table
-from commands.terminal.days import day_text
 from commands.terminal.safe_text import plain, plain_lines
-from commands.terminal.screen import Screen
+from commands.terminal.screen import INDENT, Screen, day_text, fitted, hung, table
 from core.messages import say
 from rooms.sessions.actions.kinds import KINDS, result_of
 

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
 from commands.sessions.room import Room, as_data, empty_lines, open_room
-from commands.terminal.console import add_examples, explain, positive
-from commands.terminal.given import near_to, when
-from commands.terminal.printing import print_within
+from commands.terminal.ask import add_examples, explain, near_to, positive, when
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_within, screen_here
 from core.messages import say
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commands.terminal.console import Opened, open_memory
+from commands.terminal.ask import Opened, open_memory
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from core.errors import RefusedError

@@ -5,7 +5,7 @@ import importlib
 from typing import Any
 
 from commands.sessions import list as listing
-from commands.terminal.console import add_examples, explain, summary_of
+from commands.terminal.ask import add_examples, explain, summary_of
 from core.messages import say
 from core.parser import add_project
 

@@ -4,8 +4,8 @@ import argparse
 import os
 
 from commands.sessions.room import open_room
-from commands.terminal.console import add_examples, explain
-from commands.terminal.printing import print_lines
+from commands.terminal.ask import add_examples, explain
+from commands.terminal.screen import print_lines
 from core.messages import say
 
 

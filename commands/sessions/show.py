@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commands.sessions.lines import whole
 from commands.sessions.room import Room, as_data, open_room
-from commands.terminal.console import add_examples, explain
+from commands.terminal.ask import add_examples, explain
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 

@@ -7,7 +7,7 @@ from typing import Any
 from commands.clients.machine import entry_line, expander, script_at, value_of
 from commands.clients.table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
-from commands.terminal.printing import print_lines
+from commands.terminal.screen import print_lines
 from core.config import DEFAULT_ROOMS, FRAGMENTS_PLACE, ROOMS_VARIABLE, read_rooms
 from core.errors import RefusedError
 from core.messages import has_sentence, say

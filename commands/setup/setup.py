@@ -35,17 +35,15 @@ from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, url_of
 from commands.setup.rooms import given_rooms, tell_rooms
 from commands.setup.rules import rules_files
-from commands.terminal.columns import INDENT
-from commands.terminal.console import (
+from commands.terminal.ask import (
     add_confirmation,
     add_examples,
     explain,
     is_confirmed,
     open_memory,
 )
-from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import INDENT, painted_diff, print_lines, said, screen_here
 from core.config import Project
 from core.errors import SentinelError
 from core.messages import Facts, has_sentence, language, language_of, say

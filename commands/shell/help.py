@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from commands.terminal.columns import INDENT
-from commands.terminal.console import add_examples, explain
+from commands.terminal.ask import add_examples, explain
+from commands.terminal.screen import INDENT
 from core.messages import say
 from core.program import CLI
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from commands.hook.journal import Session
 from commands.stats.hook_use import Showings, count_showings
-from commands.terminal.figures import Compaction, came_back, compaction, open_questions
+from commands.stats.log_figures import Compaction, came_back, compaction, open_questions
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of

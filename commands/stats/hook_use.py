@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from commands.hook.journal import Session, is_recent, versions_in
-from commands.terminal.figures import last_s
+from commands.stats.log_figures import last_s
 from core.lessons.record import Record, id_in, ids_in, seconds_of
 from core.lessons.record_text import is_harmless
 

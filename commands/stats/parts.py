@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from commands.stats.figures import day_of, safe
-from commands.terminal.columns import INDENT, table, wrapped
-from commands.terminal.figures import last_s
+from commands.stats.log_figures import last_s
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen
+from commands.terminal.screen import INDENT, Screen, table, wrapped
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.messages import has_sentence, say

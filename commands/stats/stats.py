@@ -21,15 +21,14 @@ from commands.stats.sessions import (
     session_lines,
     sessions_data,
 )
-from commands.terminal.console import (
+from commands.terminal.ask import (
     Opened,
     add_examples,
     add_json,
     open_memory,
 )
-from commands.terminal.printing import print_lines
 from commands.terminal.safe_text import plain, plain_json, warn
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import print_lines, screen_here
 from core.config import state_directory
 from core.errors import SentinelError
 from core.lessons.answers import Frame

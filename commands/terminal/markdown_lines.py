@@ -7,9 +7,8 @@ is no reader of other Markdown.
 import re
 from collections.abc import Sequence
 
-from commands.terminal.columns import INDENT, table, wrapped
 from commands.terminal.safe_text import plain
-from commands.terminal.screen import Screen
+from commands.terminal.screen import INDENT, Screen, table, wrapped
 
 _HEADING = re.compile("#+ +(.*)")
 _ITEM = re.compile("( *)- (.*)")

@@ -9,8 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 
-from commands.terminal.columns import wrapped
-from commands.terminal.screen import Style, screen_here
+from commands.terminal.screen import Style, screen_here, wrapped
 from core.guard.characters import hidden_runs
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)

@@ -1,18 +1,30 @@
-"""Knows the terminal that lines are written for: its width, its colours and its signs."""
+"""Knows the terminal that lines are written for, and fits text into its columns.
+
+A Hangul syllable takes two cells, a combining mark and the code of a colour none. What is in
+backticks, and a command of this program, stays in one line where it fits: it can be copied.
+"""
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Literal, TextIO
+
+from core.lessons.record_text import day_of
+from core.messages import language
+from core.program import CLI, NAME
 
 LEAST_WIDTH, USUAL_WIDTH, MOST_TEXT_WIDTH = 20, 80, 100
 
 # What each means to a reader: red an error, yellow a warning, green that all is well, dim a path.
 Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
-_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+_STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _RESET = "\x1b[0m"
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _SIGNS: dict[Sign, tuple[str, str, Style]] = {
@@ -43,7 +55,7 @@ class Screen:
 
     def painted(self, text: str, style: Style) -> str:
         """Return a text in a style, as it is where there are no colours."""
-        return f"\x1b[{_CODES[style]}m{text}{_RESET}" if self.colours and text else text
+        return f"\x1b[{_STYLE_CODES[style]}m{text}{_RESET}" if self.colours and text else text
 
     def sign(self, name: Sign) -> str:
         """Return the sign of what is well, wrong, doubtful or only good to know."""
@@ -98,3 +110,172 @@ def _has_signs(environment: Mapping[str, str], encoding: str) -> bool:
     except (LookupError, UnicodeEncodeError):
         return False
     return environment.get("TERM") not in ("dumb", "linux")
+
+
+INDENT = "  "
+CACHED_CHARS = 4_096
+
+_CODE = "\x1b\\[[0-9]*m"
+_CODES = re.compile(_CODE)
+_CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
+_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}) [a-z]++(?: (?:-\S++|[A-Z]++(?![a-z])\S*+))*+\S*+"
+_WHOLE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
+_UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
+
+
+def cells(text: str) -> int:
+    """Return how many cells a text takes on a terminal."""
+    text = uncoloured(text)
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def uncoloured(text: str) -> str:
+    """Return a text without the codes of its colours."""
+    return _CODES.sub("", text) if "\x1b" in text else text
+
+
+def fitted(text: str, most: int) -> str:
+    """Cut a text to `most` cells; `…` marks the cut."""
+    if cells(text) <= most:
+        return text
+    kept, left = "", most - 1
+    for char in text:
+        left -= _cells(char)
+        if left < 0:
+            break
+        kept += char
+    return kept.rstrip() + "…"
+
+
+def wrapped(text: str, width: int, indent: str = INDENT) -> list[str]:
+    """Break a sentence at blanks into indented lines; a longer word keeps a line of its own."""
+    lines, line = list[str](), ""
+    for word in filter(str.strip, _pieces(text, width - len(indent))):
+        longer = f"{line} {word}" if line else indent + word
+        if line and cells(longer) > width:
+            lines.append(line)
+            longer = indent + word
+        line = longer
+    return [*lines, line] if line else lines
+
+
+def hung(line: str, width: int) -> list[str]:
+    """Break a line into as many as it needs, the further ones indented below it."""
+    text = line.lstrip(" ")
+    first = line[: len(line) - len(text)]
+    further = first + INDENT if first else ""
+    pieces = broken(text, max(width - len(further), 2))
+    return [(further if at else first) + piece for at, piece in enumerate(pieces)]
+
+
+def broken(text: str, most: int) -> list[str]:
+    """Break a text into pieces of at most `most` cells, inside a word only where it must."""
+    lines, line, left = list[str](), "", most
+    for piece in _pieces(text, most):
+        if cells(piece) > left and line.strip() and cells(piece) <= most:
+            lines.append(line.rstrip())
+            line, left = "", most
+            piece = piece.lstrip()
+        for char in _CHARS.findall(piece):
+            if _width(char) > left and line:
+                lines.append(line.rstrip())
+                line, left = "", most
+                if char.isspace():
+                    continue
+            line, left = line + char, left - _width(char)
+    return [*lines, line.rstrip()]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Align numbers right and text left; the last column takes the room that is left."""
+    columns = list(zip(*rows, strict=True))[:-1]
+    widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
+    numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
+    return [
+        _row(list(zip(row, widths, numeric, strict=False)), row[-1], width) for row in (head, *rows)
+    ]
+
+
+def _row(aligned: Sequence[tuple[str, int, bool]], last: str, most: int) -> str:
+    line = ""
+    for text, width, is_number in aligned:
+        blank = " " * (width - cells(text))
+        line += INDENT + (blank + text if is_number else text + blank)
+    return line + INDENT + fitted(last, most - cells(line) - len(INDENT))
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    """Yield words and blanks; a command that fits into `most` cells is one word."""
+    for found in _WHOLE.finditer(text):
+        piece = found[0]
+        yield from [piece] if cells(piece) <= most else re.findall(r"\s+|\S+", piece)
+
+
+def _width(char: str) -> int:
+    """Return the cells of a character, or of a code, which has none."""
+    return _cells(char) if len(char) == 1 else 0
+
+
+@lru_cache(maxsize=CACHED_CHARS)  # a long text has few different characters
+def _cells(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    if any(first <= char <= last for first, last in _UNJOINED):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def said(text: str, screen: Screen, first: str = "", indent: str = "") -> list[str]:
+    """Return a sentence behind `first`, for a terminal in lines, the others behind `indent`."""
+    if not screen.is_terminal:
+        return [first + text]
+    top, *others = wrapped(text, screen.text_width, indent) or [indent]
+    return [first + top[len(indent) :], *others]
+
+
+def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
+    """Return the lines of a unified diff, what is new in green and what goes in red."""
+    styles: dict[str, Style] = {"+": "green", "-": "red", "@": "dim"}
+    heads = ("+++ ", "--- ")
+    return [
+        screen.painted(line, "dim" if line.startswith(heads) else styles[line[0]])
+        if line[:1] in styles
+        else line
+        for line in lines
+    ]
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines; a terminal gets those that are too long broken, the rest indented below."""
+    screen = screen_here()
+    for line in lines:
+        fits = not screen.is_terminal or cells(line) <= screen.text_width
+        print("\n".join([line] if fits else hung(line, screen.text_width)))
+
+
+def print_within(lines: Sequence[str]) -> None:
+    """Print lines, none wider than the terminal, nor in a pipe."""
+    width = screen_here().width
+    for line in lines:
+        print("\n".join([line] if cells(line) <= width else hung(line, width)))
+
+
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+def day_text(moment: str, today: date | None = None) -> str:
+    """Return the day of an ISO 8601 text (UTC), unknown where it holds none.
+
+    today: the day on which somebody reads it, by default this one.
+    """
+    try:
+        day = date.fromisoformat(day_of(moment))
+    except ValueError:
+        return "?"
+    is_this_year = day.year == (today or datetime.now(UTC).date()).year
+    if language() == "ko":
+        return (
+            f"{day.month}월 {day.day}일" if is_this_year else f"{day:%Y. }{day.month}. {day.day}."
+        )
+    text = f"{day.day:2} {_MONTHS[day.month - 1]}"
+    return text if is_this_year else f"{text} {day.year}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from commands.terminal.figures import Compaction, came_back, compaction, last_s, open_questions
+from commands.stats.log_figures import Compaction, came_back, compaction, last_s, open_questions
 from core.lessons.answers import Frame
 from core.lessons.draft import clean_record
 from core.lessons.log import MemoryLog

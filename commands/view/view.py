@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
 from commands.hook.journal import sessions_in, times_at_work
-from commands.terminal.console import (
+from commands.terminal.ask import (
     STDOUT,
     Opened,
     add_examples,

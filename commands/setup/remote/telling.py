@@ -8,7 +8,7 @@ from commands.clients.table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import Change, Job
 from commands.setup.lines import shown_path
 from commands.setup.remote.address import KEY_MARK, KEY_VARIABLE, AddressError, checked_url
-from commands.terminal.console import explain
+from commands.terminal.ask import explain
 from core.messages import say
 
 

@@ -12,7 +12,7 @@ import cli
 from commands.demo.demo import demo
 from commands.demo.stage import DemoFailedError
 from commands.demo.story import FIELDS
-from commands.terminal.columns import cells
+from commands.terminal.screen import cells
 from tests.support.cli_process import Run
 from tests.support.sentences import pair
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from commands.terminal.columns import cells
 from commands.terminal.rooms_here import has_fragments
+from commands.terminal.screen import cells
 from core.config import Settings
 from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted

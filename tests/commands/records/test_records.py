@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from commands.records.lines import record_table
-from commands.terminal.columns import broken, cells, uncoloured
-from commands.terminal.days import day_text
-from commands.terminal.screen import Screen, has_colours
+from commands.terminal.screen import Screen, broken, cells, day_text, has_colours, uncoloured
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command, said_yes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.terminal.columns import cells
+from commands.terminal.screen import cells
 from core.config import Settings
 from core.messages import Language
 from rooms.fragments.engine import Wanted

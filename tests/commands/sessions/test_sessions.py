@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.terminal.columns import uncoloured
+from commands.terminal.screen import uncoloured
 from core.config import STATE_VARIABLE, Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session

@@ -10,7 +10,7 @@ import pytest
 
 import cli
 from commands.shell.help import EXAMPLES
-from commands.terminal.columns import cells
+from commands.terminal.screen import cells
 from core.lessons.record import Record
 from core.messages import Language
 from core.program import CLI

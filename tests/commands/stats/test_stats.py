@@ -13,8 +13,8 @@ import pytest
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.figures import growth, size_of
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
-from commands.terminal.columns import INDENT, cells, wrapped
-from commands.terminal.figures import came_back, open_questions
+from commands.stats.log_figures import came_back, open_questions
+from commands.terminal.screen import INDENT, cells, wrapped
 from core.config import state_directory
 from core.lessons.record import Record, new_record
 from core.messages import Language

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.terminal.columns import broken, cells, fitted, table, wrapped
-from commands.terminal.days import day_text
+from commands.terminal.screen import broken, cells, day_text, fitted, table, wrapped
 from core.messages import Language
 from tests.support.sentences import in_language
 from tests.support.tables import table as rows_of

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from commands.terminal import progress as module
-from commands.terminal.progress import progress
+from commands.terminal import ask as module
+from commands.terminal.ask import progress
 from core.messages import speaking
 from tests.support.stdio_client import WAIT_S
 

@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.terminal.columns import cells, uncoloured
 from commands.terminal.markdown_lines import markdown_lines
-from commands.terminal.printing import painted_diff
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
-from commands.terminal.screen import Screen, screen_here
+from commands.terminal.screen import Screen, cells, painted_diff, screen_here, uncoloured
 from core.lessons.log import MemoryLog
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run

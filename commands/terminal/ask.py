@@ -1,19 +1,26 @@
-"""Gives every command its shared options, opens its memory, and asks before it writes."""
+"""Reads what a person typed, opens the memory of a command, and asks before it writes."""
 
 import argparse
+import difflib
 import os
 import re
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commands.terminal.safe_text import complain, warn
+from commands.terminal.safe_text import complain, plain, warn
+from commands.terminal.screen import cells, fitted, screen_here
 from core.config import Project, Settings, find_project, read_settings
 from core.messages import language, say
 from core.program import CLI
 from core.store import MemoryStore, open_store
+from core.text.plain import moment_of
 
 STDOUT = "-"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
@@ -185,3 +192,61 @@ def _answer(question: str) -> bool | None:
         return input().strip().casefold() in YES
     except EOFError:
         return False
+
+
+def when(text: str) -> str:
+    """Return the day or moment of an option in ISO 8601. Raises ArgumentTypeError."""
+    try:
+        back = moment(text)
+    except argparse.ArgumentTypeError:
+        if given := moment_of(text):
+            return given
+        raise argparse.ArgumentTypeError(say("terminal.no_when")) from None
+    if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
+        return text
+    return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")
+
+
+def near_to(name: str, known: Sequence[str]) -> str:
+    """Return which of the known names somebody may have meant, "" for none."""
+    folded = {it.casefold(): it for it in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    begun = [it for it in folded if it.startswith(name.casefold())]
+    return plain(", ".join(folded[it] for it in dict.fromkeys((*begun, *near))))
+
+
+SILENCE_S = 1.0
+_EACH_S = 0.5
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], object]]:
+    """Say after a second that work is under way, and how long it has taken; leave no trace.
+
+    The block prints nothing; it may say how far it is by calling what it gets with a few words.
+    Where standard error is no terminal nothing is said.
+    """
+    far = [""]
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield far.append
+        return
+    done = threading.Event()
+    teller = threading.Thread(target=copy_context().run, args=(_tell, done, far), daemon=True)
+    teller.start()
+    try:
+        yield far.append
+    finally:
+        done.set()
+        teller.join()
+
+
+def _tell(done: threading.Event, far: list[str]) -> None:
+    started_s, line = time.monotonic(), ""
+    while not done.wait(_EACH_S if line else SILENCE_S):
+        seconds, before = round(time.monotonic() - started_s), cells(line)
+        key = "working_at" if far[-1] else "working"
+        said = say(f"terminal.{key}", seconds=seconds, far=far[-1])
+        line = fitted(said, screen_here(sys.stderr).width - 1)
+        print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
+    if line:
+        print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)
