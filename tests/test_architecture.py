@@ -32,15 +32,16 @@ ROOMS = {
     "commands.records": "core commands.terminal commands.documents commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
     " commands.rooms",
-    "commands.report": "core commands.terminal commands.documents commands.scan",
+    "commands.report": "core commands.terminal commands.documents commands.clients commands.scan",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
     " commands.sessions commands.fragments",
-    "commands.view": "core rooms commands.terminal commands.documents commands.hook commands.stats",
+    "commands.view": "core rooms commands.terminal commands.documents commands.clients"
+    " commands.hook commands.stats",
     "commands.keys": "core http_server commands.terminal",
     "commands.terminal": "core",
-    "commands.documents": "core commands.terminal",
+    "commands.documents": "core commands.terminal commands.clients",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.file",
     "core.git": "core core.text",

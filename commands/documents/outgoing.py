@@ -6,7 +6,7 @@ It redacts every record again, since a topic, a question or a line edited by han
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from commands.documents.text_file import ExportError, write_new
+from commands.clients.text_file import ExportError, write_new
 from commands.terminal.ask import STDOUT
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import warn

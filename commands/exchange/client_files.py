@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands.clients.text_file import ExportError, UserFile, check_stays, diff
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
-from commands.documents.text_file import ExportError, UserFile, check_stays, diff
 from commands.exchange.formats import lessons
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import complain, plain, warn

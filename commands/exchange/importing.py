@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from commands.clients.text_file import check_stays
 from commands.documents.facts import facts
-from commands.documents.text_file import check_stays
 from commands.exchange import fragments, sessions
 from commands.exchange.sources import (
     FORMATS,

@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 
-from commands.documents.text_file import ExportError
+from commands.clients.text_file import ExportError
 from commands.report.findings import Report
 from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain

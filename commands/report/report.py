@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from commands.documents.text_file import write_new
+from commands.clients.text_file import write_new
 from commands.report.data import as_json
 from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped

@@ -13,10 +13,10 @@ from typing import Literal, get_args
 
 from commands.clients.machine import Machine
 from commands.clients.table import Client
+from commands.clients.text_file import ExportError, UserFile, check_stays
 from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
-from commands.documents.text_file import ExportError, UserFile, check_stays
 from core.disk import way_out
 from core.errors import RefusedError
 from core.messages import Facts, Language

@@ -7,7 +7,7 @@ values, "…" for every other value and for comments, and redacts what else a li
 import re
 from pathlib import Path
 
-from commands.documents.text_file import diff
+from commands.clients.text_file import diff
 from commands.setup.files import Change
 from commands.terminal.safe_text import plain
 from core.messages import say

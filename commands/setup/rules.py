@@ -21,6 +21,7 @@ from commands.clients.rules_files import (
     reads,
 )
 from commands.clients.table import AGENTS, CLIENTS, Client
+from commands.clients.text_file import ExportError
 from commands.documents.json_tree import data_of, value_at
 from commands.documents.marked_block import (
     BrokenBlockError,
@@ -29,7 +30,6 @@ from commands.documents.marked_block import (
     with_block,
     without_block,
 )
-from commands.documents.text_file import ExportError
 from commands.setup.entries import rooms_together
 from commands.setup.files import Change, Desk, Job, Remark, opened
 from core.lessons.rules import front_matter, language_of, rules

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from commands.clients.machine import is_passing
 from commands.clients.table import CLIENTS
-from commands.documents.text_file import ExportError
+from commands.clients.text_file import ExportError
 from commands.setup.entries import LANG
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import (

@@ -7,7 +7,7 @@ import time
 import webbrowser
 from pathlib import Path
 
-from commands.documents.text_file import ExportError, write_new
+from commands.clients.text_file import ExportError, write_new
 from commands.hook.journal import sessions_in, times_at_work
 from commands.terminal.ask import (
     STDOUT,

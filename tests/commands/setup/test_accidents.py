@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import CLIENTS
-from commands.documents.text_file import ExportError
+from commands.clients.text_file import ExportError
 from commands.setup.plan import Plan
 from tests.support.client_files import Target, targets, theirs
 from tests.support.costly import enough

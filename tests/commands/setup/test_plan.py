@@ -14,7 +14,7 @@ from commands.clients.configured import configured_clients
 from commands.clients.events import EVENTS, event_of
 from commands.clients.machine import machine_of
 from commands.clients.table import CLIENTS, RECORDING
-from commands.documents.text_file import ExportError, UserFile
+from commands.clients.text_file import ExportError, UserFile
 from commands.setup.entries import entry_for
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import installed, runner_of
