@@ -22,17 +22,19 @@ ROOMS = {
     "protocol": "core",
     "http_server": "core protocol",
     "rooms.sessions.tools": "core protocol rooms.sessions",
-    "rooms.sessions": "core",
+    "rooms.sessions": "core rooms.room",
     "rooms.fragments.tools": "core protocol rooms.fragments",
-    "rooms.fragments": "core",
-    "rooms": "core",
+    "rooms.fragments": "core rooms.room",
+    "rooms.room": "core",
+    "rooms": "core rooms.room",
     "commands": "core rooms commands.terminal commands.documents commands.clients",
     "commands.add": "core rooms commands.terminal commands.records commands.fragments",
     "commands.rooms": "core rooms commands.terminal commands.sessions commands.fragments",
-    "commands.records": "core commands.terminal commands.documents commands.rooms",
+    "commands.records": "core rooms commands.terminal commands.documents commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
     " commands.rooms",
-    "commands.report": "core commands.terminal commands.documents commands.clients commands.scan",
+    "commands.report": "core rooms commands.terminal commands.documents commands.clients"
+    " commands.scan",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
@@ -40,7 +42,7 @@ ROOMS = {
     "commands.view": "core rooms commands.terminal commands.documents commands.clients"
     " commands.hook commands.stats",
     "commands.keys": "core http_server commands.terminal",
-    "commands.terminal": "core",
+    "commands.terminal": "core rooms.room",
     "commands.documents": "core commands.terminal commands.clients",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.file",

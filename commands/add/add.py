@@ -10,7 +10,6 @@ from commands.add.saved_lines import replaced_by, saved_lines
 from commands.records.edit import add_from, from_file, in_editor, limits, text_for_editor
 from commands.records.lines import redacted_lines, whole
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     explain,
@@ -24,6 +23,7 @@ from core.lessons.reach import reach_of
 from core.lessons.record import Draft, utc_now
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
 GIVEN = (*TEXTS, "ask", "path", "when", "source")

@@ -4,13 +4,14 @@ import argparse
 
 from commands.fragments.room import open_fragments
 from commands.records.lines import whole
-from commands.terminal.ask import Opened, is_confirmed
+from commands.terminal.ask import is_confirmed
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import print_lines, print_within, screen_here
 from core.lessons.changes import Outcome
 from core.lessons.record import Record
 from core.messages import say
 from core.room.one_list import as_said
+from rooms.room import Opened
 
 
 class FragmentLesson:

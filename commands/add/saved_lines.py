@@ -3,7 +3,6 @@
 import shlex
 
 from commands.records.lines import commit_lines, redacted_lines
-from commands.terminal.ask import Opened
 from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.guard.injection import HIDDEN_TEXT
@@ -13,6 +12,7 @@ from core.lessons.record import Record
 from core.lessons.record_text import topic_text
 from core.messages import say
 from core.text.wording import scope_of, similar_to, worth_using
+from rooms.room import Opened
 
 
 def saved_lines(opened: Opened, saved: Outcome) -> list[str]:

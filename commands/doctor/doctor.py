@@ -28,7 +28,6 @@ from commands.doctor.surroundings import around
 from commands.doctor.team.entries import server_findings
 from commands.setup.here import machine_here
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     add_json,
@@ -47,6 +46,7 @@ from core.lessons.upkeep import Finding, examine
 from core.lessons.upkeep import look as look_for
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 GIT_FIXES = ("no_union", "lock_not_ignored")

@@ -8,9 +8,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_fragments
 from core.lessons.upkeep import Finding
+from rooms.room import Opened
 
 _PREFIX = "fragments_"  # of the kinds of all findings here
 

@@ -7,10 +7,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_sessions
 from core.lessons.upkeep import Finding
 from core.messages import Facts
+from rooms.room import Opened
 
 _PREFIX = "sessions_"  # of the kinds of all findings here
 

@@ -11,7 +11,6 @@ from commands.exchange.client_files import Choice, put_block
 from commands.exchange.formats import as_json, markdown
 from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
 from commands.terminal.ask import (
-    Opened,
     add_examples,
     add_output,
     add_topics,
@@ -25,6 +24,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 FORMATS = ("markdown", "json")
 OTHER_FORMATS = ("html",)  # of the sessions

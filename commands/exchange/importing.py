@@ -24,7 +24,6 @@ from commands.exchange.sources import (
     retopiced,
 )
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     explain,
@@ -45,6 +44,7 @@ from core.lessons.record_text import warning
 from core.messages import say
 from core.parser import add_project
 from core.text.wording import similar_to, worth_using
+from rooms.room import Opened
 
 MOST_SIMILAR = 3
 _ZIP = b"PK\3\4"  # with which such a file begins

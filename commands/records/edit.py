@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from commands.records.lines import commit_lines, redacted_lines, whole
-from commands.terminal.ask import Opened, add_examples, add_id, explain, open_memory
+from commands.terminal.ask import add_examples, add_id, explain, open_memory
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import print_within, screen_here
 from core.errors import RefusedError, SentinelError
@@ -25,6 +25,7 @@ from core.lessons.reach import reach_of
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 USUAL = ("nano", "vi", "notepad")
 SECTIONS = (*LIMITS_BYTES, "paths", "when")

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Iterable, Sequence
 
 from commands.terminal.ask import (
-    Opened,
     add_json,
     add_topics,
     explain,
@@ -17,6 +16,7 @@ from core.guard.injection import shown_marks
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.messages import say
+from rooms.room import Opened
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:

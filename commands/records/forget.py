@@ -7,7 +7,6 @@ from commands.rooms.beside import forget_beside
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.naming import by_room
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     add_ids,
@@ -22,6 +21,7 @@ from core.lessons.history import one_named
 from core.lessons.record import Record
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

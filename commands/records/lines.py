@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts
 from commands.records.filters import last_of
-from commands.terminal.ask import Opened
 from commands.terminal.records import counted_kinds, named_record, readable, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import INDENT, Screen, cells, day_text, fitted, hung, table
@@ -12,6 +11,7 @@ from core.git import is_uncommitted
 from core.lessons.record import Record
 from core.lessons.record_text import topic_text, warning
 from core.messages import say
+from rooms.room import Opened
 
 SHORT_ID, WHOLE_ID = 8, 16
 BESIDE_ID = 42  # cells that the other columns need; in fewer a record takes two lines

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from commands.records.lines import redacted_lines
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     add_id,
@@ -25,6 +24,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 Act = Callable[..., list[str]]
 

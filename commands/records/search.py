@@ -17,11 +17,12 @@ from commands.rooms.choice import (
     other_room,
 )
 from commands.rooms.searching import found_beside, section_lines
-from commands.terminal.ask import Opened, add_examples, explain, open_memory
+from commands.terminal.ask import add_examples, explain, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import print_within, screen_here
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 SEARCHED_BY = {"sessions": "list", "fragments": "search"}  # actions of the rooms' commands
 

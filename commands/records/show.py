@@ -8,11 +8,12 @@ from commands.records.versions import version_data, version_lines, versions_name
 from commands.rooms.beside import shown_blocks, shown_data
 from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
 from commands.rooms.naming import by_room
-from commands.terminal.ask import Opened, add_examples, add_ids, add_json, explain, open_memory
+from commands.terminal.ask import add_examples, add_ids, add_json, explain, open_memory
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import print_lines, screen_here
 from core.lessons.history import records_named
 from core.parser import add_project
+from rooms.room import Opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from commands.records.filters import last_of, unknown_topic
 from commands.records.lines import record_table, redacted_lines, whole
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     add_json,
@@ -35,6 +34,7 @@ from core.messages import say
 from core.parser import add_project
 from core.sanitizer import redact
 from core.text.wording import TOPICS_COMPARED, SimilarTopics, similar_topics
+from rooms.room import Opened
 
 MOST_PAIRS = 10
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.records.filters import as_json, last_of
-from commands.terminal.ask import Opened, progress
+from commands.terminal.ask import progress
 from commands.terminal.records import block, replacing, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
@@ -12,6 +12,7 @@ from core.git import HistoryError
 from core.lessons.history import History, Version, former_selves_of, named, principles_over
 from core.lessons.record import Record, ids_in
 from core.messages import say
+from rooms.room import Opened
 
 _MINUTES = 16
 

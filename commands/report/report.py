@@ -11,7 +11,6 @@ from commands.report.markdown import markdown, summary
 from commands.report.revisions import read_revisions
 from commands.terminal.ask import (
     STDOUT,
-    Opened,
     add_examples,
     add_json,
     add_output,
@@ -25,6 +24,7 @@ from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 FOUND, FAILED = 1, 2
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, SESSIONS, rooms_here, unless_unread
-from commands.terminal.ask import Opened
 from core.messages import say
+from rooms.room import Opened
 
 
 def shown_blocks(opened: Opened, ids: Mapping[str, Sequence[str]]) -> list[str]:

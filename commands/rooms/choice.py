@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
-from commands.terminal.ask import Opened, explain
+from commands.terminal.ask import explain
 from commands.terminal.rooms_here import rooms_beside
 from commands.terminal.safe_text import plain, warn
 from core.errors import SentinelError
 from core.messages import say
+from rooms.room import Opened
 
 LESSONS, SESSIONS, FRAGMENTS = "lessons", "sessions", "fragments"
 ROOMS = (LESSONS, SESSIONS, FRAGMENTS)

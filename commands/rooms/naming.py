@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from commands.rooms.choice import FRAGMENTS, LESSONS, ROOMS, SESSIONS, rooms_here, unless_unread
-from commands.terminal.ask import Opened
 from commands.terminal.safe_text import plain
 from core.errors import RefusedError
 from core.git import HistoryError
 from core.lessons.history import records_named
 from core.lessons.log import MemoryLog
 from core.messages import say
+from rooms.room import Opened
 
 _SESSION = re.compile(r"#[0-9]+|ctx_\S*")  # what only sessions are called
 _NOT_THERE = ("not_there", "too_short")

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from commands.rooms.choice import named_rooms, since_text, unless_unread
-from commands.terminal.ask import Opened
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.messages import say
+from rooms.room import Opened
 
 MOST_ROWS = 5  # of each room below the log's table, unless --limit says otherwise
 

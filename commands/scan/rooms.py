@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from commands.scan.lines import INDENT, shown_path
-from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain
 from core.config import FRAGMENTS_PLACE
 from core.messages import say
+from rooms.room import Opened
 
 if TYPE_CHECKING:
     from core.room.redaction import Held, Redaction

@@ -38,7 +38,6 @@ from commands.scan.rooms import (
     words_of,
 )
 from commands.terminal.ask import (
-    Opened,
     add_confirmation,
     add_examples,
     add_json,
@@ -58,6 +57,7 @@ from core.lessons.upkeep import Cleaning
 from core.messages import say
 from core.parser import add_project
 from core.sanitizer import safe
+from rooms.room import Opened
 
 if TYPE_CHECKING:
     from core.room.redaction import Held, Redaction

@@ -3,11 +3,12 @@
 import argparse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commands.terminal.ask import Opened, open_memory
+from commands.terminal.ask import open_memory
 from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from core.errors import RefusedError
 from core.messages import say
+from rooms.room import Opened
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.session import Session

@@ -22,7 +22,6 @@ from commands.stats.sessions import (
     sessions_data,
 )
 from commands.terminal.ask import (
-    Opened,
     add_examples,
     add_json,
     open_memory,
@@ -35,6 +34,7 @@ from core.lessons.answers import Frame
 from core.lessons.log import MemoryLog
 from core.messages import say
 from core.parser import add_project
+from rooms.room import Opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,30 +10,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import cells, fitted, screen_here
-from core.config import Project, Settings, find_project, read_settings
+from core.config import Settings, find_project, read_settings
 from core.messages import language, say
 from core.program import CLI
-from core.store import MemoryStore, open_store
+from core.store import open_store
 from core.text.plain import moment_of
+from rooms.room import Opened
 
 STDOUT = "-"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """The project, the settings and the store that one command works with."""
-
-    project: Project
-    settings: Settings
-    store: MemoryStore
 
 
 def explain(key: str, **facts: str | int) -> str:

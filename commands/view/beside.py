@@ -6,12 +6,12 @@ Where there is none of a kind, nothing of its room is loaded.
 import os
 from typing import NamedTuple
 
-from commands.terminal.ask import Opened
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain, warn
 from commands.view.part import Part
 from core.errors import SentinelError
 from core.messages import say
+from rooms.room import Opened
 
 SCOPES = ("all", "public", "none")  # of fragments
 

@@ -11,7 +11,6 @@ from commands.clients.text_file import ExportError, write_new
 from commands.hook.journal import sessions_in, times_at_work
 from commands.terminal.ask import (
     STDOUT,
-    Opened,
     add_examples,
     add_output,
     check_output,
@@ -32,6 +31,7 @@ from core.lessons.record import utc_now
 from core.messages import say
 from core.parser import add_project
 from core.program import CLI, version
+from rooms.room import Opened
 
 NAME = "view.html"
 

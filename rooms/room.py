@@ -1,0 +1,190 @@
+"""Says what a room is to people: what the commands, the page and the checks ask of each one.
+
+A room keeps one kind of memory. The memory log is `lessons`; every other room is a folder here with
+a file `for_people.py`. That file holds a class `ForPeople`, and imports what its room is made of
+only where it is asked for.
+"""
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from core.config import Project, Settings
+from core.errors import RefusedError
+from core.store import MemoryStore
+
+LESSONS = "lessons"
+FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
+FILE_NAME = "for_people.py"
+
+
+class RoomNameError(RefusedError):
+    """What a person has typed names no room, or nothing in the rooms, or several things."""
+
+    table = "rooms"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The project, the settings and the store that one command works with."""
+
+    project: Project
+    settings: Settings
+    store: MemoryStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One lesson, session or fragment as a person reads it, without secrets.
+
+    id: what a person types, whole. version: names this state, so that a change leaves alone what
+    is another one by then. date: when it was last saved, or forgotten, ISO 8601 in UTC. kind: the
+    word that `--kind` takes. mark: `*` for a principle or a pinned fragment, `!` for what failed or
+    is blocked, "". texts: each with its label; a line of a list shows the first. facts: what stands
+    below them, in the language of the reader. data: the whole item, for scripts.
+    """
+
+    room: str
+    id: str
+    version: str
+    date: str
+    kind: str
+    topic: str
+    mark: str
+    texts: tuple[tuple[str, str], ...]
+    facts: tuple[str, ...]
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which items are meant; what is left empty does not count.
+
+    words: that each item has. topics: any of them; a session has all of them as tags. kind: as of
+    `Item`. since: a moment in ISO 8601. limit: how many at most. forgotten: instead of what is
+    there, what `restore` can bring back.
+    """
+
+    words: str = ""
+    topics: tuple[str, ...] = ()
+    kind: str = ""
+    since: str = ""
+    limit: int | None = None
+    forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Some of the items that fit, and how many there are in all."""
+
+    items: list[Item]
+    count: int
+
+
+class Forgotten(NamedTuple):
+    """What a room forgot. items: what went. notes: where it is now, what is left to do.
+
+    stayed: what is another one by now than the person was shown.
+    """
+
+    items: list[Item]
+    notes: list[str]
+    stayed: list[Item]
+
+
+class Restoring(NamedTuple):
+    """What a restore brings back, before it is done or after it.
+
+    instead_of: what goes for it. carry_out: does it; only what the person was shown is replaced.
+    """
+
+    items: list[Item]
+    instead_of: list[Item]
+    notes: list[str]
+    carry_out: "Callable[[], Restoring] | None" = None
+
+
+class Version(NamedTuple):
+    """One version of an item. places: where it is kept, for people; data: the same for scripts."""
+
+    item: Item
+    places: str
+    data: dict[str, Any]
+
+
+class Versions(NamedTuple):
+    """All known versions of one item, the newest first. notes: why some may be missing."""
+
+    found: list[Version]
+    notes: list[str]
+
+
+class Room(Protocol):
+    """What every room does for people. Each verb raises SentinelError where it cannot be read."""
+
+    name: str
+
+    def __init__(self, opened: Opened) -> None: ...
+
+    def is_there(self) -> bool:
+        """Return whether the room may hold something; loads nothing of it."""
+
+    def find(self, wanted: Wanted) -> Found:
+        """Return the items that fit: with words the most relevant first, else the newest."""
+
+    def nothing(self, wanted: Wanted) -> list[str]:
+        """Say why nothing was found: what the room is for, or which name may have been meant."""
+
+    def named(self, name: str) -> list[Item]:
+        """Return what a person names, whole; [] for nothing, several for an ambiguous name.
+
+        Raises SentinelError for a name that can only be of this room, and is wrong.
+        """
+
+    def versions(self, name: str) -> Versions | None:
+        """Return all versions of the item that is named, None for nothing of this room."""
+
+    def fate(self, count: int, *, hard: bool) -> str:
+        """Say what forgetting does to so many items. hard: for good, where there is a choice."""
+
+    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+        """Forget these items, each only in the version that was shown."""
+
+    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+        """Return what would come back by this name, None where that is nothing of this room.
+
+        originals: what the principle of this name has replaced, in its place.
+        """
+
+
+def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
+    """Return the rooms of these names, or all that may hold something. Raises RoomNameError."""
+    known = room_names()
+    for name in names:
+        if name not in known:
+            raise RoomNameError("no_room", name=name, rooms=", ".join(known))
+    found = [_opened(name, opened) for name in known if name in names or not names]
+    return [room for room in found if names or room.is_there()]
+
+
+def room_names() -> list[str]:
+    """Return the names of all rooms, in the order in which they are shown."""
+    return [*FIRST, *sorted(set(_folders()) - set(FIRST))]
+
+
+def _folders() -> Iterator[str]:
+    for place in importlib.import_module("rooms").__path__:
+        with os.scandir(place) as entries:
+            yield from (it.name for it in entries if os.path.isfile(f"{it.path}/{FILE_NAME}"))
+
+
+def _opened(name: str, opened: Opened) -> Room:
+    if name == LESSONS:
+        module = importlib.import_module("rooms.lessons")
+        room: Room = module.Lessons(opened)
+    else:
+        module = importlib.import_module(f"rooms.{name}.for_people")
+        room = module.ForPeople(opened)
+    return room
