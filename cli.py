@@ -14,7 +14,6 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
     print(
@@ -24,106 +23,113 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
 if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, below sentinel_memory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-if TYPE_CHECKING:
-    from core.parser import Parser
-
+from commands import Command
 from core.errors import DiskError, SentinelError
 from core.messages import language_of, speaking
-from core.program import CLI, NAME, version
 
-# For each command its module in commands/, and the group in which `--help` lists it. The module
-# defines `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
+# Each command in the order of the help. A row without `:` names a module with `add_arguments` and
+# `run`. A module is imported only when its command runs.
 COMMANDS = {
-    "setup": ("setup.setup", "start"),
-    "demo": ("demo.demo", "start"),
-    "doctor": ("doctor.doctor", "start"),
-    "list": ("records.list", "read"),
-    "search": ("records.search", "read"),
-    "show": ("records.show", "read"),
-    "topics": ("records.topics", "read"),
-    "sessions": ("sessions.sessions", "read"),
-    "fragments": ("fragments.fragments", "read"),
-    "view": ("view.view", "read"),
-    "stats": ("stats.stats", "read"),
-    "add": ("add.add", "change"),
-    "edit": ("records.edit", "change"),
-    "forget": ("records.forget", "change"),
-    "import": ("exchange.importing", "change"),
-    "restore": ("records.restore", "history"),
-    "report": ("report.report", "team"),
-    "scan": ("scan.scan", "team"),
-    "export": ("exchange.export", "team"),
-    "keys": ("keys.keys", "team"),
-    "hook": ("hook.hook", "plumbing"),
-    "help": ("shell.help", "plumbing"),
+    "setup": Command("setup.setup", "start"),
+    "demo": Command("demo.demo", "start"),
+    "doctor": Command("doctor.doctor", "start"),
+    "list": Command("records.list", "read"),
+    "search": Command("records.search", "read"),
+    "show": Command("records.show", "read"),
+    "topics": Command("records.topics:list_topics", "read", "json", ("topics",)),
+    "topics rename": Command(
+        "records.topics:rename_topic",
+        "read",
+        "topics_old topics_new yes/dry_run",
+        ("topics rename login auth --dry-run", "topics rename login auth"),
+    ),
+    "sessions": Command("sessions.sessions", "read"),
+    "fragments": Command("fragments.fragments", "read"),
+    "view": Command("view.view", "read"),
+    "stats": Command("stats.stats", "read"),
+    "add": Command("add.add", "change"),
+    "edit": Command("records.edit", "change"),
+    "forget": Command("records.forget", "change"),
+    "import": Command("exchange.importing", "change"),
+    "restore": Command("records.restore", "history"),
+    "report": Command("report.report", "team", failed=2),
+    "scan": Command("scan.scan", "team", failed=2),
+    "export": Command("exchange.export", "team"),
+    "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),
+    "keys add": Command(
+        "keys:add_key",
+        "team",
+        "keys_name keys_agent",
+        ("keys add laptop", "keys add ci --agent ci"),
+        of_project=False,
+    ),
+    "keys list": Command("keys:list_keys", "team", "json", ("keys list",), of_project=False),
+    "keys remove": Command(
+        "keys:remove_key",
+        "team",
+        "keys_name yes/dry_run",
+        ("keys remove laptop --dry-run", "keys remove laptop"),
+        of_project=False,
+    ),
+    "hook": Command("hook.hook", "plumbing"),
+    "help": Command(
+        "help:show_help",
+        "plumbing",
+        "help_command",
+        ("help list", "help topics rename"),
+        of_project=False,
+    ),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command and return its exit code. Wrong arguments: SystemExit(2).
-
-    Prints every SentinelError; the exit code is then `FAILED` of the command's module, else 1.
-    """
+    """Carry out one command and return its exit code. Wrong arguments: SystemExit(2)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # Windows would use its code page
             stream.reconfigure(encoding="utf-8", errors="replace")
-    given = _command_first(sys.argv[1:] if argv is None else list(argv)) or ["help"]
-    if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
+    name, words = _command_of(sys.argv[1:] if argv is None else argv)
+    if name == "hook" and not {"-h", "--help"} & {*words}:
         gc.disable()  # the process ends before there is anything to collect
-        return int(importlib.import_module("commands.hook.hook").main(given[1:]))
+        return int(importlib.import_module("commands.hook.hook").main(words))
     with speaking(language_of(os.environ, for_person=True)):
-        return _carry_out(given)
+        return _carry_out(name, words)
 
 
-def _carry_out(given: list[str]) -> int:
-    parser = parsers(given[0])[""]
-    arguments = parser.parse_args(given)
-    if not arguments.command:  # argparse would miss it before it looks at an unknown option
+def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command with its action, and its arguments with a `--project` before them."""
+    name, before, words = "", list[str](), list(given)
+    while words:
+        longer = f"{name} {words[0]}".lstrip()
+        if words[0] in ("-p", "--project"):
+            before, words = [*before, *words[:2]], words[2:]
+        elif words[0].startswith(("-p", "--project=")):
+            before, words = [*before, words[0]], words[1:]
+        elif any(f"{known} ".startswith(f"{longer} ") for known in COMMANDS):
+            name, words = longer, words[1:]
+        else:
+            break
+    return name, [*before, *words]
+
+
+def _carry_out(name: str, words: list[str]) -> int:
+    from commands.help import first_page, top_parser  # a hook runs at every step of an agent,
+    from commands.options import parser_of  # so each import costs
+
+    if not name and not words:
+        print(first_page(COMMANDS), end="")
+        return 0
+    parser = parser_of(name, COMMANDS) if name else top_parser(COMMANDS)
+    arguments = parser.parse_args(words)
+    if not name:
         parser.error("the following arguments are required: COMMAND")
-    chosen = _module(arguments.command)
+    row = COMMANDS[name]
+    module, _, function = row.function.partition(":")
+    chosen = importlib.import_module(f"commands.{module}")
     try:
-        return int(chosen.run(arguments))
+        return int(getattr(chosen, function or "run")(arguments))
     except SentinelError as error:
         _print_error(error)
-        return int(getattr(chosen, "FAILED", 1))
-
-
-def _command_first(given: list[str]) -> list[str]:
-    """Return the arguments with a `--project` that stands before the command behind it."""
-    first, rest = "".join(given[:1]), given[1:]
-    if first in ("-p", "--project"):
-        value, rest = "".join(rest[:1]), rest[1:]
-    elif first.startswith(("-p", "--project=")):
-        value = first.partition("=")[2] if first.startswith("--") else first[2:]
-    else:
-        return given
-    return [rest[0], f"--project={value}", *rest[1:]] if rest else given
-
-
-def parsers(*names: str) -> "dict[str, Parser]":
-    """Return by its name the parser of each command, and as "" that of all of them.
-
-    names: those of which the options are wanted, too.
-    """
-    from commands.shell.help import overview  # a hook runs at every step of an agent,
-    from commands.terminal.ask import summary_of  # so each import costs
-    from core.parser import Parser, add_project, add_version
-
-    parser = Parser(prog=CLI, page=lambda: overview(COMMANDS))
-    add_project(parser)
-    add_version(parser, lambda: f"{NAME} {version()}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    found = {"": parser}
-    for name in COMMANDS:
-        found[name] = commands.add_parser(name, description=summary_of(f"cmd_{name}"))
-        found[name].set_defaults(parsers=parsers, names=[*COMMANDS])
-        if name in names:
-            _module(name).add_arguments(found[name])
-    return found
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"commands.{COMMANDS[name][0]}")
+        return row.failed
 
 
 def _print_error(error: SentinelError) -> None:

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from core.messages import has_sentence, say
@@ -92,6 +93,7 @@ class Parser(argparse.ArgumentParser):
         """Make a parser with `--help`. page: what that prints instead of all that it takes."""
         super().__init__(formatter_class=HelpPage, add_help=False, allow_abbrev=False, **more)
         self._page = page
+        self._words = list[str]()
         self.color = False  # Python 3.14 would decide on its own
         self.add_argument("-h", "--help", action="help", help=say("parser.help"))
 
@@ -101,14 +103,33 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse the arguments; the parser of a command says itself what it does not take."""
-        found, left = super().parse_known_args(args, namespace)
+        self._words = list(sys.argv[1:] if args is None else args)
+        found, left = super().parse_known_args(self._joined(self._words), namespace)
         if left and not left[0].startswith("-"):
             self.error(say("parser.too_many", value=left[0]))
         if left:
             name = left[0].partition("=")[0]
             options = [known for it in self._actions for known in it.option_strings]
-            self.error(_with_nearest(say("parser.option", value=name), name, options))
+            self.error(with_nearest(say("parser.option", value=name), name, options))
         return found, left
+
+    def _joined(self, words: Sequence[str]) -> list[str]:
+        """Return the words, a text that begins with a dash joined to the option before it."""
+        joined, left = list[str](), list(words)
+        while left and left[0] != "--":
+            word = left.pop(0)
+            action = self._option_string_actions.get(word)
+            is_text = action and action.nargs is None and not (action.type or action.choices)
+            if is_text and left and self._is_text(left[0]):
+                word = f"{word}={left.pop(0)}"
+            joined.append(word)
+        return [*joined, *left]
+
+    def _is_text(self, word: str) -> bool:
+        """Return whether a word that begins with a dash is no option of this command."""
+        options = self._option_string_actions
+        named = {word.partition("=")[0], word if word.startswith("--") else word[:2]}
+        return word.startswith("-") and word.strip("-") != "" and not named & options.keys()
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and what shows the right way, and end with 2. Raises SystemExit."""
@@ -128,13 +149,23 @@ class Parser(argparse.ArgumentParser):
                 facts = {"name": name, **match.groupdict()}
                 if "value" in facts:
                     facts["value"] = facts["value"].strip("'\"")
+                if key == "one_value" and (value := self._value_behind(name)):
+                    option = name.rpartition("/")[2]
+                    return say("parser.dash", name=name, option=option, value=value)
                 if key != "choice":
                     return say(f"parser.{key}", **facts)
                 known = re.findall(r"[^\s,')]+", facts["choices"])
                 kind = "command" if name == "COMMAND" else "choice"
                 said = say(f"parser.{kind}", **{**facts, "choices": ", ".join(known)})
-                return _with_nearest(said, facts["value"], known)
+                return with_nearest(said, facts["value"], known)
         return f"{name}: {reason}" if name else reason
+
+    def _value_behind(self, name: str) -> str:
+        """Return the word behind an option, "" where none begins with a dash there."""
+        for word, behind in pairwise(self._words):
+            if word in name.split("/") and behind.startswith("-"):
+                return behind
+        return ""
 
     def _help_command(self) -> str:
         if f"{self.prog} ".startswith(f"{CLI} "):
@@ -143,7 +174,8 @@ class Parser(argparse.ArgumentParser):
         return f"{self.prog} --help"
 
 
-def _with_nearest(said: str, name: str, known: Iterable[str]) -> str:
+def with_nearest(said: str, name: str, known: Iterable[str]) -> str:
+    """Return a refusal of a name, with the known one that may have been meant."""
     near = nearest(name, known)
     return f"{said} {say('parser.near', near=near)}" if near else said
 

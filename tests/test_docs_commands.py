@@ -1,14 +1,13 @@
 """Tests that the documents name the commands and options that there are, and only those."""
 
 import argparse
-import importlib
 import re
 import shlex
 
 import pytest
 
 import cli
-from core.parser import Parser
+from commands.options import parser_of
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 
@@ -16,12 +15,6 @@ COMMANDS = ["docs/commands.md", "docs/commands.ko.md"]
 OPTION = r"(?<![\w-])--?[a-zA-Z][\w-]*"
 CALL = r"(?:sentinel-memory|(?:python3? )?(?:\S*/)?cli\.py)"
 HISTORY = {"CHANGELOG.md"}  # names what there was
-
-
-def parser_of(command: str) -> argparse.ArgumentParser:
-    parser = Parser(prog=command)
-    importlib.import_module(f"commands.{cli.COMMANDS[command][0]}").add_arguments(parser)
-    return parser
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
@@ -34,7 +27,16 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
     return found
 
 
-OPTIONS = {command: options_of(parser_of(command)) for command in cli.COMMANDS}
+NAMES = [name for name in cli.COMMANDS if " " not in name]
+OPTIONS = {
+    command: {
+        option
+        for name in cli.COMMANDS
+        if name.partition(" ")[0] == command
+        for option in options_of(parser_of(name, cli.COMMANDS))
+    }
+    for command in NAMES
+}
 
 
 def first_cells(text: str) -> str:
@@ -54,8 +56,8 @@ def parts_of(name: str) -> dict[str, tuple[int, str]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_a_part_in_the_order_and_the_groups_of_the_help(name: str) -> None:
-    groups = list(dict.fromkeys(group for _, group in cli.COMMANDS.values()))
-    shown = [(command, 1 + groups.index(group)) for command, (_, group) in cli.COMMANDS.items()]
+    groups = list(dict.fromkeys(row.group for row in cli.COMMANDS.values()))
+    shown = [(command, 1 + groups.index(cli.COMMANDS[command].group)) for command in NAMES]
     assert [(command, number) for command, (number, _) in parts_of(name).items()] == shown
 
 
@@ -94,7 +96,7 @@ def test_every_call_in_a_document_names_a_command_and_options_that_exist() -> No
     faults = []
     for name in set(DOCUMENTS) - HISTORY:
         for command, rest in calls(text_of(name)):
-            if command not in cli.COMMANDS:
+            if command not in NAMES:
                 faults.append(f"{name}: {command}")
             else:
                 unknown = set(re.findall(OPTION, rest)) - OPTIONS[command]
@@ -111,11 +113,11 @@ def test_every_example_can_be_typed_as_it_is_written() -> None:
         for block in blocks(text_of(name), "sh")
         for line in block.splitlines()
     ]
-    assert len(examples) > 2 * len(cli.COMMANDS)
+    assert len(examples) > 2 * len(NAMES)
     for example in examples:
-        command, *words = shlex.split(example)
+        name, words = cli._command_of(shlex.split(example))
         try:
-            parser_of(command).parse_args(words)
+            parser_of(name, cli.COMMANDS).parse_args(words)
         except SystemExit:
             faults.append(example)
     none_of(faults)

@@ -6,15 +6,7 @@ from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
 from commands.records.lines import record_table, redacted_lines, whole
-from commands.terminal.ask import (
-    add_confirmation,
-    add_examples,
-    add_json,
-    explain,
-    is_confirmed,
-    open_memory,
-    summary_of,
-)
+from commands.terminal.ask import is_confirmed, open_memory
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import (
@@ -31,7 +23,6 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.lessons.record_text import by_topic
 from core.messages import say
-from core.parser import add_project
 from core.sanitizer import redact
 from core.text.wording import TOPICS_COMPARED, SimilarTopics, similar_topics
 from rooms.room import Opened
@@ -41,25 +32,8 @@ MOST_PAIRS = 10
 Groups = Mapping[str, Sequence[Record]]  # the records of each topic
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py topics`."""
-    add_project(parser)
-    title, summary = explain("topics_actions"), explain("topics_rename")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title=title)
-    rename = actions.add_parser("rename", help=summary, description=summary_of("topics_rename"))
-    rename.add_argument("old", metavar="OLD", help=explain("topics_old"))
-    rename.add_argument("new", metavar="NEW", help=explain("topics_new"))
-    add_project(rename, argparse.SUPPRESS)  # `topics --project DIR rename` means the same
-    add_confirmation(rename)
-    add_examples(rename, "topics rename login auth --dry-run", "topics rename login auth")
-    add_json(parser)
-    add_examples(parser, "topics", "topics rename login auth")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Print the topics, or rename one; 1 when that could not be done or was not confirmed."""
-    if arguments.action == "rename":
-        return _rename(arguments)
+def list_topics(arguments: argparse.Namespace) -> int:
+    """Print the topics and those that may be one; always 0."""
     opened = open_memory(arguments)
     groups = by_topic(opened.store.read().records)
     compared = [*groups]
@@ -133,7 +107,7 @@ def _last(records: Sequence[Record]) -> str:
     return max(map(last_of, records), key=seconds_of)
 
 
-def _rename(arguments: argparse.Namespace) -> int:
+def rename_topic(arguments: argparse.Namespace) -> int:
     """Show, ask, rename; 1 when there is no such topic, or when it was not confirmed."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.shell.help import EXAMPLES
+from commands.help import EXAMPLES, FIRST, top_parser
+from commands.options import parser_of
 from commands.terminal.screen import cells
 from core.lessons.record import Record
 from core.messages import Language
@@ -35,9 +36,11 @@ def lang(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Lan
 
 def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Each command, and each action of a command, with its parser."""
-    for name, parser in cli.parsers(*cli.COMMANDS).items():
+    yield "", top_parser(cli.COMMANDS)
+    for name in cli.COMMANDS:
+        parser = parser_of(name, cli.COMMANDS)
         yield name, parser
-        for action in parser._actions if name else ():
+        for action in parser._actions:
             if isinstance(action, argparse._SubParsersAction):
                 yield from ((f"{name} {below}", it) for below, it in action.choices.items())
 
@@ -47,6 +50,7 @@ def test_every_text_of_help_is_in_the_language_of_the_reader(lang: Language) -> 
     wrong, seen = [], 0
     for command, parser in all_parsers():
         own = [it for it in parser._actions if not isinstance(it, argparse._SubParsersAction)]
+        own = [it for it in own if command or it.option_strings]
         texts = {action.dest: action.help for action in own}
         if command:
             texts |= {"what it is for": parser.description, "examples": parser.epilog}
@@ -78,7 +82,8 @@ def test_every_example_is_a_command_line_that_is_understood() -> None:
         for line in lines:
             words = shlex.split(line.partition(" < ")[0])
             assert not command or words[: len(command.split())] == command.split()
-            assert cli.parsers(words[0])[""].parse_args(words).command == words[0]
+            name, rest = cli._command_of(words)
+            assert parser_of(name, cli.COMMANDS).parse_args(rest).command == name
 
 
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if it != "demo"])
@@ -86,16 +91,26 @@ def test_the_examples_of_the_first_page_run(command: Command, example: str) -> N
     assert command(*example.split()).code == 0
 
 
-def test_the_first_page_names_every_command_once_in_groups(command: Command) -> None:
+def test_the_first_page_names_the_commands_of_a_day_and_where_the_others_are(
+    command: Command,
+) -> None:
     page = command().out
-    assert re.findall(r"^  ([a-z]+) ", page, re.M)[: len(cli.COMMANDS)] == list(cli.COMMANDS)
+    assert re.findall(r"^  ([a-z]+) ", page, re.M)[: len(FIRST)] == [*FIRST]
+    names = {name.partition(" ")[0] for name in cli.COMMANDS}
+    assert f"More commands ({len(names - {*FIRST})}): {CLI} help\n" in page
+
+
+def test_help_names_every_command_once_in_groups(command: Command) -> None:
+    page = command("help").out
+    names = [name for name in cli.COMMANDS if " " not in name]
+    assert re.findall(r"^  ([a-z]+) ", page, re.M)[: len(names)] == names
     headings = [line for line in page.splitlines() if re.fullmatch("[A-Z][a-z]+", line)]
     groups = ["Start", "Read", "Change", "History", "Team", "Plumbing"]
     assert headings == [*groups, "Options", "Examples"]
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", [("help",), ("--help",), ("-h",), ("-p", ".", "--help")])
+@pytest.mark.parametrize("words", [("--help",), ("-h",), ("-p", ".", "--help")])
 def test_the_first_page_comes_in_every_usual_way(command: Command, words: tuple[str]) -> None:
     assert command(*words) == command() == Run(0, command().out, "")
 
@@ -108,7 +123,7 @@ def test_help_of_a_command_is_its_page(command: Command) -> None:
 
 def test_an_action_may_be_left_out_and_has_no_empty_heading(command: Command) -> None:
     page = command("help", "topics").out
-    assert page.startswith("usage: python cli.py topics [-h] [-p DIR] [--json] [ACTION ...]\n")
+    assert page.startswith("usage: python cli.py topics [-h] [-p DIR] [--json] [ACTION]\n")
     assert re.search(r"\nactions:\n  rename +rename a topic", page)
 
 
@@ -168,7 +183,7 @@ def test_the_project_stands_before_or_behind_the_command(
 
 
 def test_a_command_without_a_project_does_not_take_one(command: Command) -> None:
-    assert command("-p", ".", "demo").refused == "There is no option --project."
+    assert command("-p", ".", "demo").refused == "There is no option -p."
 
 
 @pytest.mark.long  # it costs much

@@ -6,54 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from commands.terminal.ask import (
-    add_confirmation,
-    add_examples,
-    explain,
-    is_confirmed,
-    summary_of,
-)
+from commands.terminal.ask import is_confirmed
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import day_text, print_lines, print_within, screen_here, table
 from core.messages import Facts, say
-from core.parser import add_project
 from http_server.keys import Key, Keys
 from http_server.papers_here import keys_of, papers_of
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py keys`; without an action they are those of `list`."""
-    add_project(parser)
-    title, as_json = explain("keys_actions"), explain("json")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title=title)
-    below = {
-        name: actions.add_parser(
-            name, help=explain(f"keys_{name}"), description=summary_of(f"keys_{name}")
-        )
-        for name in ("list", "add", "remove")
-    }
-    for one in below.values():
-        add_project(one, argparse.SUPPRESS)  # any command takes it
-    below["list"].add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help=as_json
-    )
-    for name in ("add", "remove"):
-        below[name].add_argument("name", metavar="NAME", help=explain("keys_name"))
-    about = explain("keys_agent")
-    below["add"].add_argument("--agent", metavar="AGENT", default="", help=about)
-    add_confirmation(below["remove"])
-    add_examples(below["list"], "keys list", "keys list --json")
-    add_examples(below["add"], "keys add laptop", "keys add ci --agent ci")
-    add_examples(below["remove"], "keys remove laptop", "keys remove laptop --dry-run")
-    parser.add_argument("--json", action="store_true", help=as_json)
-    add_examples(parser, "keys add laptop", "keys remove laptop")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Carry out the action and return its exit code. Raises HttpServerError, DatabaseError."""
-    action = {"add": _add, "remove": _remove}.get(arguments.action, _list)
-    with _open_keys() as keys:
-        return action(keys, arguments)
 
 
 @contextmanager
@@ -66,9 +24,10 @@ def _open_keys() -> Iterator[Keys]:
         papers.close()
 
 
-def _list(keys: Keys, arguments: argparse.Namespace) -> int:
+def list_keys(arguments: argparse.Namespace) -> int:
     """Print whose the keys are and when they were used; always 0."""
-    listed = keys.listed()
+    with _open_keys() as keys:
+        listed = keys.listed()
     if arguments.json:
         print(plain_json({"keys": [_as_data(it) for it in listed]}))
         return 0
@@ -82,23 +41,25 @@ def _list(keys: Keys, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add(keys: Keys, arguments: argparse.Namespace) -> int:
+def add_key(arguments: argparse.Namespace) -> int:
     """Print the new key on a line of its own, once; always 0."""
-    secret = keys.add(arguments.name, arguments.agent)
-    key = keys.named(arguments.name)
+    with _open_keys() as keys:
+        secret = keys.add(arguments.name, arguments.agent)
+        key = keys.named(arguments.name)
     print_lines([say("keys.made", name=key.name, agent=key.agent), ""])
     print(secret)  # whole, to be copied
     print_lines(["", say("keys.once"), say("keys.bearer"), say("keys.no_file")])
     return 0
 
 
-def _remove(keys: Keys, arguments: argparse.Namespace) -> int:
+def remove_key(arguments: argparse.Namespace) -> int:
     """Show what goes with the key, ask, remove; 1 when it was not confirmed."""
-    key = keys.named(arguments.name)
-    print_lines([say("keys.would_remove", **_facts(key))])
-    if not is_confirmed(arguments, say("keys.ask_remove")):
-        return int(not arguments.dry_run)
-    gone = keys.remove(key.name)
+    with _open_keys() as keys:
+        key = keys.named(arguments.name)
+        print_lines([say("keys.would_remove", **_facts(key))])
+        if not is_confirmed(arguments, say("keys.ask_remove")):
+            return int(not arguments.dry_run)
+        gone = keys.remove(key.name)
     print_lines([say("keys.removed", **_facts(gone))])
     return 0
 

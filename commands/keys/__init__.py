@@ -1,1 +1,0 @@
-"""The commands for the keys of a server over HTTP."""

@@ -1,0 +1,90 @@
+"""Holds the arguments that commands take, and makes the parser of a command from its row."""
+
+import argparse
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from commands import Command
+from commands.terminal.ask import explain, moment, positive, summary_of
+from core.parser import Parser, add_project, one_of
+from core.program import CLI
+
+# By the name that a row of the table of commands uses, what `add_argument` takes. The help is the
+# sentence `help.NAME`, and "facts" is a function that returns the facts of it.
+OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    # what several commands take
+    "id": (("id",), {"metavar": "ID"}),
+    "any_id": (("ids",), {"metavar": "ID", "nargs": "+"}),
+    "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
+    "since": (("--since",), {"metavar": "WHEN", "type": moment}),
+    "limit": (("--limit",), {"metavar": "N", "type": positive}),
+    "json": (("--json",), {"action": "store_true"}),
+    "force": (("--force",), {"action": "store_true"}),
+    "yes": (("-y", "--yes"), {"action": "store_true"}),
+    "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
+    # topics, keys
+    "topics_old": (("old",), {"metavar": "OLD"}),
+    "topics_new": (("new",), {"metavar": "NEW"}),
+    "keys_name": (("name",), {"metavar": "NAME"}),
+    "keys_agent": (("--agent",), {"metavar": "AGENT", "default": ""}),
+    # help
+    "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
+}
+
+
+def add_options(parser: argparse.ArgumentParser, takes: str) -> None:
+    """Add to a parser the arguments that a row names."""
+    for word in takes.split():
+        names = word.split("/")
+        into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
+        for name in names:
+            _add_option(into, name)
+
+
+def _add_option(into: argparse._ActionsContainer, word: str) -> None:
+    name = word.rstrip("?*+")
+    names, settings = OPTIONS[name]
+    more = {key: value for key, value in settings.items() if key != "facts"}
+    if count := word[len(name) :]:
+        more["nargs"] = count
+    facts = settings["facts"]() if "facts" in settings else {}
+    into.add_argument(*names, help=explain(name, **facts), **more)
+
+
+def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
+    """Return the parser of a command or of an action.
+
+    A command without a function of its own, such as one that has only actions, misses its action.
+    """
+    row = commands.get(name)
+    actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
+    key = f"cmd_{name}" if " " not in name else name.replace(" ", "_")
+    parser = Parser(prog=f"{CLI} {name}", description=summary_of(key))
+    parser.set_defaults(command=name, commands=commands, refuse=parser.error)
+    parser.set_defaults(parsers=lambda other: {other: parser_of(other, commands)})
+    if row and ":" not in row.function:
+        importlib.import_module(f"commands.{row.function}").add_arguments(parser)
+        return parser
+    if row is None or row.of_project:
+        add_project(parser)
+    if actions:
+        count = "?" if row else None
+        about = explain("action", actions=", ".join(actions))
+        parser.add_argument(
+            "action", metavar="ACTION", nargs=count, type=one_of(actions), help=about
+        )
+    if row:
+        add_options(parser, row.takes)
+    parser.epilog = _epilog(name, actions, row.examples if row else ())
+    return parser
+
+
+def _epilog(name: str, actions: list[str], examples: tuple[str, ...]) -> str:
+    """Return what ends the page: what the actions are for, and examples that run as typed."""
+    wide = max(map(len, actions), default=0) + 2
+    lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
+    lines = [f"{explain('actions')}:", *lines, ""] if actions else []
+    if examples:
+        lines += [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in examples)]
+    return "\n".join(lines).rstrip("\n")

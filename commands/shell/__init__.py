@@ -1,1 +1,0 @@
-"""The command about the command line itself: help."""
