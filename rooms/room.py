@@ -8,10 +8,11 @@ only where it is asked for.
 import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from core.config import Project, Settings
+from core.config import Project, Settings, find_project
 from core.errors import RefusedError
 from core.store import MemoryStore
 
@@ -128,6 +129,10 @@ class Room(Protocol):
 
     def __init__(self, opened: Opened) -> None: ...
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The words that an item may have as its kind."""
+
     def is_there(self) -> bool:
         """Return whether the room may hold something; loads nothing of it."""
 
@@ -146,8 +151,11 @@ class Room(Protocol):
     def versions(self, name: str) -> Versions | None:
         """Return all versions of the item that is named, None for nothing of this room."""
 
-    def fate(self, count: int, *, hard: bool) -> str:
-        """Say what forgetting does to so many items. hard: for good, where there is a choice."""
+    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+        """Say what forgetting these items means. hard: for good, where there is a choice.
+
+        Raises SentinelError where one of them is to stay.
+        """
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Forget these items, each only in the version that was shown."""
@@ -172,6 +180,16 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
 def room_names() -> list[str]:
     """Return the names of all rooms, in the order in which they are shown."""
     return [*FIRST, *sorted(set(_folders()) - set(FIRST))]
+
+
+def setup_rooms(opened: Opened, name: str) -> str:
+    """Return what `setup --rooms` takes to switch a room on here, and none off that has something.
+
+    Here is the project of the working directory, in which the person would type it.
+    """
+    here = replace(opened, project=find_project(None, os.environ, Path.cwd()))
+    there = {LESSONS, name, *(room.name for room in rooms_of(here))}
+    return ",".join(it for it in room_names() if it in there)
 
 
 def _folders() -> Iterator[str]:

@@ -21,6 +21,7 @@ from rooms.fragments.fragment import (
     Version,
 )
 
+State = Literal["live", "superseded", "bin", "kept", "all"]
 Order = Literal["number", "newest", "worth"]
 Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
 By = Literal[
@@ -53,7 +54,7 @@ class Wanted:
     content_hash: str = ""
     since: str = ""
     until: str = ""
-    state: Literal["live", "superseded", "bin", "kept", "all"] = "live"
+    state: State = "live"
     is_anchor: bool | None = None
     has_vector: bool | None = None
     used_before: str = ""

@@ -1,6 +1,6 @@
 """Moves fragments to the bin, or away for good; takes them out again; pins and unpins them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,13 +35,14 @@ def forget(
     force: bool = False,
     hard: bool = False,
     agent: str = "",
+    is_meant: Callable[[Fragment], bool] = lambda _: True,
 ) -> Forgotten:
     """Move a fragment, or those of a topic, to the bin; counted in the state.
 
     id: wins over the topic. hard: away at once, from the bin, too. force: so, and pinned ones with
     the others. A pinned one that was named by its id is refused, one of a topic kept; so is one
-    that the agent of the room only reads. A topic that no fragment has forgets none. Raises
-    FragmentsError, DatabaseError.
+    that the agent of the room only reads. A topic that no fragment has forgets none. is_meant: one
+    that is another by now than the caller has seen is kept. Raises FragmentsError, DatabaseError.
     """
     agents, is_gone = readers(room, agent), force or hard
     key, topic = plain_id(id), topic.strip()
@@ -55,7 +56,9 @@ def forget(
         else:
             seen = _of_topic(writing, topic, agents, is_gone)
         found = [it for it in seen if room.owns(it)]
-        gone = [it for it in found if force or not is_pinned(it)]
+        if not any(map(is_meant, found)):
+            return Forgotten([], len(found), is_gone, len(seen) - len(found))
+        gone = [it for it in found if is_meant(it) and (force or not is_pinned(it))]
         if key and not gone:
             raise SavingError("pinned", id=found[0].id)
         _remove(writing, gone, is_gone, room.clock())

@@ -4,7 +4,7 @@ The bytes go, too. What continues a removed session stays, without its link.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -28,8 +28,15 @@ class Forgotten(NamedTuple):
     unpurged: list[Path]
 
 
-def forget(store: SessionStore, ids: Iterable[str], environment: Mapping[str, str]) -> Forgotten:
+def forget(
+    store: SessionStore,
+    ids: Iterable[str],
+    environment: Mapping[str, str],
+    is_meant: Callable[[Session], bool] = lambda _: True,
+) -> Forgotten:
     """Remove the sessions of these ids with their actions; one that is not there is passed over.
+
+    is_meant: one that is another by now than the caller has seen stays.
 
     The archives come first, so that a second call completes what was cut short. Raises what the
     store raises, and DatabaseError for an archive.
@@ -38,6 +45,8 @@ def forget(store: SessionStore, ids: Iterable[str], environment: Mapping[str, st
     removed = list[Session]()
     with ExitStack() as stack:
         with store.writing() as connection:
+            there = {it: session_with_id(connection, it) for it in wanted}
+            wanted = [id_ for id_, it in there.items() if it is None or is_meant(it)]
             changed = [store.database]
             for path in archives_of(store):
                 file = stack.enter_context(archive(store, path))

@@ -1,0 +1,326 @@
+"""The fragments of a user as a room: people list, search, show, forget and restore them."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from core.config import FRAGMENTS_PLACE, data_directory
+from core.errors import RefusedError
+from core.messages import Facts, say
+from core.sanitizer import safe
+from rooms.room import (
+    Forgotten,
+    Found,
+    Item,
+    Opened,
+    Restoring,
+    Version,
+    Versions,
+    Wanted,
+    setup_rooms,
+)
+
+if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
+    from rooms.fragments import engine
+    from rooms.fragments.engine import State
+    from rooms.fragments.fragment import Fragment, Link
+    from rooms.fragments.room import Room
+
+NAME = "fragments"
+PIN = "*"
+_FILE_NAME = "memory.db"  # as in rooms.fragments.config
+_STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
+_TOKENS = 1_000_000  # what is found is bounded by its number
+
+
+class FragmentNameError(RefusedError):
+    """What was asked cannot be done to a fragment that a person has named."""
+
+    table = "fragment_commands"
+
+
+class ForPeople:
+    """The fragments of a user, over all projects; see `rooms.room.Room`."""
+
+    name = NAME
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds and the lifetimes of fragments."""
+        from rooms.fragments.kinds import WORDS_OF_TYPE
+
+        return WORDS_OF_TYPE
+
+    @property
+    def room(self) -> "Room":
+        """The room with the fragments of everybody. Raises ConfigError, FragmentsError."""
+        from rooms.fragments.room import open_room
+
+        return open_room(self._opened.settings, os.environ)
+
+    def is_there(self) -> bool:
+        """Return whether there is a file of fragments, or a setting of its place."""
+        given = os.path.expanduser(os.environ.get(FRAGMENTS_PLACE, "").strip())
+        if given and not os.path.isabs(given):
+            return True  # a server, or the room says what is wrong with it
+        place = given or data_directory(os.environ)
+        if not given or os.path.isdir(place):
+            place = place and os.path.join(place, _FILE_NAME)
+        return bool(place) and os.path.lexists(place)
+
+    # --- list, search, show
+
+    def find(self, wanted: Wanted) -> Found:
+        """Return the fragments that fit; to search them does not count as use."""
+        if wanted.forgotten:
+            return self._put_away(wanted)
+        if wanted.words:
+            return self._answering(wanted)
+        asked = _asked(wanted, "live")
+        with self.room.engine.reading() as reading:
+            count = sum(reading.count(asked).values())
+            found = reading.find(asked, order="newest", limit=wanted.limit or 0)
+        return Found([_item(it) for it in found], count)
+
+    def _put_away(self, wanted: Wanted) -> Found:
+        """Return the fragments of the bin, and those with a successor."""
+        with self.room.engine.reading() as reading:
+            found = [it for state in _STATES for it in reading.find(_asked(wanted, state))]
+        words = wanted.words.casefold().split()
+        fitting = [it for it in found if all(word in it.text.casefold() for word in words)]
+        fitting.sort(key=_left_at, reverse=True)
+        return Found([_item(it) for it in fitting[: wanted.limit]], len(fitting))
+
+    def _answering(self, wanted: Wanted) -> Found:
+        from rooms.fragments.fragment import plain_keyword
+        from rooms.fragments.recall.recalling import Query, recall
+
+        topics = set(map(plain_keyword, wanted.topics))
+        query = Query(
+            text=wanted.words,
+            type=wanted.kind,
+            topic=wanted.topics[0] if len(topics) == 1 else "",
+            since=wanted.since,
+            tokens=_TOKENS,
+            with_links=False,
+        )
+        found = recall(self.room, query, count=lambda *_: None).fragments
+        fitting = [it for it in found if not topics or plain_keyword(it.topic) in topics]
+        return Found([_item(it) for it in fitting[: wanted.limit]], len(fitting))
+
+    def nothing(self, wanted: Wanted) -> list[str]:
+        """Say how many can be recalled, or what fragments are and how to switch them on."""
+        from core.text.wording import similar_to
+        from rooms.fragments.engine import Wanted as Asked
+
+        if wanted.forgotten:
+            return [say("fragment_commands.bin_is_empty")]
+        with self.room.engine.reading() as reading:
+            topics = [*reading.count(Asked(state="all"), "topic")]
+            live = sum(reading.count(Asked()).values())
+        if not topics:
+            switch_on = say("fragment_commands.switch_on", rooms=setup_rooms(self._opened, NAME))
+            return [say("fragment_commands.none"), say("fragment_commands.what"), switch_on]
+        reason = "none_found" if wanted.words else "none_fits"
+        lines = [say(f"fragment_commands.{reason}", count=live)]
+        for name in wanted.topics:
+            if name not in topics:
+                near = safe(", ".join(similar_to(name, topics)))
+                key = "no_topic_but" if near else "no_topic"
+                lines.append(say(f"fragment_commands.{key}", name=name, similar=near))
+        return lines
+
+    def named(self, name: str) -> list[Item]:
+        """Return the fragment of an id, in the bin as well, with its links."""
+        with self.room.engine.reading() as reading:
+            return [_item(it, _linked(reading, it)) for it in reading.by_ids([name])]
+
+    def versions(self, name: str) -> Versions | None:
+        """Return the fragment, and what it said before it was amended."""
+        from rooms.fragments.fragment import Version as Former
+
+        with self.room.engine.reading() as reading:
+            [*found] = reading.by_ids([name])
+            former = [*reversed(reading.entries(Former, of=name))] if found else []
+        versions = [Version(_item(it), "", {"amendedAt": None}) for it in found]
+        for it in former:
+            date = _minute(it.amended_at)
+            until = say("fragment_commands.until", date=date, agent=it.amended_by or "?")
+            before = replace(
+                found[0],
+                content=it.content,
+                topic=it.topic,
+                keywords=it.keywords,
+                kind=it.kind,
+                importance=it.importance,
+                updated_at=it.amended_at,
+            )
+            versions.append(Version(_item(before), until, {"amendedAt": it.amended_at}))
+        return Versions(versions, []) if found else None
+
+    # --- forget, restore
+
+    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+        """Say whether they go to the bin or for good. Raises FragmentNameError where one stays."""
+        for item in items:
+            if item.data["is_anchor"] or item.data["ttl_tier"] == "permanent":
+                raise FragmentNameError("pinned_refused", id=item.id)
+            if item.data["deleted_at"] and not hard:
+                raise FragmentNameError("binned_before", id=item.id)
+        return say(f"fragment_commands.{'would_drop' if hard else 'would_bin'}", count=len(items))
+
+    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+        """Move the fragments that are still what was shown into the bin, or away for good."""
+        from rooms.fragments.saving.forgetting import forget
+
+        room, gone = self.room, set[str]()
+        for item in items:
+            is_meant = partial(_is_shown, item)
+            done = forget(room, id=item.id, hard=hard, is_meant=is_meant)
+            gone |= {it.id for it in done.fragments}
+        going = [it for it in items if it.id in gone]
+        key = "dropped" if hard else "binned"
+        facts: Facts = {"count": len(going), "id": "".join(it.id for it in going[:1])}
+        notes = [say(f"fragment_commands.{key}", **facts)] if going else []
+        return Forgotten(going, notes, [it for it in items if it.id not in gone])
+
+    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+        """Take a fragment out of the bin, or back into recall where another has its place."""
+        from rooms.fragments.saving.forgetting import restore
+
+        with self.room.engine.reading() as reading:
+            found = reading.by_ids([name])
+        if not found or originals:
+            return None
+        if found[0].is_live:
+            return Restoring([], [], [say("fragment_commands.is_live", id=found[0].id)])
+
+        def carry_out() -> Restoring:
+            return Restoring([_item(restore(self.room, found[0].id))], [], [])
+
+        return Restoring([_item(found[0])], [], [], carry_out)
+
+
+def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
+    """Return which fragments are meant, as the storage is asked for them."""
+    from rooms.fragments.engine import Wanted as Asked
+    from rooms.fragments.kinds import LIFETIMES
+
+    lasts = wanted.kind in LIFETIMES
+    return Asked(
+        kinds=(wanted.kind,) if wanted.kind and not lasts else (),
+        lifetimes=(wanted.kind,) if lasts else (),
+        topics=wanted.topics,
+        since=wanted.since,
+        state=state,
+    )
+
+
+def _linked(reading: "engine.Reading", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
+    links = reading.links([fragment.id])
+    ends = {end for it in links for end in (it.from_id, it.to_id)}
+    others = {it.id: it for it in reading.by_ids(ends)}
+    ended = [
+        (it, others.get(it.to_id if it.from_id == fragment.id else it.from_id)) for it in links
+    ]
+    return [(link, other) for link, other in ended if other and not other.deleted_at]
+
+
+def _left_at(fragment: "Fragment") -> str:
+    return fragment.deleted_at or fragment.superseded_at or fragment.created_at
+
+
+def _version(fragment: "Fragment") -> str:
+    """Return what names the state of a fragment; to recall it does not change that."""
+    said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
+    state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
+    return hashlib.sha256(repr((said, state)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _is_shown(item: Item, fragment: "Fragment") -> bool:
+    return item.version == _version(fragment)
+
+
+def _item(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
+    from core.room.redaction import without_secrets
+    from rooms.fragments.exchange.exporting import PLAIN
+    from rooms.fragments.exchange.lines import line_of
+
+    version, ends = _version(fragment), [other for _, other in links or ()]
+    (fragment, others), _ = without_secrets((fragment, tuple(ends)), PLAIN)
+    data = line_of(fragment)
+    del data["kind"]
+    texts = list(_texts(fragment))
+    if links is not None:
+        data["links"] = [line_of(link) for link, _ in links]
+        for (link, _), other in zip(links, others, strict=True):
+            is_back = "_back" if link.to_id == fragment.id else ""
+            label = say(f"fragments.exchange.{link.relation}{is_back}")
+            texts.append((label, f"{other.id}: {other.content}"))
+    return Item(
+        room=NAME,
+        id=fragment.id,
+        version=version,
+        date=_left_at(fragment),
+        kind=fragment.kind,
+        topic=fragment.topic,
+        mark=PIN if fragment.is_anchor else "",
+        texts=tuple((label, text) for label, text in texts if text.strip()),
+        facts=tuple(_facts(fragment)),
+        data=data,
+    )
+
+
+def _texts(fragment: "Fragment") -> Iterator[tuple[str, str]]:
+    """Yield what a fragment says, and where it is from, each with its label."""
+    yield say("fragment_commands.fragment"), fragment.content
+    yield say("fragment_commands.keywords"), ", ".join(fragment.keywords)
+    for key in ("source", "agent", "session"):
+        yield say(f"fragment_commands.{key}"), getattr(fragment, key)
+    yield say("fragment_commands.scope"), say(f"fragment_commands.{fragment.privacy}")
+
+
+def _facts(fragment: "Fragment") -> Iterator[str]:
+    """Yield how a fragment stands: its worth, its dates, its use, whether recall leaves it out."""
+
+    def told(key: str, **facts: str | int) -> str:
+        return say(f"fragment_commands.{key}", **facts)
+
+    yield told(
+        "facts",
+        kind=told(fragment.kind),
+        lifetime=told(fragment.lifetime),
+        importance=f"{fragment.importance:.2f}",
+        tier=told(fragment.tier),
+    )
+    if fragment.is_anchor:
+        yield told("pinned")
+    yield told("saved_on", date=_minute(fragment.created_at))
+    if fragment.updated_at > fragment.created_at:
+        yield told("corrected_on", date=_minute(fragment.updated_at))
+    if fragment.verified_at > max(fragment.created_at, fragment.updated_at):
+        yield told("verified_on", date=_minute(fragment.verified_at))
+    if fragment.expires_at:
+        yield told("expires_on", date=_minute(fragment.expires_at))
+    if fragment.access_count:
+        key = "recalled_once" if fragment.access_count == 1 else "recalled_often"
+        date = _minute(fragment.accessed_at)
+        yield f"{told('recalled')} {told(key, count=fragment.access_count, date=date)}"
+    if fragment.deleted_at:
+        why = told(fragment.deletion or "forgotten")
+        yield told("in_bin", date=_minute(fragment.deleted_at), why=why, id=fragment.id)
+    elif fragment.promoted:
+        facts = {"record": fragment.record_id, "id": fragment.id}
+        yield told("in_the_log", date=_minute(fragment.superseded_at), **facts)
+    elif fragment.superseded_at:
+        yield told("superseded", date=_minute(fragment.superseded_at))
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")

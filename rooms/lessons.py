@@ -1,0 +1,426 @@
+"""The memory log as a room: its records as people list, search, show, forget and restore them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.git import HistoryError, is_uncommitted
+from core.guard.injection import shown_marks
+from core.lessons.changes import Outcome
+from core.lessons.draft import clean_record
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, id_in, normalise_topic, seconds_of
+from core.lessons.record_text import day_of, token_text, topic_text, warning
+from core.messages import Facts, say
+from core.sanitizer import redact
+from rooms.room import (
+    LESSONS,
+    Forgotten,
+    Found,
+    Item,
+    Opened,
+    Restoring,
+    RoomNameError,
+    Version,
+    Versions,
+    Wanted,
+)
+
+PRINCIPLE = "*"
+_NOT_THERE = ("not_there", "too_short")
+
+
+class Lessons:
+    """The records of a project; see `rooms.room.Room`."""
+
+    name = LESSONS
+    kinds = ("log", "principle")
+
+    def __init__(self, opened: Opened) -> None:
+        self._store = opened.store
+
+    def is_there(self) -> bool:
+        """Return True: every project has a memory log, or begins one."""
+        return True
+
+    # --- list, search, show
+
+    def find(self, wanted: Wanted) -> Found:
+        """Return the records that fit; with words those that have each of them."""
+        records, dates = self._all(forgotten=wanted.forgotten)
+        order = _matching(wanted.words, records) if wanted.words else _newest(records, dates)
+        topics = {normalise_topic(topic) for topic in wanted.topics}
+        since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
+        found = [
+            at
+            for at in order
+            if (not topics or records[at].topic in topics)
+            and wanted.kind in ("", records[at].type)
+            and seconds_of(dates[at]) >= since_s
+        ]
+        items = [item_of(records[at], date=dates[at]) for at in found[: wanted.limit]]
+        return Found(items, len(found))
+
+    def _all(self, *, forgotten: bool) -> tuple[list[Record], list[str]]:
+        """Return the records of the log, or the last of each that left it; and their dates."""
+        log = self._store.read()
+        if not forgotten:
+            return list(log.records), [it.updated or it.created for it in log.records]
+        there = {record.id for record in log.records}
+        gone = {it.record.id: it for it in reversed(self._store.read_replaced())}
+        kept = [it for id_, it in gone.items() if id_ not in there]
+        return [it.record for it in kept], [it.at for it in kept]
+
+    def nothing(self, wanted: Wanted) -> list[str]:
+        """Say how many records there are, which words they have, which topics were meant."""
+        if wanted.forgotten:
+            return [say("lessons.none_forgotten")]
+        log = self._store.read()
+        if not log.count:
+            return [say("records.empty")]
+        lines = [say("records.none_fits", count=log.count)]
+        if wanted.words:
+            lines = [say("records.no_hit", count=log.count), *_counted(wanted.words, log.records)]
+        for topic in map(normalise_topic, wanted.topics):
+            if topic not in log.topics:
+                lines.append(_unknown_topic(topic, log))
+        return lines
+
+    def named(self, name: str) -> list[Item]:
+        """Return the records of an id, its beginning or a version id. Raises HistoryError."""
+        from core.lessons.history import records_named
+
+        log = self._store.read()
+        try:
+            return [item_of(record) for record in records_named(name, log)]
+        except HistoryError as error:
+            begun = [record for record in log.records if record.id.startswith(name)]
+            if error.key == "ambiguous":
+                return [item_of(record) for record in begun]
+            if error.key not in _NOT_THERE or begun:
+                raise
+        return []
+
+    def versions(self, name: str) -> Versions:
+        """Return what the log, the file beside it and git have of a record. Raises HistoryError."""
+        from core.lessons.history import History, former_selves_of, named, principles_over
+
+        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        id_ = named(name, history).id
+        found = history.versions({id_})
+        if not found:
+            raise HistoryError("unknown", *history.notes(), name=id_)
+        former = {id_in(token) for it in found for token in former_selves_of(it.record)}
+        if former - {id_}:
+            found = history.versions({id_, *former})
+        notes = [
+            say("records.replaced_by", token=token, by=_named(it), topic=_topic(it))
+            for it, token in principles_over(id_, history.log)
+        ]
+        try:
+            notes += [say(f"git.{note}") for note in history.notes()]
+        except HistoryError as error:  # there is no repository, or it has no commit
+            notes.append(str(error))
+        return Versions([_version(it, has_git=history.has_git) for it in found], notes)
+
+    # --- forget, restore
+
+    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+        """Say how many records go. Raises RoomNameError where they are to go for good."""
+        if hard:
+            raise RoomNameError("no_hard", id=items[0].id)
+        return say("records.would_forget", count=len(items))
+
+    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+        """Delete the records that are still in the version that was shown."""
+        outcome = self._store.delete_by_ids([it.version for it in items])
+        gone = {record.token for record in outcome.removed}
+        going = [it for it in items if it.version in gone]
+        notes = [say("records.forgotten", count=len(going))]
+        if going:
+            notes += [say("records.kept", id=going[0].id), *self._to_commit()]
+        return Forgotten(going, notes, [it for it in items if it.version not in gone])
+
+    def restore(self, name: str, *, originals: bool) -> Restoring:
+        """Bring back the last version of a record, the named one, or a principle's originals.
+
+        Raises HistoryError.
+        """
+        from core.lessons.history import History, named, principles_over
+
+        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        wanted = named(name, history)
+        there = next(iter(history.log.with_id(wanted.id).values()), None)
+        if originals:
+            return self._restoring_originals(history, wanted, there)
+        if there and not wanted.token:
+            raise HistoryError("already_there", id=wanted.id, token=there.token)
+        if there and wanted.token == there.token:
+            return Restoring([], [], [say("records.nothing_to_do", token=there.token)])
+        if wanted.token:
+            version = history.find_versions([wanted.token]).get(wanted.token)
+        else:
+            version = history.last(wanted.id)
+        principles = principles_over(wanted.id, history.log)
+        if not version:
+            facts = {"id": wanted.id, "token": wanted.token, "name": wanted.id}
+            key = "no_version" if wanted.token else "unknown"
+            if principles and not wanted.token:
+                key, facts = "never_committed", {"id": wanted.id, "by": _named(principles[-1][0])}
+            raise HistoryError(key, *history.notes(), **facts)
+        notes = [say("records.from_version", token=version.token)]
+        replaced = [token for _, token in principles]
+        if replaced and not there and not wanted.token and version.token not in replaced:
+            notes.append(say("records.not_the_replaced", token=replaced[-1]))
+        notes += [say("records.replacing_stays", by=_named(it)) for it, _ in principles]
+        return self._restoring(history.log, [version], [there] if there else [], notes)
+
+    def _restoring_originals(
+        self, history: Any, wanted: Any, principle: Record | None
+    ) -> Restoring:
+        """Bring the originals of a principle back, and take it out, in one write."""
+        if not principle:
+            raise HistoryError("not_in_log", id=wanted.id)
+        if wanted.token not in ("", principle.token):
+            facts = {"id": wanted.id, "token": principle.token, "named": wanted.token}
+            raise HistoryError("other_version", **facts)
+        if principle.type != "principle":
+            raise HistoryError("is_log", id=wanted.id)
+        found, left_alone = _originals(history, principle)
+        notes = []
+        if left_alone:
+            notes = [say("records.left_alone", tokens=", ".join(left_alone))]
+        return self._restoring(history.log, found, [principle], notes, instead_of=principle.token)
+
+    def _restoring(
+        self,
+        log: MemoryLog,
+        versions: Sequence[Record],
+        replaced: Sequence[Record],
+        notes: Sequence[str],
+        *,
+        instead_of: str = "",
+    ) -> Restoring:
+        def run(*, dry_run: bool) -> Outcome:
+            return self._store.bring_back(
+                versions, since=log, instead_of=instead_of, dry_run=dry_run
+            )
+
+        def told(outcome: Outcome) -> tuple[list[Item], list[Item], list[str]]:
+            seen = {record.id for record in (*outcome.log.records, *outcome.removed)}
+            hidden = [record.token for record in log.records if record.id not in seen]
+            more = [say("records.hides", tokens=", ".join(hidden))] if hidden else []
+            if outcome.redacted:
+                kinds = ", ".join(dict.fromkeys(outcome.redacted))
+                facts: Facts = {"count": len(outcome.redacted), "kinds": kinds}
+                more.append(say("records.redacted_back", **facts))
+            items = [item_of(record) for record in outcome.records]
+            return items, [item_of(record) for record in replaced], [*notes, *more]
+
+        def carry_out() -> Restoring:
+            items, others, lines = told(run(dry_run=False))
+            return Restoring(items, others, [*lines, *self._to_commit()])
+
+        return Restoring(*told(run(dry_run=True)), carry_out)
+
+    def _to_commit(self) -> list[str]:
+        is_new = is_uncommitted(self._store.path, self._store.read_bytes)
+        return [say("records.look_and_commit")] if is_new else []
+
+
+def item_of(record: Record, *, date: str = "") -> Item:
+    """Return a record as a person reads it, without its secrets. date: by default its last one."""
+    clean, _ = clean_record(record)
+    texts = {
+        "lesson": clean.lesson,
+        "missing": clean.missing_context,
+        "ask": clean.ask_next_time,
+        "paths": ", ".join(clean.paths),
+        "when": ", ".join(f"`{piece}`" for piece in clean.when),
+        "warning": warning(clean),
+    }
+    return Item(
+        room=LESSONS,
+        id=record.id,
+        version=record.token,
+        date=date or record.updated or record.created,
+        kind=record.type,
+        topic=topic_text(clean.topic),
+        mark=PRINCIPLE if record.type == "principle" else "",
+        texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
+        facts=(*_dates(clean), token_text(record)),
+        data=data_of(clean, token=record.token),
+    )
+
+
+def data_of(record: Record, *, token: str) -> dict[str, Any]:
+    """Return everything about one record; every key is always there, null for what it lacks."""
+    return {
+        "id": record.id,
+        "token": token,
+        "type": record.type,
+        "topic": record.topic,
+        "missing_context": record.missing_context,
+        "lesson": record.lesson,
+        "ask_next_time": record.ask_next_time or None,
+        "created": record.created,
+        "updated": record.updated or None,
+        "seen": record.seen,
+        "compacted_at": record.compacted_at or None,
+        "source_count": record.source_count,
+        "source_ids": list(record.source_ids),
+        "marks": list(shown_marks(record.marks, record.texts)),
+        "paths": list(record.paths),
+        "when": list(record.when),
+    }
+
+
+def _dates(record: Record) -> list[str]:
+    """Return when a record was saved or compacted, and how often its gap was seen."""
+    if record.type == "principle" and record.source_count:
+        parts = [say("documents.compacted", date=day_of(record.compacted_at or record.created))]
+        parts.append(say("answers.merged", count=record.source_count))
+    else:
+        parts = [say("documents.saved", date=day_of(record.created))]
+    if record.seen > 1:
+        last = day_of(record.updated or record.created)
+        parts.append(say("answers.seen", seen=record.seen, date=last))
+    return parts
+
+
+def _named(record: Record) -> str:
+    return f"{record.type} {token_text(record)}"
+
+
+def _topic(record: Record) -> str:
+    return topic_text(redact(record.topic)[0])
+
+
+def _newest(records: Sequence[Record], dates: Sequence[str]) -> list[int]:
+    """Return their places by date; within a second the one further down comes first."""
+    return sorted(range(len(records))[::-1], key=lambda at: seconds_of(dates[at]), reverse=True)
+
+
+def _searched(record: Record) -> str:
+    return "\n".join((*record.texts, *record.paths, *record.when))
+
+
+def _matching(words: str, records: Sequence[Record]) -> list[int]:
+    """Return the places of the records that have all words, the most relevant first."""
+    from core.text.ranking import Ranking
+
+    having = [*_holders(words, records).values()]
+    hits = set.intersection(*having) if having else set[int]()
+    order = Ranking(words, list(map(_searched, records))).order() if hits else []
+    return [at for at in order if at in hits]
+
+
+def _holders(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
+    """Return for each word which records have it; one that says nothing is left out.
+
+    An id, a version id or a date counts, too, and so does its beginning.
+    """
+    from core.text.ranking import Ranking
+
+    texts = list(map(_searched, records))
+    holders = {}
+    for word in dict.fromkeys(words.split()):
+        named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
+        terms = [it for it in Ranking(word, texts).holding().terms if not it.term.spare]
+        having = [set(it.numbers or ()) for it in terms]
+        if having or named:
+            holders[word] = named | (set.intersection(*having) if having else set())
+    return holders
+
+
+def _is_named(record: Record, word: str) -> bool:
+    names = (record.id, record.created, record.updated, *record.source_ids)
+    is_token = "@" in word and record.token == word
+    return is_token or any(name.lower().startswith(word) for name in names)
+
+
+def _counted(words: str, records: Sequence[Record]) -> list[str]:
+    """Say how many records have each of several words."""
+    holders = _holders(words, records)
+    counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
+    return [say("records.each_word", counts=counts)] if len(holders) > 1 else []
+
+
+def _unknown_topic(topic: str, log: MemoryLog) -> str:
+    """Say that there is no such topic, and name those that resemble it."""
+    from core.text.wording import similar_to
+
+    near = ", ".join(topic_text(redact(it)[0]) for it in similar_to(topic, list(log.topics)))
+    key = "no_topic_but" if near else "no_topic"
+    return say(f"records.{key}", topic=topic_text(redact(topic)[0]), similar=near)
+
+
+def _version(version: Any, *, has_git: bool) -> Version:
+    """Return one version of a record with the places that have it."""
+    kept, commit, places = version.kept, version.commit, []
+    if version.is_shown:
+        places.append(say("records.in_log"))
+    if version.is_hidden:
+        places.append(say("records.in_hidden_line"))
+    if kept:
+        places.append(say("records.in_side_file", date=_minute(kept.at)))
+    if commit:
+        facts = {"commit": commit.short, "date": _minute(commit.date)}
+        places.append(say("records.in_commit", **facts))
+    elif has_git:
+        places.append(say("records.in_no_commit"))
+    data = {
+        "log": "shown" if version.is_shown else "hidden" if version.is_hidden else None,
+        "kept_since": kept.at if kept else None,
+        "replaced_by": (kept.by or None) if kept else None,
+        "commit": commit.id if commit else None,
+        "committed_at": commit.date if commit else None,
+    }
+    return Version(item_of(version.record), "; ".join(places), data)
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
+def _originals(history: Any, principle: Record) -> tuple[list[Record], list[str]]:
+    """Return the originals that no other one had replaced, each in its newest version.
+
+    The second value names those that are in the log again. Raises HistoryError for one that
+    neither the files nor git have.
+    """
+    from core.lessons.history import originals_of
+
+    tokens = originals_of(principle)
+    if not tokens:
+        raise HistoryError("no_originals", id=principle.id)
+    versions = history.find_versions(tokens)
+    older = {
+        token
+        for version in versions.values()
+        for token in (*version.source_ids, *version.tokens())
+        if token != version.token
+    }
+    there = {it.id: it.token for it in history.log.records if it.id != principle.id}
+    newest, missing, left_alone = dict[str, Record](), dict[str, str](), dict[str, str]()
+    for token in dict.fromkeys(tokens):
+        name, version = id_in(token), versions.get(token)
+        if token in older:
+            continue
+        if name in there:
+            left_alone[name] = there[name]
+        elif version is None:
+            missing.setdefault(name, token)
+        elif name not in newest or version.version() > newest[name].version():
+            newest[name] = version
+    if missing:
+        had = [record.token for record in newest.values()]
+        facts: Facts = {
+            "tokens": ", ".join(missing.values()),
+            "count": len(newest.keys() | missing.keys()),
+            "missing": len(missing),
+            "found": ", ".join(had),
+            "first": "".join(had[:1]),
+        }
+        key = "some_missing" if had else "all_missing"
+        raise HistoryError(key, *history.notes(), **facts)
+    return list(newest.values()), list(left_alone.values())

@@ -1,0 +1,274 @@
+"""The sessions of a project as a room: people list, search, show and forget them."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.config import CONTEXT_DIRECTORY
+from core.errors import RefusedError, SentinelError
+from core.messages import say
+from core.sanitizer import safe
+from rooms.room import (
+    Forgotten,
+    Found,
+    Item,
+    Opened,
+    Restoring,
+    Version,
+    Versions,
+    Wanted,
+    setup_rooms,
+)
+
+if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
+    from rooms.sessions.session import Action, Session
+    from rooms.sessions.store import SessionStore
+
+NAME = "sessions"
+WARNING = "!"
+_ALL = 1_000_000_000
+_FOLDER = NAME  # of their settings, wherever their database is
+_ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # what nothing but a session is called
+
+
+class SessionNameError(RefusedError):
+    """No session has the number or id that a person has typed, or it cannot come back."""
+
+    table = "session_commands"
+
+
+class ForPeople:
+    """The sessions of a project; see `rooms.room.Room`."""
+
+    name = NAME
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._root = opened.project.root
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The statuses that a session may have."""
+        from rooms.sessions.session import STATUSES
+
+        return STATUSES
+
+    @property
+    def store(self) -> "SessionStore":
+        """The store of the project. Raises ConfigError, SessionsError."""
+        from rooms.sessions.store import open_sessions
+
+        return open_sessions(self._root, self._opened.settings)
+
+    def is_there(self) -> bool:
+        """Return whether the project has the directory of sessions."""
+        return os.path.isdir(self._root / CONTEXT_DIRECTORY / _FOLDER)
+
+    # --- list, search, show
+
+    def find(self, wanted: Wanted) -> Found:
+        """Return the sessions that fit; one that was forgotten is gone for good."""
+        from rooms.sessions.search.found import Criteria
+        from rooms.sessions.search.searching import search
+
+        if wanted.forgotten:
+            return Found([], 0)
+        criteria = Criteria(
+            query=wanted.words, tags=wanted.topics, status=wanted.kind, since=wanted.since
+        )
+        page = search(self.store, criteria, limit=_ALL if wanted.limit is None else wanted.limit)
+        return Found([self._item(hit.session) for hit in page.hits], page.total)
+
+    def nothing(self, wanted: Wanted) -> list[str]:
+        """Say how many sessions there are, or what they are and how to switch them on."""
+        from core.text.wording import similar_to
+
+        if wanted.forgotten:
+            return [say("session_commands.gone_for_good")]
+        items, count = self._counted()
+        if not count:
+            rooms = setup_rooms(self._opened, NAME)
+            switch_on = say("session_commands.switch_on", rooms=rooms)
+            return [say("session_commands.none"), say("session_commands.what"), switch_on]
+        lines = [say("session_commands.none_fits", count=count)]
+        for name in wanted.topics:
+            if name not in items:
+                near = safe(", ".join(similar_to(name, items)))
+                key = "no_tag_but" if near else "no_tag"
+                lines.append(say(f"session_commands.{key}", name=name, similar=near))
+        return lines
+
+    def _counted(self) -> tuple[list[str], int]:
+        """Return all tags, and how many sessions there are."""
+        from rooms.sessions.rows import tags_of
+
+        with self.store.database.reading() as connection:
+            if connection is None:
+                return [], 0
+            [count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
+            rows = connection.execute("SELECT DISTINCT tags FROM contexts")
+            return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))], count
+
+    def named(self, name: str) -> list[Item]:
+        """Return the session of a number or id, whole. Raises SessionNameError."""
+        from rooms.sessions.errors import NoSuchSessionError
+        from rooms.sessions.store import shown_name
+        from rooms.sessions.upkeep.archive import whole
+
+        try:
+            session = self.store.get(name)
+        except NoSuchSessionError:
+            if _ONLY_HERE.fullmatch(name.strip()):
+                raise SessionNameError("no_session", name=shown_name(name)) from None
+            return []
+        told, lost = session, ""
+        actions: list[Action] = []
+        try:
+            told, actions = whole(self.store, session)
+        except SentinelError as error:  # its archive: what is here can be shown, and forgotten
+            lost = str(error)
+        chain = self.store.chain(session)
+        return [self._item(told, actions, chain, version=_version(session), lost=lost)]
+
+    def versions(self, name: str) -> Versions | None:
+        """Return the session as it is: no former versions are kept."""
+        found = [Version(item, "", {}) for item in self.named(name)]
+        return Versions(found, []) if found else None
+
+    def _item(
+        self,
+        session: "Session",
+        actions: "Sequence[Action]" = (),
+        chain: "Sequence[Session]" = (),
+        *,
+        version: str = "",
+        lost: str = "",
+    ) -> Item:
+        from rooms.sessions.exchange.document import cleaned
+
+        version = version or _version(session)
+        clean = cleaned(session, list(actions))
+        session, texts = clean.session, list(_texts(clean.session, clean.actions))
+        if len(chain) > 1:
+            numbers = ", ".join(f"#{it.number}" for it in chain)
+            texts.append((say("session_commands.chain"), numbers))
+        data = data_of(session)
+        if chain:
+            data["actions"] = [it.as_json() for it in clean.actions]
+            data["chain"] = [
+                {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
+                for it in (cleaned(link, []).session for link in chain)
+            ]
+        return Item(
+            room=NAME,
+            id=f"#{session.number}",
+            version=version,
+            date=session.updated_at or session.created_at,
+            kind=session.status,
+            topic=", ".join(session.tags),
+            mark=WARNING if session.has_warnings else "",
+            texts=tuple((label, text) for label, text in texts if text.strip()),
+            facts=tuple(filter(None, (*_facts(session), lost))),
+            data=data,
+        )
+
+    # --- forget, restore
+
+    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+        """Say that there is no way back."""
+        return say("session_commands.would_forget", count=len(items))
+
+    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+        """Remove the sessions that are still what was shown, with their actions and archives."""
+        from rooms.sessions.upkeep.forgetting import forget
+
+        versions = {it.data["id"]: it.version for it in items}
+        done = forget(
+            self.store,
+            versions,
+            os.environ,
+            is_meant=lambda session: _version(session) == versions[session.id],
+        )
+        gone = {session.id for session in done.sessions}
+        notes = [say("session_commands.forgotten", count=len(gone))]
+        notes += [say("session_commands.unpurged", path=str(path)) for path in done.unpurged]
+        going = [it for it in items if it.data["id"] in gone]
+        return Forgotten(going, notes, [it for it in items if it not in going])
+
+    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+        """Return None: what was forgotten is gone. Raises SessionNameError for a session's name."""
+        if _ONLY_HERE.fullmatch(name.strip()):
+            raise SessionNameError("no_restore", name=name)
+        return None
+
+
+def data_of(session: "Session") -> dict[str, Any]:
+    """Return everything about one session; every key is there, null for what it lacks."""
+    declared = {"parentId": None, "endedAt": None, **session.as_json()}
+    ours = {
+        "hasWarnings": session.has_warnings,
+        "updatedAt": session.updated_at,
+        "archive": session.archive or None,
+    }
+    return {"number": session.number, **declared, **ours}
+
+
+def _version(session: "Session") -> str:
+    return hashlib.sha256(repr(session).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
+    """Yield the texts of a session, each with its label."""
+
+    def with_more(text: str, label: str, more: str) -> str:
+        return f"{text}\n{say(f'session_commands.{label}')}: {more}" if more.strip() else text
+
+    yield say("session_commands.goal"), session.goal
+    yield say("session_commands.summary"), session.summary
+    for decision in session.decisions:
+        text = with_more(decision.what, "why", decision.why)
+        yield say("session_commands.decision"), text
+    for approach in session.approaches:
+        result = approach.result if approach.result in ("success", "failed") else "partial"
+        text = with_more(approach.description, "why", approach.reason)
+        yield say(f"session_commands.{result}"), text
+    for blocker in session.blockers:
+        state = "resolved" if blocker.resolved else "open"
+        text = with_more(blocker.description, "solution", blocker.resolution)
+        yield say(f"session_commands.{state}"), text
+    yield say("session_commands.changes"), session.changes.summary
+    yield say("session_commands.files"), ", ".join(session.changes.modified_files)
+    yield say("session_commands.actions"), "\n".join(map(_action_line, actions))
+
+
+def _action_line(action: "Action") -> str:
+    from rooms.sessions.actions.kinds import KINDS, result_of
+
+    kind = say(f"session_commands.{action.kind}") if action.kind in KINDS else action.kind
+    path = action.file_path if action.file_path not in action.content else ""
+    ended = result_of(action, "session_commands")
+    result = f"→ {ended}" if ended else ""
+    return " ".join(
+        filter(None, (_minute(action.created_at), f"{kind}:", action.content, path, result))
+    )
+
+
+def _facts(session: "Session") -> Iterator[str]:
+    yield session.agent
+    dates = {
+        "started": session.started_at,
+        "saved_on": session.updated_at,
+        "ended": session.ended_at,
+    }
+    for key, moment in dates.items():
+        if moment:
+            yield say(f"session_commands.{key}", date=_minute(moment))
+    if session.archive:
+        yield say("session_commands.in_archive", file=session.archive)
+    yield session.id
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
