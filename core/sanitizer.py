@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from core.data import TOKENS, Rule, compiled, rule_expression, rules
-from core.guard.characters import Places, forms_of, may_hide, without_hidden
-from core.guard.named_values import keyed_spans
+from core.guard.characters import Places, forms_of, is_written_otherwise, may_hide, without_hidden
+from core.guard.named_values import keyed_spans, may_have_keyed_spans
 from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
@@ -92,9 +92,20 @@ def values_in(texts: Iterable[str]) -> dict[str, str]:
     What hidden characters split is returned without them.
     """
     found = dict[str, str]()
-    for text in texts:
-        found.update(_values_at(text, find(text)))
+    given = [*texts]
+    if may_hold("\n".join(given)):
+        for text in given:
+            found.update(_values_at(text, find(text)))
     return found
+
+
+def may_hold(text: str) -> bool:
+    """Return whether some rule may find a secret in a text, or in a piece of it; False is certain.
+
+    One look at the texts of a record together takes a third of one at each.
+    """
+    folded = text.casefold()
+    return is_written_otherwise(text) or bool(_called(folded)) or may_have_keyed_spans(text, folded)
 
 
 def redact_together(texts: Sequence[str]) -> list[Redaction]:
@@ -383,7 +394,7 @@ def _called(folded: str) -> list[Rule]:
         if not part:
             continue
         index = _hints(tables)
-        pieces = {"", *(part[at : at + _PIECE_CHARS] for at in range(len(part)))}
+        pieces = {(), *zip(part, part[1:], part[2:], strict=False)}
         for piece in index.keys() & pieces:
             for hint, numbers in index[piece]:
                 if hint in part:
@@ -392,18 +403,18 @@ def _called(folded: str) -> list[Rule]:
 
 
 @cache
-def _hints(tables: Sequence[str]) -> dict[str, list[tuple[str, list[int]]]]:
+def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, list[int]]]]:
     """Return the hints of some tables by a rare piece of each, with the rules that they call for.
 
-    Those that are shorter than a piece stand under "".
+    A piece is three characters; hints that are shorter stand under ().
     """
     called: dict[str, list[int]] = {}
     for number, rule in enumerate(rules()):
         for hint in rule.hints if rule.table in tables else ():
             called.setdefault(hint, []).append(number)
-    index: dict[str, list[tuple[str, list[int]]]] = {}
+    index: dict[tuple[str, ...], list[tuple[str, list[int]]]] = {}
     for hint, numbers in called.items():
         pieces = [hint[at : at + _PIECE_CHARS] for at in range(len(hint) - _PIECE_CHARS + 1)]
         rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece), default="")
-        index.setdefault(rarest, []).append((hint, numbers))
+        index.setdefault(tuple(rarest), []).append((hint, numbers))
     return index

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from core.lessons.upkeep import Cleaning
 
 
+_TOLD_RECORDS = 500  # a progress is told after so many
+
+
 class MemoryStore:
     """The records of one memory log. Safe for threads and processes that share the file.
 
@@ -149,22 +152,35 @@ class MemoryStore:
         )
 
     def add_all(
-        self, records: Sequence[Record], *, dry_run: bool = False
+        self,
+        records: Sequence[Record | Offer],
+        *,
+        dry_run: bool = False,
+        progress: Callable[[int, int], object] = lambda done, count: None,
     ) -> tuple[Outcome, list[Offer]]:
         """Add records from elsewhere that the log does not have; return what became of each, too.
 
         Each keeps its dates and counts, and is checked and redacted in all fields; one that breaks
         a rule is refused alone. As after a merge, other words for a gap stand beside those of the
         log, and what an added record replaces is hidden until the next save removes it.
+
+        records: or what a dry run returned of them, which is not looked through again. progress: is
+        told how many are looked through, of how many.
         """
-        offers = [redacted_offer(record, strict=self._strict) for record in records]
+        offers = list[Offer]()
+        for it in records:
+            offer = it if isinstance(it, Offer) else redacted_offer(it, strict=self._strict)
+            offers.append(offer)
+            if not len(offers) % _TOLD_RECORDS:
+                progress(len(offers), len(records))
         fates = list[Fate]()
 
         def include(log: MemoryLog) -> Outcome:
             added, fates[:] = add(log, [it.record for it in offers if not it.error])
             return added
 
-        outcome = self._write(include, dry_run=dry_run, only_if_needed=True)
+        is_known = any(isinstance(it, Offer) for it in records)  # that there is something to add
+        outcome = self._write(include, dry_run=dry_run, only_if_needed=not is_known)
         rest = iter(fates)
         return outcome, [it if it.error else it._replace(fate=next(rest)) for it in offers]
 

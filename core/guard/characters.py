@@ -131,13 +131,18 @@ def views_of(text: str) -> Iterator[str]:
         yield _read(lowered, "unseen_as_blank")[0]
 
 
+def is_written_otherwise(text: str) -> bool:
+    """Return whether a part of a text may be read in another form; see `forms_of`."""
+    return bool(_shape("written_otherwise").search(text))
+
+
 def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     """Yield `text` as the redactor reads it: as it is, and the forms that differ from it.
 
     With a form of another length comes where in `text` each of its characters stands.
     """
     yield text, None
-    if not _shape("written_otherwise").search(text):
+    if not is_written_otherwise(text):
         return
     yield from _forms_otherwise(text)
     if may_hide(text):

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
-from core.guard.secret_names import Certainty, Name, names_in
+from core.guard.secret_names import Certainty, Name, may_have_names, names_in
 from core.guard.values import (
     CLOSERS,
     LONGEST_VALUE_CHARS,
@@ -94,6 +94,11 @@ def around_name(pattern: str, before: bool) -> tuple[re.Pattern[str] | None, re.
     if before:
         preceding += r"[A-Za-z0-9_.\-]{0,40}"
     return compiled(rf"(?:{preceding})\Z") if preceding else None, compiled(following)
+
+
+def may_have_keyed_spans(text: str, folded: str) -> bool:
+    """Return whether `keyed_spans` can find anything in a text; False is certain."""
+    return may_have_names(text, folded) or _has_any(folded, in_order("cue_hints"))
 
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:

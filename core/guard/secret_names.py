@@ -62,9 +62,22 @@ class Name(NamedTuple):
         return self.word.endswith(in_order("phrase_words"))
 
 
+def may_have_names(text: str, folded: str) -> bool:
+    """Return whether `names_in` can find anything in a text; False is certain."""
+    return _may_have_english(text, folded) or _may_have_korean(text, folded)
+
+
+def _may_have_english(text: str, folded: str) -> bool:
+    return any(map(folded.__contains__, in_order("english_hints"))) or "PAT" in text
+
+
+def _may_have_korean(text: str, folded: str) -> bool:
+    return not text.isascii() and any(map(folded.__contains__, in_order("korean_hints")))
+
+
 def names_in(text: str, folded: str) -> Iterator[Name]:
     """Yield the names of secrets; `folded` is the text in lower case, for the hints."""
-    if any(hint in folded for hint in in_order("english_hints")) or "PAT" in text:
+    if _may_have_english(text, folded):
         at = 0
         while match := shape("english_name").search(text, at):
             at = match.end("word")  # a name may hold the word of another: keystorePassword
@@ -77,7 +90,7 @@ def names_in(text: str, folded: str) -> Iterator[Name]:
                 if is_bare and shape("after_user").search(text, max(0, start - 60), start):
                     is_bare = False
                 yield Name(lead, start, match.end(), word, certainty, is_bare_pass=is_bare)
-    if text.isascii() or not any(hint in folded for hint in in_order("korean_hints")):
+    if not _may_have_korean(text, folded):
         return
     for match in shape("korean_name").finditer(text):
         (start, end), word, certainty = match.span(), match["word"], Certainty.USUAL

@@ -202,7 +202,7 @@ def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate
     if versions and not alike:
         return "collision"
     replaced = log.replaced.get(record.id, set())
-    if record.token in replaced or (replaced and not alike):
+    if replaced and (record.token in replaced or not alike):
         return "replaced"
     return "added"
 

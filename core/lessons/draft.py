@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +18,6 @@ from core.lessons.record import (
     normalise_topic,
     record_id,
     record_of,
-    reidentified,
 )
 
 Fate = Literal["added", "known", "replaced", "collision", "refused"]
@@ -144,7 +143,7 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
         when = normalise_triggers(clean.when, most=None)
     except SentinelError as error:
         return Offer(record=record, fate="refused", redacted=kinds, error=error)
-    clean = reidentified(replace(clean, paths=paths, when=when))
+    clean = replace(clean, id=record_id(clean), paths=paths, when=when)
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
     return Offer(record=marked(clean, record), fate="added", redacted=kinds)
@@ -184,8 +183,11 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
 
     A trigger with a secret goes as a whole: with a marker in it, it would stand nowhere.
     """
-    from core.sanitizer import redact, values_in
+    from core.sanitizer import may_hold, redact, values_in
 
+    if not (record.extra or record.meta_extra or may_hold("\n".join(_texts_in(record)))):
+        topic = normalise_topic(record.topic)
+        return record if topic == record.topic else replace(record, topic=topic), []
     clean: dict[str, Any] = {}
     found: list[tuple[str, str]] = []
     known = values_in(record.texts)  # what one field calls a password, another may only use
@@ -206,6 +208,16 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         clean[name], members_kinds = _clean_members(getattr(record, name))
         found += [(field, kind) for kind in members_kinds]
     return replace(record, **clean), found
+
+
+def _texts_in(record: Record) -> Iterator[str]:
+    """Yield every text of a record that may hold a secret, other keys left out."""
+    yield from record.texts
+    for name in _META_TEXTS:
+        value = getattr(record, name)
+        for piece in (value,) if isinstance(value, str) else value:
+            if piece and not _HARMLESS.fullmatch(piece):
+                yield piece
 
 
 def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -159,7 +159,7 @@ class Record:
 
     def to_line(self) -> bytes:
         r"""Return the line of this record, with its `\n`; UTF-8, other scripts unescaped."""
-        text = json.dumps(self.as_json(), ensure_ascii=False)
+        text = _ENCODER.encode(self.as_json())
         if _SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
@@ -180,6 +180,7 @@ def _finite(text: str) -> float:
     return number
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
@@ -277,7 +278,7 @@ def _fits(key: str, value: object) -> bool:
 
 def has_surrogate(record: Record) -> bool:
     """Return whether a text of the record holds half of a character, which UTF-8 cannot carry."""
-    return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
+    return bool(_SURROGATE.search(_ENCODER.encode(record.as_json())))
 
 
 def above_limit(record: "Draft | Record") -> dict[str, int]:
@@ -317,7 +318,8 @@ def check(draft: Draft) -> Draft:
     """
     if draft.type not in ("log", "principle"):
         raise RefusedError("unknown_type")
-    draft = replace(draft, topic=normalise_topic(draft.topic))
+    if (topic := normalise_topic(draft.topic)) != draft.topic:
+        draft = replace(draft, topic=topic)
     required = {"topic": draft.topic, "lesson": draft.lesson}
     if draft.type == "log":
         required["missing_context"] = draft.missing_context

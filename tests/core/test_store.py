@@ -194,6 +194,17 @@ def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) 
     assert not store.path.parent.exists()
 
 
+def test_what_a_trial_has_looked_through_is_added_as_it_is(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, offers = store.add_all([a_record(KEY), replace(ONE, lesson=" ")], dry_run=True)
+    monkeypatch.setattr("core.sanitizer.find", None)  # nobody looks for a secret again
+    added, again = store.add_all(offers)
+    assert added.records == (offers[0].record,)
+    assert [it.fate for it in again] == ["added", "refused"]
+    assert KEY.encode() not in store.read_bytes()
+
+
 def test_added_records_keep_dates_and_counts_and_go_to_the_end_of_all_lines(
     store: MemoryStore,
 ) -> None:
