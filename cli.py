@@ -36,9 +36,9 @@ COMMANDS = {
     "list": Command("records.list", "read"),
     "search": Command("records.search", "read"),
     "show": Command("records.show", "read"),
-    "topics": Command("records.topics:list_topics", "read", "json", ("topics",)),
+    "topics": Command("rooms.topics:list_topics", "read", "json", ("topics",)),
     "topics rename": Command(
-        "records.topics:rename_topic",
+        "rooms.topics:rename_topic",
         "read",
         "topics_old topics_new yes/dry_run",
         ("topics rename login auth --dry-run", "topics rename login auth"),
@@ -47,10 +47,23 @@ COMMANDS = {
     "fragments": Command("fragments.fragments", "read"),
     "view": Command("view.view", "read"),
     "stats": Command("stats.stats", "read"),
-    "add": Command("add.add", "change"),
-    "edit": Command("records.edit", "change"),
+    "add": Command(
+        "rooms.lesson:add",
+        "change",
+        "add_topic add_missing add_lesson add_ask add_path add_when add_fragment yes/dry_run",
+        ('add --topic ci --missing "Node version" --lesson "Use Node 22"', "add"),
+    ),
+    "edit": Command(
+        "rooms.lesson:edit",
+        "change",
+        "id add_topic add_missing add_lesson add_ask add_path add_when from",
+        ('edit 3f2a --lesson "Use Node 24"', "edit 3f2a"),
+    ),
     "forget": Command("records.forget", "change"),
     "import": Command("exchange.importing", "change"),
+    "compact": Command(
+        "rooms.topics:compact", "change", "compact_topic", ("compact", "compact ci")
+    ),
     "restore": Command("records.restore", "history"),
     "report": Command("report.report", "team", failed=2),
     "scan": Command("scan.scan", "team", failed=2),

@@ -7,6 +7,7 @@ from typing import Any
 
 from commands import Command
 from commands.terminal.ask import explain, moment, positive, summary_of
+from core.messages import has_sentence
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
 
@@ -23,7 +24,17 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "force": (("--force",), {"action": "store_true"}),
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
-    # topics, keys
+    # add, edit
+    "add_topic": (("--topic",), {"metavar": "TOPIC"}),
+    "add_missing": (("--missing",), {"metavar": "TEXT"}),
+    "add_lesson": (("--lesson",), {"metavar": "TEXT"}),
+    "add_ask": (("--ask",), {"metavar": "TEXT"}),
+    "add_path": (("--path",), {"metavar": "PATH", "action": "append"}),
+    "add_when": (("--when",), {"metavar": "TEXT", "action": "append"}),
+    "add_fragment": (("--fragment",), {"metavar": "ID"}),
+    "from": (("--from",), {"metavar": "FILE", "dest": "source"}),
+    # topics, compact, keys
+    "compact_topic": (("topic",), {"metavar": "TOPIC", "nargs": "?"}),
     "topics_old": (("old",), {"metavar": "OLD"}),
     "topics_new": (("new",), {"metavar": "NEW"}),
     "keys_name": (("name",), {"metavar": "NAME"}),
@@ -59,8 +70,7 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
     """
     row = commands.get(name)
     actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
-    key = f"cmd_{name}" if " " not in name else name.replace(" ", "_")
-    parser = Parser(prog=f"{CLI} {name}", description=summary_of(key))
+    parser = Parser(prog=f"{CLI} {name}", description=about_of(name))
     parser.set_defaults(command=name, commands=commands, refuse=parser.error)
     parser.set_defaults(parsers=lambda other: {other: parser_of(other, commands)})
     if row and ":" not in row.function:
@@ -78,6 +88,13 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
         add_options(parser, row.takes)
     parser.epilog = _epilog(name, actions, row.examples if row else ())
     return parser
+
+
+def about_of(name: str) -> str:
+    """Return what a command or an action is for, and what else a person should know of it."""
+    key = name.replace(" ", "_")
+    summary = summary_of(key if " " in name else f"cmd_{key}")
+    return f"{summary} {explain(f'about_{key}')}" if has_sentence(f"help.about_{key}") else summary
 
 
 def _epilog(name: str, actions: list[str], examples: tuple[str, ...]) -> str:

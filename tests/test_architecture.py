@@ -29,8 +29,8 @@ ROOMS = {
     "rooms": "core rooms.room",
     "commands": "commands core rooms commands.terminal commands.documents commands.clients",
     "commands.help": "commands core commands.options commands.terminal",
-    "commands.add": "core rooms commands.terminal commands.records commands.fragments",
-    "commands.rooms": "core rooms commands.terminal commands.sessions commands.fragments",
+    "commands.rooms": "core rooms commands.terminal commands.records commands.sessions"
+    " commands.fragments",
     "commands.records": "core rooms commands.terminal commands.documents commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
     " commands.rooms",
@@ -190,7 +190,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
         if any(map(STARTING.fullmatch, read(path).called))
     }
     by_us = {"commands.setup.here", "commands.demo.stage"}
-    for_us = {"core.git", "commands.records.edit", "rooms.fragments.judging.gemini"}
+    for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.judging.gemini"}
     assert started == for_us | by_us
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import cli
 from commands.options import parser_of
+from core.messages import Language
+from tests.support.command_pages import BEGIN, PAGES, page
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 
@@ -43,33 +45,10 @@ def first_cells(text: str) -> str:
     return " ".join(re.findall(r"^\| (`.+?) \| ", text, re.M))
 
 
-def parts_of(name: str) -> dict[str, tuple[int, str]]:
-    """By each command the number of its group and its part of the document."""
-    groups = re.split(r"^## ", text_of(name), flags=re.M)
-    found = {}
-    for number, group in enumerate(groups):
-        for part in re.split(r"^### ", group, flags=re.M)[1:]:
-            command, text = part.split("\n", 1)
-            found[command] = (number, text)
-    return found
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_a_part_in_the_order_and_the_groups_of_the_help(name: str) -> None:
-    groups = list(dict.fromkeys(row.group for row in cli.COMMANDS.values()))
-    shown = [(command, 1 + groups.index(cli.COMMANDS[command].group)) for command in NAMES]
-    assert [(command, number) for command, (number, _) in parts_of(name).items()] == shown
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_part_of_a_command_has_exactly_its_options(name: str) -> None:
-    common = set(re.findall(OPTION, first_cells(text_of(name).split("\n## ")[0])))
-    wrong = {}
-    for command, (_, text) in parts_of(name).items():
-        told = set(re.findall(OPTION, first_cells(text)))
-        if told != OPTIONS[command] - common:
-            wrong[command] = told ^ (OPTIONS[command] - common)
-    assert wrong == {}
+@pytest.mark.parametrize("lang", PAGES)
+def test_the_document_is_what_the_table_of_commands_makes(lang: Language) -> None:
+    """`python -m tests.support.command_pages` writes it."""
+    assert PAGES[lang].read_text(encoding="utf-8") == page(lang)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -78,7 +57,7 @@ def test_the_options_of_all_commands_are_those_of_the_help(
 ) -> None:
     cli.main(["help"])
     known = set(re.findall(OPTION, re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)[-1]))
-    assert set(re.findall(OPTION, first_cells(text_of(name).split("\n## ")[0]))) == known
+    assert set(re.findall(OPTION, first_cells(text_of(name).partition(BEGIN)[0]))) == known
 
 
 def calls(text: str) -> list[tuple[str, str]]:

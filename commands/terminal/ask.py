@@ -166,23 +166,25 @@ def is_confirmed(
         if arguments.dry_run:
             print(say(f"{table}.dry"))
         return not arguments.dry_run
-    answer = _answer(question) if is_readable else None
+    answer = typed(question) if is_readable else None
     if answer is None:
         complain(say(f"{table}.no_terminal"))
-    elif not answer:
-        print(say(f"{table}.not_changed"))
-    return bool(answer)
+        return False
+    if answer.strip().casefold() in YES:
+        return True
+    print(say(f"{table}.not_changed"))
+    return False
 
 
-def _answer(question: str) -> bool | None:
-    """Ask at the terminal; return None where nobody can see the question or answer it."""
+def typed(question: str) -> str | None:
+    """Ask at the terminal; None where nobody can see the question or answer it."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
     print(question, end="", flush=True)  # input() may use standard error
     try:
-        return input().strip().casefold() in YES
+        return input()
     except EOFError:
-        return False
+        return ""
 
 
 def when(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Tests that `cli.py topics rename` changes topics and ids, also where git merges them."""
+"""Tests that a topic is renamed with all ids, also where git merges, and compaction asked for."""
 
 import os
 import shutil
@@ -235,6 +235,20 @@ def test_the_project_can_be_named_before_and_after_the_action(
     assert command("topics", "rename", "b", "c", "--yes", *named).code == 0
     assert [it.topic for it in saved(elsewhere)] == ["c"]
     assert [it.topic for it in saved(project)] == ["payment"] * 3
+
+
+def test_compact_prints_the_line_that_a_client_takes(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("compact").lines[0].startswith("Compaction is not due yet (records: 3,")
+    monkeypatch.setenv("SENTINEL_MEMORY_THRESHOLD", "2")
+    said, _, line = command("compact", "payment").lines
+    assert said.startswith("Compaction is due (records: 3, threshold: 2).")
+    assert 'compact_memory(target_topic="payment")' in line
+    assert "call compact_memory, " in command("compact").lines[-1]
+    assert command("compact", "payments").errors == (
+        "There is no topic payments; similar: payment.\n"
+    )
 
 
 # Merges

@@ -1,1 +1,0 @@
-"""Saves a lesson of a person, who has no agent to do it."""

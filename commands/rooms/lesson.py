@@ -1,0 +1,444 @@
+"""Saves a lesson of a person, who has no agent to do it, and corrects a record: `add`, `edit`."""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from commands.records.lines import whole
+from commands.terminal.ask import is_confirmed, open_memory, typed
+from commands.terminal.records import counted_kinds, joined, named_record, topic_name
+from commands.terminal.safe_text import complain, plain
+from commands.terminal.screen import print_within, screen_here
+from core.errors import RefusedError, SentinelError
+from core.git import is_uncommitted
+from core.guard.injection import HIDDEN_TEXT
+from core.lessons.anchors import MOST_PATHS, normalise_paths
+from core.lessons.answers import code_fields, flaw_notes, need_of
+from core.lessons.changes import Outcome
+from core.lessons.history import one_named
+from core.lessons.reach import reach_of
+from core.lessons.record import LIMITS_BYTES, Draft, Record, utc_now
+from core.lessons.record_text import topic_text
+from core.messages import say
+from core.program import CLI
+from core.sanitizer import redact
+from core.text.wording import scope_of, similar_to, worth_using
+from rooms.room import Opened
+
+# By the option of `add` and `edit`, the field of a record; a list has one entry in a line.
+FIELDS = {
+    "topic": "topic",
+    "missing": "missing_context",
+    "lesson": "lesson",
+    "ask": "ask_next_time",
+    "path": "paths",
+    "when": "when",
+}
+NEEDED = ("missing", "lesson", "topic")
+MOST_TOPICS = 8  # that a question names
+EDITORS = ("nano", "vi", "notepad")
+HEADING = re.compile(r"== (\w+) ==\s*")
+
+Texts = Mapping[str, str]  # by field
+
+
+class LessonTextError(RefusedError):
+    """What a person has typed cannot be saved, or there is no editor to type in."""
+
+    table = "records"
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the texts of the options that were given, by their fields."""
+    values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
+    given = {field: value for field, value in values.items() if value is not None}
+    return {
+        field: value if isinstance(value, str) else "\n".join(value)
+        for field, value in given.items()
+    }
+
+
+# --- add
+
+
+def add(arguments: argparse.Namespace) -> int:
+    """Take the texts, show what would be saved, ask and save it; 1 when it was not saved."""
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    opened.store.read_bytes()  # a log that cannot be read is said before anybody types
+    texts = _given(arguments)
+    fragment = None
+    if arguments.fragment is not None:
+        from commands.rooms.promotion import Promotion  # a log alone loads nothing of fragments
+
+        fragment = Promotion(opened, arguments.fragment)
+        if fragment.is_done:
+            print_within([fragment.sentence("promoted_before")])
+            return 0
+        if not texts and (known := fragment.known_record()):
+            return fragment.join(arguments, known)
+        texts = {**fragment.texts, **texts}
+    has_asked = _ask_for_missing(arguments, texts, opened)
+    draft, notes = _draft(texts, opened.project.root)
+    now = utc_now()  # the version id that is shown is the one that is saved
+    try:
+        trial = opened.store.upsert_log(draft, dry_run=True, now=now)
+        if trial.is_written:
+            print_within([*_preview(trial), "", *notes])
+            if not arguments.yes:
+                print_within(redacted_lines(trial.redacted, "would_redact"))
+            if not is_confirmed(arguments, say("records.ask_add")):
+                return int(not arguments.dry_run)
+        saved = trial if arguments.dry_run else opened.store.upsert_log(draft, now=now)
+    except SentinelError as error:
+        if not has_asked:
+            raise
+        complain(str(error))
+        complain(say("records.typed", command=_retyped(texts)))
+        return 1
+    print_within(saved_lines(opened, saved))
+    if fragment and not arguments.dry_run:
+        print_within([fragment.promote(saved.record.id)])
+    return 0
+
+
+def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Opened) -> bool:
+    """Ask at the terminal for the texts that are needed and missing; whether it has asked.
+
+    Raises LessonTextError for a blank answer, SystemExit(2) where nobody can be asked.
+    """
+    missing = [option for option in NEEDED if not texts.get(FIELDS[option], "").strip()]
+    if not missing:
+        return False
+    if any(getattr(arguments, option) is not None for option in missing):  # blank, and not left out
+        missing = [option for option in missing if getattr(arguments, option) is not None]
+        arguments.refuse(_without(missing))
+    topics = opened.store.read().topics
+    for option in missing:
+        if option == "topic" and (topic := _topic_in(texts, [*topics])):
+            answer: str | None = topic
+        else:
+            there = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
+            answer = typed(say(f"records.question_{option}", topics=there or "-"))
+        if answer is None:
+            arguments.refuse(_without(missing))
+        if not str(answer).strip():
+            raise LessonTextError("blank_answer")
+        texts[FIELDS[option]] = str(answer)
+    return True
+
+
+def _without(options: list[str]) -> str:
+    return say("records.text_missing", options=", ".join(f"--{it}" for it in options))
+
+
+def _topic_in(texts: Texts, topics: list[str]) -> str:
+    """Return the topic that the texts name, the longest of several, "" for none."""
+    words = f"{texts['missing_context']} {texts['lesson']}".casefold()
+    named = [it for it in topics if re.search(rf"(?<!\w){re.escape(it.casefold())}", words)]
+    return max(named, key=len, default="")
+
+
+def _retyped(texts: Texts) -> str:
+    """Return the command that gives again what a person has typed, without secrets."""
+    words = [
+        f"--{option}={shlex.quote(redact(texts[field])[0])}"
+        for option, field in FIELDS.items()
+        if texts.get(field)
+    ]
+    return " ".join([f"{CLI} add", *words])
+
+
+def _draft(texts: Texts, root: Path) -> tuple[Draft, list[str]]:
+    """Return what is saved, and what to say of its paths and triggers.
+
+    What is left out keeps what a record of the same gap has.
+    """
+    when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
+    reach = reach_of(paths, when, root)
+    draft = Draft(
+        topic=texts["topic"],
+        missing_context=texts["missing_context"],
+        lesson=texts["lesson"],
+        ask_next_time=texts.get("ask_next_time") or None,
+        paths=paths or None,
+        when=reach.triggers or None,
+    )
+    return draft, reach.notes
+
+
+def _lines_of(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _preview(trial: Outcome) -> list[str]:
+    before, screen = replaced_by(trial), screen_here()
+    lines = [say("records.would_update" if before else "records.would_add")]
+    lines += ["", *whole(trial.record, screen)]
+    if before:
+        lines += ["", say("records.put_away")]
+    for record in before:
+        lines += ["", *whole(record, screen)]
+    return lines
+
+
+def replaced_by(saved: Outcome) -> list[Record]:
+    """Return the records of the same gap whose place the saved one takes."""
+    if not saved.is_written:
+        return []
+    return [it for it in saved.before.records if it.gap == saved.record.gap]
+
+
+# --- what a save is told with
+
+
+def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
+    """Return what to print after a save: its version id, what it replaced, what needs a look."""
+    record, count = saved.record, saved.log.count
+    named = named_record(record)
+    if not saved.is_written:
+        return [say("records.saved_before", record=named)]
+    lines = [say("records.saved", record=named, count=count)]
+    if before := replaced_by(saved):
+        lines.append(say("records.undo", token=plain(before[-1].token)))
+    elif record.seen > 1 and not record.updated:
+        lines.append(say("records.gap_is_back", topic=_as_typed(record.topic)))
+    if len(saved.earlier[0]) > 1:
+        lines.append(say("answers.settled", count=len(saved.earlier[0])))
+    lines += redacted_lines(saved.redacted)
+    lines += [*_text_notes(saved), *_topic_notes(saved)]
+    threshold = opened.settings.threshold
+    if need_of(saved.log.records, count, threshold) == "required":
+        lines.append(say("records.compaction_due", count=count, threshold=threshold))
+    if flaw_notes(saved.log):
+        lines.append(say("records.flawed"))
+    return lines + commit_lines(opened)
+
+
+def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
+    """Return a sentence that counts the replaced secrets by kind, none when there are none."""
+    return [say(f"records.{key}", **counted_kinds(kinds))] if kinds else []
+
+
+def commit_lines(opened: Opened) -> list[str]:
+    """Return what to do next where git would take up the log, and has it otherwise."""
+    is_new = is_uncommitted(opened.store.path, opened.store.read_bytes)
+    return [say("records.look_and_commit")] if is_new else []
+
+
+def _text_notes(saved: Outcome) -> list[str]:
+    record = saved.record
+    token, lines = plain(record.token), list[str]()
+    if saved.suspicious:
+        fields = ", ".join(saved.suspicious)
+        lines.append(say("records.suspicious_saved", fields=fields, id=plain(record.id)))
+    if record.marks:
+        key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
+        lines.append(say(f"records.{key}", marks=joined(record.marks), token=token))
+    if fields := code_fields(record):
+        lines.append(say("records.source_code", fields=fields, token=token))
+    return lines
+
+
+def _topic_notes(saved: Outcome) -> list[str]:
+    """Say where a topic is too broad, too narrow, or like another one."""
+    topic = saved.record.topic
+    facts, lines = {"topic": topic_name(topic), "old": _as_typed(topic)}, list[str]()
+    if scope := scope_of(topic):
+        lines.append(say(f"records.topic_{scope}", **facts))
+    topics, alike = saved.log.topics, list[str]()
+    if topics[topic] == 1 and not saved.record.updated:
+        alike = worth_using(similar_to(topic, list(topics)))
+    if alike:
+        near = joined(map(topic_name, alike[:5]))
+        lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
+    return lines
+
+
+def _as_typed(topic: str) -> str:
+    """Return a topic as somebody types it in a command; one that cannot be typed is `TOPIC`."""
+    return shlex.quote(topic) if topic_text(topic) == topic == topic_name(topic) else "TOPIC"
+
+
+# --- edit
+
+
+def edit(arguments: argparse.Namespace) -> int:
+    """Give a record other texts, of the options or from an editor; 1 when it was not saved."""
+    opened = open_memory(arguments, writes=True)
+    record = one_named(arguments.id, opened.store.read())
+    if given := _given(arguments):
+        print_within(_save_edited(opened, record, _changed(texts_of(record), given)))
+        return 0
+    shown = text_for_editor(record)
+    if arguments.source:
+        after = _read(Path(arguments.source))
+        print_within(_save_edited(opened, record, _changed(sections_in(shown), after)))
+        return 0
+    return _edit_in_editor(opened, record, shown)
+
+
+def texts_of(record: Record) -> dict[str, str]:
+    """Return what a person may change of a record, by field."""
+    return {
+        **dict(zip(LIMITS_BYTES, record.texts, strict=True)),
+        "paths": "\n".join(record.paths),
+        "when": "\n".join(record.when),
+    }
+
+
+def _changed(before: Texts, after: Texts) -> dict[str, str]:
+    return {name: text for name, text in after.items() if text != before[name]}
+
+
+def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
+    """Save a record with these texts in its place; what to print. Raises SentinelError."""
+    changed, notes = edited(record, texts, opened.project.root)
+    if changed == record:
+        return [say("terminal.not_changed"), *notes]
+    saved = opened.store.renew({record.token: changed}, join=False)
+    after = saved.records[0]
+    lines = [say("records.edited"), *whole(after, screen_here()), *redacted_lines(saved.redacted)]
+    if saved.suspicious:
+        fields = ", ".join(saved.suspicious)
+        lines.append(say("records.suspicious_saved", fields=fields, id=plain(after.id)))
+    if after.id != record.id:
+        lines.append(say("records.other_id", old=plain(record.id), new=plain(after.id)))
+    lines.append(say("records.undo", token=plain(record.token)))
+    return [*lines, *commit_lines(opened), *notes]
+
+
+def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
+    """Return the record with these texts, and what to say of its paths and triggers.
+
+    Raises RefusedError. root: the directory of the project.
+    """
+    paths, when, notes = record.paths, record.when, list[str]()
+    if "paths" in texts:
+        lines = texts["paths"].split("\n")
+        paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
+    if "when" in texts:
+        reach = reach_of(paths, _lines_of(texts["when"]), root, when)
+        kept = when if reach.common else ()  # where all new ones go, the old ones stay
+        when, notes = reach.triggers or kept, reach.notes
+    elif "paths" in texts:
+        notes = reach_of(paths, (), root).notes
+    changed = replace(
+        record,
+        topic=texts.get("topic", record.topic),
+        missing_context=texts.get("missing_context", record.missing_context),
+        lesson=texts.get("lesson", record.lesson),
+        ask_next_time=texts.get("ask_next_time", record.ask_next_time),
+        paths=paths,
+        when=when,
+    )
+    return changed, notes
+
+
+def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
+    """Open the texts in an editor and save what comes back; what cannot be saved is kept."""
+    editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    id_ = plain(record.id)
+    if not editor:
+        raise LessonTextError("no_editor", id=id_)
+    data = shown.encode("utf-8", "replace")
+    handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    path, lines = Path(name), list[str]()
+    try:
+        _run(editor, name, id_)
+        changed = _changed(sections_in(data.decode()), _read(path))
+        lines = _save_edited(opened, record, changed)
+    except SentinelError as error:  # printed here, above the place where the text is kept
+        complain(str(error))
+    finally:
+        content = path.read_bytes() if path.exists() else b""  # an editor may remove it
+        if lines or content in (b"", data):
+            path.unlink(missing_ok=True)
+        else:  # in one line, so that the path can be copied
+            complain(say("records.text_kept", path=shlex.quote(plain(name)), id=id_))
+    print_within(lines)
+    return 0 if lines else 1
+
+
+def _run(editor: list[str], name: str, id_: str) -> None:
+    """Wait for the editor to close the file. Raises LessonTextError where it has failed."""
+    try:
+        is_done = not subprocess.run([*editor, name], check=False).returncode
+    except OSError:
+        is_done = False
+    if not is_done:
+        raise LessonTextError("editor_failed", editor=editor[0], id=id_)
+
+
+def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:
+    """Return the editor's command: of VISUAL, EDITOR, else a usual one; [] where there is none."""
+    for name in ("VISUAL", "EDITOR"):
+        if command := environment.get(name, "").strip():
+            try:
+                parts = shlex.split(command, posix=os.name != "nt")
+            except ValueError:  # a quote is open
+                return []
+            return [part.strip('"') for part in parts] if os.name == "nt" else parts
+    return [name for name in EDITORS if is_terminal and shutil.which(name)][:1]
+
+
+def text_for_editor(record: Record) -> str:
+    """Return comment lines, then a heading and a section for each text of a record.
+
+    Raises LessonTextError where a text has a line that looks like a heading.
+    """
+    limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
+    facts = {"token": plain(record.token), "type": record.type, "limits": limits}
+    lines = [f"# {line}" for line in say("records.edit_head", **facts).splitlines()]
+    for name, text in texts_of(record).items():
+        if any(map(HEADING.fullmatch, text.splitlines())):
+            raise LessonTextError("heading_inside", id=plain(record.id))
+        lines += ["", f"== {name} ==", *([text] if text else ())]
+    return "\n".join(lines) + "\n"
+
+
+def sections_in(text: str) -> dict[str, str]:
+    """Return the texts by their fields, {} for an emptied file. Raises LessonTextError.
+
+    Blank lines around a text do not count, nor does what stands before the first heading.
+    """
+    if not text.strip():
+        return {}
+    found: dict[str, list[str]] = {}
+    body: list[str] = []
+    names = ", ".join(FIELDS.values())
+    for line in text.replace("\r\n", "\n").split("\n"):
+        heading = HEADING.fullmatch(line)
+        if not heading:
+            body.append(line)
+            continue
+        name = heading[1]
+        if name not in FIELDS.values() or name in found:
+            raise LessonTextError("bad_section", name=name, names=names)
+        body = found[name] = []
+    for name in FIELDS.values():
+        if name not in found:
+            raise LessonTextError("no_section", name=name)
+    blank = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
+    return {name: blank.sub("", "\n".join(lines)) for name, lines in found.items()}
+
+
+def _read(path: Path) -> dict[str, str]:
+    """Return the texts in a file. Raises LessonTextError."""
+    try:
+        return sections_in(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except OSError:
+        raise LessonTextError("no_file", path=plain(str(path))) from None
+    except UnicodeDecodeError:
+        raise LessonTextError("not_utf8") from None

@@ -1,0 +1,74 @@
+"""Takes the texts of a lesson from a fragment, which leaves recall once the lesson is saved."""
+
+import argparse
+import os
+
+from commands.records.lines import whole
+from commands.terminal.ask import is_confirmed
+from commands.terminal.safe_text import plain
+from commands.terminal.screen import print_within, screen_here
+from core.errors import RefusedError
+from core.lessons.record import Record
+from core.messages import say
+from core.room.one_list import as_said
+from rooms.fragments.errors import NoSuchFragmentError
+from rooms.fragments.promotion.promoting import promote, said_by
+from rooms.fragments.room import open_room
+from rooms.room import Opened
+
+
+class FragmentNameError(RefusedError):
+    """No fragment has the id that a person has typed."""
+
+    table = "records"
+
+
+class Promotion:
+    """A fragment of this person that becomes a lesson of the project.
+
+    Raises SentinelError for one that is not there, that another agent owns or that was superseded.
+    """
+
+    def __init__(self, opened: Opened, name: str) -> None:
+        self._opened = opened
+        self._room = open_room(opened.settings, os.environ)
+        try:
+            self._fragment, said = said_by(self._room, name)
+        except NoSuchFragmentError as error:  # its own sentence is for a model
+            raise FragmentNameError("no_fragment", id=str(error.facts["id"])) from None
+        self.is_done = bool(self._fragment.promoted)
+        texts = {
+            "topic": self._fragment.topic,
+            "missing_context": said.gap,
+            "lesson": said.lesson,
+        }
+        self.texts = {field: text for field, text in texts.items() if text}
+
+    def known_record(self) -> Record | None:
+        """Return the record that says already what the fragment says, if there is one.
+
+        A colleague may have saved the same, or the fragment has come from the log.
+        """
+        gap, lesson = (as_said(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
+        for record in self._opened.store.read_all() if lesson else ():
+            if as_said(record.lesson) == lesson and gap in ("", as_said(record.missing_context)):
+                return record
+        return None
+
+    def join(self, arguments: argparse.Namespace, known: Record) -> int:
+        """Take the fragment out of recall, whose lesson the log has; 1 when not done."""
+        print_within([self.sentence("would_join"), "", *whole(known, screen_here()), ""])
+        if not is_confirmed(arguments, say("add.ask_join")):
+            return int(not arguments.dry_run)
+        print_within([self.promote(known.id)])
+        return 0
+
+    def promote(self, record: str) -> str:
+        """Take the fragment out of recall, for it is this record now; what to print."""
+        promote(self._room, self._fragment.id, record)
+        return self.sentence("promoted")
+
+    def sentence(self, key: str) -> str:
+        """Say something of the fragment and its record."""
+        record = plain(self._fragment.record_id)
+        return say(f"add.{key}", id=plain(self._fragment.id), record=record)

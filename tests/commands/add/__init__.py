@@ -1,1 +1,0 @@
-"""Tests of the command that saves a lesson of a person."""
