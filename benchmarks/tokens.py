@@ -21,9 +21,9 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from commands.clients.rules_files import BLOCK
-from commands.clients.table import TOOLS
 from commands.documents.marked_block import with_block
+from commands.setup.client_table import TOOLS
+from commands.setup.rules_files import BLOCK
 from core.config import read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog

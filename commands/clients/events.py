@@ -15,11 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commands.clients.table import CLIENTS, RECORDING, Event, Hooks
+from commands.clients.table import COMPLAINT, EVENTS, HOOKS, Event
 
-COMPLAINT = "sentinel-memory hook: "
-EVENTS = ("session-start", "before-action", "prompt", "stop", RECORDING)
-HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
+__all__ = ["COMPLAINT", "EVENTS", "HOOKS"]
 MOST_TEXT_CHARS, MOST_WRITTEN_CHARS = 4_000, 400_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.configured import Configured, configured_clients
-from commands.clients.machine import Machine, machine_of
-from commands.clients.table import CLIENTS
 from commands.doctor import codex
 from commands.doctor.mending import line_of, setup_line, this_program
 from commands.doctor.rules import rules_findings, rules_of
 from commands.doctor.set_up import SetUp, missing_of, set_up_clients, why_left
 from commands.doctor.team.entries import entry_findings
+from commands.setup.client_machine import Machine, machine_of
+from commands.setup.client_table import CLIENTS
+from commands.setup.configured import Configured, configured_clients
 from commands.setup.entries import LANG
 from commands.setup.files import Remark, Tree
 from commands.setup.here import SERVER, tree_of

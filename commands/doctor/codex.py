@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.clients.events import HOOKS
-from commands.clients.machine import Machine
 from commands.doctor.set_up import SetUp
 from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.documents.json_tree import data_of, value_at
+from commands.setup.client_machine import Machine
+from commands.setup.client_table import CLIENTS
 from commands.setup.files import Desk, Level, Tree
 from commands.setup.hooks import part_at, places_of
 
 KEY = "codex"
+[_HOOKS] = [row.hooks for row in CLIENTS if row.key == KEY and row.hooks]
 _CONFIGURATION = "config.toml"
 _REVIEWED = {"type", "command", "timeout"}  # of a handler with other keys the checksum is unknown
 
@@ -64,7 +65,7 @@ def unreviewed(path: str, text: str, known: Mapping[str, Any]) -> str:
     """
     states = value_at(known, ("hooks", "state"))
     try:
-        data, places = data_of(text), places_of(text, HOOKS[KEY])
+        data, places = data_of(text), places_of(text, _HOOKS)
     except ValueError:
         return ""
     for place in places:

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from commands.setup.files import Installation, Level
 from commands.setup.here import (
     HERE,

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from commands.clients.machine import Machine
-from commands.clients.rules_files import BLOCK, ROWS
-from commands.clients.table import CLIENTS
 from commands.doctor.mending import setup_line, this_program
 from commands.doctor.set_up import SetUp, why_left
 from commands.documents.marked_block import BrokenBlockError, block_in
+from commands.setup.client_machine import Machine
+from commands.setup.client_table import CLIENTS
 from commands.setup.files import Change, Desk, Job, Remark, Tree
 from commands.setup.plan import Plan, plan
+from commands.setup.rules_files import BLOCK, ROWS
 from core.lessons.upkeep import Finding
 from core.messages import Facts
 

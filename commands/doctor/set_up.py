@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from commands.clients.configured import cannot_start
-from commands.clients.machine import Machine, paths_of
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, RECORDING, Client
 from commands.documents.edit_toml import tables_of
 from commands.documents.json_tree import object_of, value_at
+from commands.setup.client_machine import Machine, paths_of
+from commands.setup.client_table import CLIENTS, COMMANDS, ENTRY, RECORDING, Client
+from commands.setup.configured import cannot_start
 from commands.setup.entries import rooms_of
 from commands.setup.files import LEVELS, Change, Desk, Installation, Job, Level, Remark, Tree
 from commands.setup.hooks import hook_strings, places_of

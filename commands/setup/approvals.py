@@ -7,9 +7,9 @@ for, or never to be called, stays so.
 from collections.abc import Sequence
 from typing import Any
 
-from commands.clients.table import SERVER, TOOL, TOOLS, Approvals
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import data_of, object_of, value_at
+from commands.setup.client_table import SERVER, TOOL, TOOLS, Approvals
 
 
 def with_approvals(text: str, approvals: Approvals, name: str, tools: Sequence[str]) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.clients.machine import entry_line, expander, paths_of, script_at, value_of
-from commands.clients.table import ENTRY, Client
 from commands.documents.edit_json import with_value, without
 from commands.documents.edit_toml import (
     FixedFormError,
@@ -21,6 +19,8 @@ from commands.documents.edit_toml import (
     without_value,
 )
 from commands.documents.json_tree import check_taken, object_of, value_at
+from commands.setup.client_machine import entry_line, expander, paths_of, script_at, value_of
+from commands.setup.client_table import ENTRY, Client
 from commands.setup.files import (
     Change,
     Desk,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from commands.clients.machine import Machine
-from commands.clients.table import Client
 from commands.clients.text_file import ExportError, UserFile, check_stays
 from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
+from commands.setup.client_machine import Machine
+from commands.setup.client_table import Client
 from core.disk import way_out
 from core.errors import RefusedError
 from core.messages import Facts, Language

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from commands.clients.configured import configured_clients
 from commands.clients.events import COMPLAINT
-from commands.clients.machine import Machine, is_passing, machine_of
-from commands.clients.table import CLIENTS, COMMANDS, Client
+from commands.setup.client_machine import Machine, is_passing, machine_of
+from commands.setup.client_table import CLIENTS, COMMANDS, Client
+from commands.setup.configured import configured_clients
 from commands.setup.files import Installation, Tree
 from core.config import CONTEXT_DIRECTORY, Project
 from core.git import HistoryError, WorkTree

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commands.clients.events import EVENTS, HOOKS
-from commands.clients.table import COMMANDS, EVENT, LINE, RECORDING, Event, Hooks
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import Keys, OtherKindError, data_of, object_of
+from commands.setup.client_table import COMMANDS, EVENT, LINE, RECORDING, Event, Hooks
 from commands.setup.files import Installation, strings_in
 
 Shell = Literal["powershell", "cmd"]

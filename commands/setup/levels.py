@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from commands.clients.table import (
+from commands.setup.client_table import (
     CLIENTS,
     THE_PROJECT,
     Approvals,

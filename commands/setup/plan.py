@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import (
+from commands.documents.edit_toml import BrokenTomlError, tables_of
+from commands.documents.json_tree import check_taken
+from commands.setup.approvals import items_of, with_approvals, without_approvals
+from commands.setup.client_table import (
     CLIENTS,
     TEAM_ENTRY,
     THE_PROJECT,
@@ -15,9 +18,6 @@ from commands.clients.table import (
     Client,
     Hooks,
 )
-from commands.documents.edit_toml import BrokenTomlError, tables_of
-from commands.documents.json_tree import check_taken
-from commands.setup.approvals import items_of, with_approvals, without_approvals
 from commands.setup.entries import name_of, plan_entry, rooms_of
 from commands.setup.files import (
     Change,

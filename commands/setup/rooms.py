@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from commands.clients.machine import entry_line, expander, script_at, value_of
-from commands.clients.table import RECORDING, TOOLS, Client
+from commands.setup.client_machine import entry_line, expander, script_at, value_of
+from commands.setup.client_table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
 from commands.terminal.screen import print_lines
 from core.config import DEFAULT_ROOMS, FRAGMENTS_PLACE, ROOMS_VARIABLE, read_rooms

@@ -4,8 +4,20 @@ import os
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from commands.clients.machine import Machine, paths_of
-from commands.clients.rules_files import (
+from commands.clients.text_file import ExportError
+from commands.documents.json_tree import data_of, value_at
+from commands.documents.marked_block import (
+    BrokenBlockError,
+    block_in,
+    markers,
+    with_block,
+    without_block,
+)
+from commands.setup.client_machine import Machine, paths_of
+from commands.setup.client_table import AGENTS, CLIENTS, Client
+from commands.setup.entries import rooms_together
+from commands.setup.files import Change, Desk, Job, Remark, opened
+from commands.setup.rules_files import (
     BLOCK,
     IMPORTER,
     ROWS,
@@ -20,18 +32,6 @@ from commands.clients.rules_files import (
     read_by,
     reads,
 )
-from commands.clients.table import AGENTS, CLIENTS, Client
-from commands.clients.text_file import ExportError
-from commands.documents.json_tree import data_of, value_at
-from commands.documents.marked_block import (
-    BrokenBlockError,
-    block_in,
-    markers,
-    with_block,
-    without_block,
-)
-from commands.setup.entries import rooms_together
-from commands.setup.files import Change, Desk, Job, Remark, opened
 from core.lessons.rules import front_matter, language_of, rules
 from core.messages import Facts, Language, say, speaking
 

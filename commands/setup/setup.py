@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from commands.clients.machine import is_passing
-from commands.clients.table import CLIENTS
 from commands.clients.text_file import ExportError
+from commands.setup.client_machine import is_passing
+from commands.setup.client_table import CLIENTS
 from commands.setup.entries import LANG
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.clients.table import TOOLS
+from commands.setup.client_table import TOOLS
 from tests.clients.desk import NEEDS_CLIENTS, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, GEMINI, Headless
 from tests.clients.stand_in_model import Call, Request, Script, Step

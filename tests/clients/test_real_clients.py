@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from commands.clients.table import CLIENTS as KNOWN
+from commands.setup.client_table import CLIENTS as KNOWN
 from tests.clients.desk import LESSON, NEEDS_CLIENTS, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, Headless
 from tests.clients.stand_in_model import Call, Request, Say, Script, Step

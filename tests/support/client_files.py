@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from commands.setup.files import LEVELS, Level, Tree
 from commands.setup.plan import Plan
 from tests.support.setup_bench import Bench

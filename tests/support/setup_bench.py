@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.machine import Machine, machine_of
+from commands.setup.client_machine import Machine, machine_of
 from commands.setup.files import Installation, Job, Level, Tree
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan

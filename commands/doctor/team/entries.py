@@ -7,10 +7,10 @@ import urllib.request
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from commands.clients.machine import Machine
-from commands.clients.team_entries import TeamEntry, team_entries
+from commands.setup.client_machine import Machine
 from commands.setup.files import Tree
 from commands.setup.remote.address import AddressError, checked_url, is_readable_on_the_way
+from commands.setup.team_entries import TeamEntry, team_entries
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 

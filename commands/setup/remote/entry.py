@@ -6,10 +6,10 @@ It names the variable that holds the key. What else the user has put into the en
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from commands.clients.table import ENTRY, TEAM_ENTRY, URL, VARIABLE, Client, Remote
 from commands.documents.edit_json import with_value, without
 from commands.documents.edit_toml import without_value
 from commands.documents.json_tree import check_taken, value_at
+from commands.setup.client_table import ENTRY, TEAM_ENTRY, URL, VARIABLE, Client, Remote
 from commands.setup.entries import (
     data_in,
     entry_of,

@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 
-from commands.clients.table import CLIENTS, TEAM_ENTRY
+from commands.setup.client_table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import Change, Job
 from commands.setup.lines import shown_path
 from commands.setup.remote.address import KEY_MARK, KEY_VARIABLE, AddressError, checked_url

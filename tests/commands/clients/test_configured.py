@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.configured import Configured, configured_clients
+from commands.setup.configured import Configured, configured_clients
 from tests.support.desk import Desk as AnyDesk
 from tests.support.tables import table
 

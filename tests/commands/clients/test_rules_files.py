@@ -2,7 +2,7 @@
 
 import pytest
 
-from commands.clients.rules_files import imported
+from commands.setup.rules_files import imported
 from tests.support.tables import table
 
 ROWS = table("commands/rules_files")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from core.lessons.rules import rules
 from tests.support.cli_process import Run
 from tests.support.desk import Desk

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from commands.clients.table import CLIENTS, LINE
 from commands.doctor.codex import unreviewed
 from commands.doctor.set_up import start_of
+from commands.setup.client_table import CLIENTS, LINE
 from commands.setup.files import LEVELS
 from commands.setup.hooks import handler_of
 from tests.support.cli_process import Run

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from commands.clients.table import TEAM_ENTRY
+from commands.setup.client_table import TEAM_ENTRY
 from tests.support.costly import one_in
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import commit

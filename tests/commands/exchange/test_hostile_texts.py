@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.clients.rules_files import imported
 from commands.documents.marked_block import markers, with_block, without_block
 from commands.exchange.client_files import BLOCK
 from commands.exchange.formats import MARKER, lessons, markdown
+from commands.setup.rules_files import imported
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import Command, Run

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import CLIENTS
 from commands.clients.text_file import ExportError
+from commands.setup.client_table import CLIENTS
 from commands.setup.plan import Plan
 from tests.support.client_files import Target, targets, theirs
 from tests.support.costly import enough

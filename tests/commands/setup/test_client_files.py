@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from commands.setup.lines import change_lines
 from core.messages import Language
 from tests.support.client_files import Target, as_read, holds, targets, theirs

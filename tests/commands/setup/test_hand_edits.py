@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import ENTRY
+from commands.setup.client_table import ENTRY
 from commands.setup.lines import change_lines
 from tests.support.client_files import Target, holds, targets, theirs
 from tests.support.costly import enough

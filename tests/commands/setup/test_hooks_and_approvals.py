@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.clients.table import CLIENTS, TOOLS, Hooks
 from commands.documents.json_tree import data_of, object_of
+from commands.setup.client_table import CLIENTS, TOOLS, Hooks
 from commands.setup.files import Installation, Tree
 from commands.setup.here import installed
 from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks

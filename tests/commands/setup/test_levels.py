@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.clients.configured import configured_clients
-from commands.clients.table import CLIENTS, COMMANDS
+from commands.setup.client_table import CLIENTS, COMMANDS
+from commands.setup.configured import configured_clients
 from commands.setup.files import Tree
 from commands.setup.here import commands_here, tree_of
 from commands.setup.plan import MARK, with_kept_out, without_kept_out

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from commands.clients.configured import configured_clients
 from commands.clients.events import EVENTS, event_of
-from commands.clients.machine import machine_of
-from commands.clients.table import CLIENTS, RECORDING
 from commands.clients.text_file import ExportError, UserFile
+from commands.setup.client_machine import machine_of
+from commands.setup.client_table import CLIENTS, RECORDING
+from commands.setup.configured import configured_clients
 from commands.setup.entries import entry_for
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import installed, runner_of

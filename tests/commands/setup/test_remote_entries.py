@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import CLIENTS, TEAM_ENTRY
+from commands.setup.client_table import CLIENTS, TEAM_ENTRY
 from commands.setup.files import LEVELS, Level, Tree
 from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url
 from core.messages import Language

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import CLIENTS, RECORDING
+from commands.setup.client_table import CLIENTS, RECORDING
 from commands.setup.files import LEVELS, Level
 from commands.setup.rooms import TOKENS
 from core.messages import Language

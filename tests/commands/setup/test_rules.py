@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from commands.setup.files import Remark
 from core.lessons.rules import front_matter, rules
 from core.messages import Language

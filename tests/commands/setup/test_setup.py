@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from commands.setup.here import installed, runner_of, tried_hook
 from core.lessons.rules import rules
 from tests.support.cli_process import Run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.setup.client_table import CLIENTS
 from core import git as call
 from core.git import RULES, files_with
 from core.lessons.anchors import matches

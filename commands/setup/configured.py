@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.clients.machine import (
+from commands.documents.json_tree import check_taken, strict_json
+from commands.setup.client_machine import (
     Expand,
     Machine,
     entry_line,
@@ -25,8 +26,7 @@ from commands.clients.machine import (
     script_at,
     value_of,
 )
-from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place, Takes
-from commands.documents.json_tree import check_taken, strict_json
+from commands.setup.client_table import CLIENTS, THE_PROJECT, Client, Place, Takes
 from core.config import VARIABLES, find_project, read_settings
 
 

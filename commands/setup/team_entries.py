@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.clients.configured import below, document
-from commands.clients.machine import Machine, paths_of
-from commands.clients.table import CLIENTS, TEAM_ENTRY, URL, VARIABLE, Client, Place
+from commands.setup.client_machine import Machine, paths_of
+from commands.setup.client_table import CLIENTS, TEAM_ENTRY, URL, VARIABLE, Client, Place
+from commands.setup.configured import below, document
 
 _NAME = re.compile(r"\$(?:\{(?:env:)?)?(\w+)", re.ASCII)
 _SENT = "Authorization"

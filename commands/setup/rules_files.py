@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from commands.clients.table import AGENTS, CLAUDE, CLIENTS, LOCAL, TOOLS, Rules
 from commands.documents.markdown_code import without_code
 from commands.documents.marked_block import BrokenBlockError, block_in, without_block
+from commands.setup.client_table import AGENTS, CLAUDE, CLIENTS, LOCAL, TOOLS, Rules
 
 BLOCK = "rules"
 ROWS: Mapping[str, Rules] = {client.key: client.rules for client in CLIENTS if client.rules}

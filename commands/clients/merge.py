@@ -1,0 +1,511 @@
+"""Puts what a client needs into the text of a file, and takes it out again: JSON, TOML, a block.
+
+Pure: texts and data in, texts and data out. All that is not ours stays. JSON keeps the order of its
+keys, its step of indentation and what it had in one line; with comments it is refused, since it
+would lose them. A TOML file keeps every byte outside of our table.
+"""
+
+import copy
+import json
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from core.errors import RefusedError
+
+BEGIN, END = "<!-- sentinel-memory rules: begin -->", "<!-- sentinel-memory rules: end -->"
+MARK = "# sentinel-memory setup"  # in the list that git has for one machine
+Keys = Sequence[str]
+Table = Mapping[str, Any]
+
+_STRING = r'"(?:[^"\\]|\\.)*+"?'
+_COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_COMMA = re.compile(rf"({_STRING})|(?<![\[{{,\s]),(?=\s*+[\]}}])", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LIST_IN_LINES = re.compile(r'\[\s*?\n\s*"')
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
+
+
+class CannotEditError(RefusedError):
+    """A text cannot be edited without a loss, or its reader takes no such text.
+
+    Facts of the sentence: line, or place (keys with dots).
+    """
+
+    table = "setup"
+
+
+# JSON.
+
+
+def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
+    """Return the object of a JSON text, {} for blanks. Raises CannotEditError.
+
+    takes_mark: whether the client that reads it takes a byte order mark.
+    """
+    bare = text.removeprefix("\ufeff")
+    if bare != text and not takes_mark:
+        raise CannotEditError("json_mark")
+    if not bare.strip(" \t\r\n"):
+        return {}
+    try:
+        data = _DECODER.decode(bare)
+    except RecursionError:
+        raise CannotEditError("json_depth") from None
+    except ValueError as error:
+        at = getattr(error, "pos", 0)
+        if bare != without_comments(bare) and json_data(without_comments(bare)) is not None:
+            raise CannotEditError("json_comments", line=bare.count("\n", 0, at) + 1) from None
+        raise CannotEditError(
+            "json_twice" if str(error) == "twice" else "json_syntax",
+            line=bare.count("\n", 0, at) + 1,
+        ) from None
+    if not isinstance(data, dict):
+        raise CannotEditError("other_kind", place="{}")
+    return data
+
+
+def without_comments(text: str) -> str:
+    """Return JSON with blanks for its comments and for commas before a closing bracket."""
+    for pattern in _COMMENT, _COMMA:
+        text = pattern.sub(lambda it: it[1] or re.sub(r"[^\r\n]", " ", it[0]), text)
+    return text
+
+
+def data_in(text: str, suffix: str) -> dict[str, Any]:
+    """Return what a client reads in a text, with comments or without. Raises CannotEditError."""
+    return toml_data(text) if suffix == ".toml" else json_data(without_comments(text))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError("twice")
+    return data
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+# NaN and Infinity are no JSON
+_DECODER = json.JSONDecoder(parse_constant=_refused, object_pairs_hook=_unique)
+
+
+def json_text(data: Table, before: str) -> str:
+    """Return data as JSON in the style of the text before, which stays where it says the same."""
+    if before.strip("\ufeff \t\r\n") and _same(json_data(before), data):
+        return before
+    step = re.search(r"\n([ \t]+)\S", before)
+    kept = {line.strip().removesuffix(",") for line in before.split("\n")}
+    has_lists_in_lines = bool(_LIST_IN_LINES.search(before))
+
+    def laid_out(value: Any, name: str, indent: str) -> str:
+        line = name + json.dumps(value, ensure_ascii=False)
+        is_plain = isinstance(value, list) and not any(isinstance(it, dict | list) for it in value)
+        if not isinstance(value, dict | list) or not value or ((name or indent) and line in kept):
+            return line
+        if is_plain and not has_lists_in_lines:
+            return line
+        inner = indent + (step[1] if step else "  ")
+        if isinstance(value, dict):
+            signs = "{}"
+            parts = [
+                laid_out(it, f"{json.dumps(key, ensure_ascii=False)}: ", inner)
+                for key, it in value.items()
+            ]
+        else:
+            signs, parts = "[]", [laid_out(it, "", inner) for it in value]
+        lines = f",\n{inner}".join(parts)
+        return f"{name}{signs[0]}\n{inner}{lines}\n{indent}{signs[1]}"
+
+    text = laid_out(data, "", "")
+    if not text.isprintable() and _SURROGATE.search(text):  # which no file can hold
+        text = json.dumps(data, indent=step[1] if step else 2)
+    text += "" if before.strip("\ufeff") and not before.endswith("\n") else "\n"
+    text = text.replace("\n", "\r\n") if "\r\n" in before else text
+    return before[: before.startswith("\ufeff")] + text
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same as JSON, in which 1 is not true."""
+    return json.dumps(one) == json.dumps(other)
+
+
+def value_at(data: Any, keys: Keys) -> Any:
+    """Return what stands in data below these keys, None where an object or a key is missing."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
+    """Return data with this value below the keys; for None without it, and what then is empty.
+
+    Raises CannotEditError where something else than an object stands on the way.
+    """
+    return _with_value(data, keys, value, ())
+
+
+def _with_value(data: Any, keys: Keys, value: Any, above: Keys) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise CannotEditError("other_kind", place=".".join(above))
+    key, *rest = keys
+    if rest and key not in data and value is None:
+        return data
+    below = _with_value(data.get(key, {}), rest, value, (*above, key)) if rest else value
+    if below is None or (value is None and rest and not below and data[key]):
+        return {name: it for name, it in data.items() if name != key}
+    return {**data, key: below}
+
+
+def with_items(
+    data: Table, keys: Keys, items: Sequence[Any], gone: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """Return data with these items in the list below the keys, and without those that are gone.
+
+    Raises CannotEditError where something else than a list stands there.
+    """
+    listed = value_at(data, keys)
+    if not isinstance(listed, list | None):
+        raise CannotEditError("other_kind", place=".".join(keys))
+    kept = [it for it in listed or () if it in items or it not in gone]
+    kept += [it for it in items if it not in kept]
+    if kept == (listed or []):
+        return dict(data)
+    return with_value(data, keys, kept or None)
+
+
+# Hooks in JSON. A handler is one command at one event; in some clients it stands in a group, which
+# holds the matcher and, for a user, may hold several.
+
+Called = Callable[[Any], str]  # the event of ours that a handler calls, "" for somebody else's
+
+
+def with_hooks(
+    data: Table,
+    wanted: Mapping[str, Mapping[str, Table]],
+    called: Called,
+    *,
+    optional: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return data in which our hooks are these, each where it was before; {} takes them out.
+
+    wanted: by the client's event and by ours, an item of the list at that event. optional: events
+    of ours that change where they are there, and are not added. Raises CannotEditError.
+    """
+    events = data.get("hooks", {})
+    if not isinstance(events, dict):
+        raise CannotEditError("other_kind", place="hooks")
+    result = dict(events)
+    for name in dict.fromkeys([*events, *wanted]):
+        listed = events.get(name, [])
+        if not isinstance(listed, list):  # most clients then pass over the whole file
+            raise CannotEditError("other_kind", place=f"hooks.{name}")
+        missing = dict(wanted.get(name, {}))
+        kept = [it for item in listed for it in _renewed(item, missing, called)]
+        kept += [item for ours, item in missing.items() if ours not in optional]
+        if kept:
+            result[name] = kept
+        elif listed:
+            del result[name]
+    if result == events:
+        return dict(data)
+    return (
+        {**data, "hooks": result} if result else {k: it for k, it in data.items() if k != "hooks"}
+    )
+
+
+def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
+    """Return what becomes of an item of the user's list; what is renewed is no longer missing."""
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    handlers = inner if isinstance(inner, list) else [item]
+    ours = [called(it) for it in handlers]
+    if not any(ours):
+        return [item]
+    if len(handlers) == 1 and ours[0] in missing:
+        new = missing.pop(ours[0])
+        if handlers is not inner:
+            return [_joined(item, new)]
+        group = {key: it for key, it in item.items() if key != "matcher"}
+        return [{**new, **group, "hooks": [_joined(handlers[0], new["hooks"][0])]}]
+    left = [it for it, name in zip(handlers, ours, strict=True) if not name]
+    return [{**item, "hooks": left}] if left else []
+
+
+_STARTS = (
+    "command",
+    "args",
+    "bash",
+    "powershell",
+    "exec",
+    "windows",
+    "linux",
+    "osx",
+    "shell",
+    "matcher",
+)
+
+
+def _joined(old: Table, new: Table) -> dict[str, Any]:
+    """Return a handler with what the user added to it, but nothing that starts something else."""
+    kept = {key: it for key, it in old.items() if key in new or key not in _STARTS}
+    return {**kept, **new}
+
+
+def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
+    """Return our handlers by the client's event, for groups with the group around each."""
+    events = data.get("hooks") if isinstance(data, dict) else None
+    found = []
+    for name, listed in events.items() if isinstance(events, dict) else ():
+        for item in listed if isinstance(listed, list) else ():
+            inner = item.get("hooks") if isinstance(item, dict) else None
+            handlers = inner if isinstance(inner, list) else [item]
+            found += [
+                (name, {**item, "hooks": [it]} if handlers is inner else it)
+                for it in handlers
+                if called(it)
+            ]
+    return found
+
+
+# TOML.
+
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\r\n]|\\.)*"|\'[^\'\r\n]*\'|#[^\r\n]*'
+    r'|[^\S\n]+|[^\s"\'#\[\]{}]+|.',
+    re.DOTALL,
+)
+
+
+class _Section(NamedTuple):
+    """A table from its header on to the line end of its last value; statements: those values."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    statements: list[tuple[int, int]]
+
+
+def toml_data(text: str) -> dict[str, Any]:
+    """Return the data of a TOML text. Raises CannotEditError."""
+    if _DEEP.search(text):  # its reader takes the square of the depth
+        raise CannotEditError("toml_syntax")
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise CannotEditError("toml_syntax") from None
+
+
+def toml_table(path: Keys, values: Table) -> str:
+    """Return a table as text: its header and a line for each value."""
+    header = f"[{'.'.join(map(_toml_key, path))}]"
+    return "\n".join([header, *(f"{_toml_key(key)} = {_toml(it)}" for key, it in values.items())])
+
+
+def with_table(text: str, path: Keys, values: Table | None) -> str:
+    """Return the text with these values in a table, None for one that goes; None: without it.
+
+    The tables below it go with the table, but are no values of it. Raises CannotEditError where the
+    form of the file does not allow an edit that changes nothing else.
+    """
+    before, after = toml_data(text), text
+    expected = copy.deepcopy(before)
+    _set_table(expected, path, values)
+    if expected == before:
+        return text
+    sections, wanted = _sections(text), tuple(path)
+    own = next((it for it in sections if it.path == wanted), None)
+    if values is None:
+        for section in reversed(sections):
+            if section.path[: len(wanted)] == wanted:
+                after = _cut(after, section.start, section.end)
+    elif own:
+        after = _with_lines(text, own, values, value_at(before, path))
+    else:
+        newline, ended = _newline(text), not text.strip("\ufeff") or text.endswith("\n")
+        block = toml_table(path, {key: it for key, it in values.items() if it is not None})
+        gap = "" if not text.strip("\ufeff") else newline if ended else newline * 2
+        after = text + gap + block.replace("\n", newline) + (newline if ended else "")
+    try:
+        is_sound = toml_data(after) == expected
+    except CannotEditError:
+        is_sound = False
+    if not is_sound:
+        raise CannotEditError("toml_form_out" if values is None else "toml_form")
+    return after
+
+
+def _set_table(data: dict[str, Any], path: Keys, values: Table | None) -> None:
+    around = [data]
+    for key in path if values is not None else path[:-1]:
+        below = around[-1].setdefault(key, {})
+        if not isinstance(below, dict):
+            raise CannotEditError("toml_form")
+        around.append(below)
+    if values is not None:
+        for key, value in values.items():
+            around[-1].pop(key, None) if value is None else around[-1].update({key: value})
+        return
+    around[-1].pop(path[-1], None)
+    for key, holder, below in reversed(list(zip(path, around, around[1:], strict=False))):
+        if not below:
+            del holder[key]
+
+
+def _with_lines(text: str, own: _Section, values: Table, old: Table) -> str:
+    newline = _newline(text)
+    added = [
+        f"{_toml_key(key)} = {_toml(it)}"
+        for key, it in values.items()
+        if key not in old and it is not None
+    ]
+    ended = text[: own.end].endswith("\n")
+    lines = "".join(line + newline if ended else newline + line for line in added)
+    text = text[: own.end] + lines + text[own.end :]
+    for start, end in reversed(own.statements):
+        for key in values.keys() & old.keys():
+            found = re.compile(
+                rf"""(?:{re.escape(key)}|"{re.escape(key)}"|'{re.escape(key)}')[ \t]*=[ \t]*"""
+            ).match(text, start)
+            if not found or values[key] == old[key]:
+                continue
+            if values[key] is None:
+                text = text[:start] + text[text.find("\n", end) + 1 or len(text) :]
+            else:
+                text = text[: found.end()] + _toml(values[key]) + text[end:]
+    return text
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """Cut these lines and the blank line before them, or at the start the one after."""
+    head, rest = text[:start], text[end:]
+    ended = text[start:end].endswith("\n")
+    if not head.strip("\ufeff"):
+        return head + re.sub(r"\A\r?\n", "", rest)
+    head = re.sub(r"(?<=\n)\r?\n\Z", "", head)
+    return (head if ended else re.sub(r"\r?\n\Z", "", head)) + rest
+
+
+def _sections(text: str) -> list[_Section]:
+    """Return the tables of a document; what stands before the first header belongs to none."""
+    found: list[_Section] = []
+    start, end, depth = -1, 0, 0
+    for token in _TOKEN.finditer(text + "\n"):
+        sign = token[0]
+        if sign == "\n" and not depth and start >= 0:
+            line_end = text.find("\n", end) + 1 or len(text)
+            if text[start] == "[":
+                at = text.rfind("\n", 0, start) + 1 or len(text) - len(text.removeprefix("\ufeff"))
+                found.append(_Section(_path(text[start:end]), at, line_end, []))
+            elif found:
+                found[-1].statements.append((start, end))
+                found[-1] = found[-1]._replace(end=line_end)
+            start = -1
+        elif not sign.isspace() and sign[0] not in "#\ufeff":
+            start, end = (token.start() if start < 0 else start), token.end()
+            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+    return found
+
+
+def _path(header: str) -> tuple[str, ...]:
+    """Return the keys that a header names; () for one of a list of tables."""
+    keys, below = list[str](), tomllib.loads(header)
+    while isinstance(below, dict) and below:
+        [(key, below)] = below.items()
+        keys.append(key)
+    return tuple(keys) if isinstance(below, dict) else ()
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool | int | str):  # DEL is the one character that JSON leaves as it is
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    raise CannotEditError("toml_form")
+
+
+# A block of ours in a text, between two comment lines of Markdown.
+
+
+def block_in(text: str) -> str | None:
+    """Return what stands between the marks, without adjoining line ends; None for no block.
+
+    Raises CannotEditError for a mark that stands alone, twice or in the wrong order.
+    """
+    counts = text.count(BEGIN), text.count(END)
+    if counts == (0, 0):
+        return None
+    if counts != (1, 1) or text.index(END) < text.index(BEGIN):
+        raise CannotEditError("broken_block")
+    return text[text.index(BEGIN) + len(BEGIN) : text.index(END)].strip("\r\n")
+
+
+def with_block(text: str, body: str) -> str:
+    """Return the text with this block: where the old one stood, else at its end after a blank line.
+
+    The line ends of the text are kept. Raises CannotEditError.
+    """
+    newline = _newline(text)
+    block = newline.join([BEGIN, *body.strip("\r\n").splitlines(), END])
+    held = block_in(text)
+    if held is not None:
+        if held.splitlines() == body.strip("\r\n").splitlines():
+            return text
+        return text[: text.index(BEGIN)] + block + text[text.index(END) + len(END) :]
+    if not text.strip("\ufeff"):
+        return text + block + newline
+    ended = text.endswith("\n")
+    return text + newline * (1 if ended else 2) + block + newline * ended
+
+
+def without_block(text: str) -> str:
+    """Return the text without the block and the blank line that was put before it.
+
+    Raises CannotEditError.
+    """
+    if block_in(text) is None:
+        return text
+    before, after = text[: text.index(BEGIN)], text[text.index(END) + len(END) :]
+    if before.strip("\ufeff"):
+        before = re.sub(r"\r?\n\Z", "", before)
+        if not after:
+            return re.sub(r"\r?\n\Z", "", before)
+    return before + re.sub(r"\A\r?\n", "", after)
+
+
+# Lines in the list of what git passes over on one machine.
+
+
+def with_kept_out(text: str, names: Sequence[str]) -> str:
+    """Return the text with a line for each of these paths, under one of ours."""
+    for name in names:
+        if _pattern(name) not in text.splitlines():
+            pair = f"{MARK}\n{_pattern(name)}"
+            text += f"{pair}\n" if text.endswith("\n") or not text else f"\n{pair}"
+    return text
+
+
+def without_kept_out(text: str, names: Sequence[str]) -> str:
+    """Return the text without the lines that setup has put in for these paths."""
+    text = f"\n{text}"
+    for name in names:
+        pair = f"\n{MARK}\n{_pattern(name)}"
+        found = f"{pair}\n" in text
+        text = text.replace(f"{pair}\n", "\n", 1) if found else text.removesuffix(pair)
+    return text[1:]
+
+
+def _pattern(name: str) -> str:
+    """Return the pattern that means this path from the top of the work tree, and no other."""
+    return "/" + re.sub(r"[\\*?\[]|\A[#!]| \Z", lambda found: f"\\{found[0]}", name)

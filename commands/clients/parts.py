@@ -1,0 +1,497 @@
+"""Plans the parts of a client: the entry of its server, what may be called unasked, hooks."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commands.clients import merge
+from commands.clients.files import Job, Plan
+from commands.clients.machine import (
+    Machine,
+    entry_line,
+    expander,
+    is_readable_on_the_way,
+    script_at,
+    value_of,
+)
+from commands.clients.merge import CannotEditError, Table
+from commands.clients.table import (
+    ASKED_FOR,
+    CLIENTS,
+    ENTRY,
+    EVENTS,
+    KEY_VARIABLE,
+    RECORDING,
+    TEAM_ENTRY,
+    TOOLS,
+    Approvals,
+    Client,
+    Hooks,
+    Level,
+)
+from core.config import DEFAULT_ROOMS, ROOMS_VARIABLE, find_project, read_rooms
+from core.errors import RefusedError
+
+LANG = "SENTINEL_MEMORY_LANG"
+TEAM_ROOMS = ("fragments",)  # of a team's server, where nobody says more
+# What one room alone keeps, or asks for by the names of its tools.
+_ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
+# What says where a room keeps its data, if that is not in the project, and as whom it is asked.
+_PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
+_NEXT = r"""["']?[\s=]+["']?"""
+# Another program may have a `cli.py hook`, too: ours names a client that we know.
+_CALL = re.compile(
+    rf"""(?:^|[/\\\s"'])(?:cli\.py|{ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>[a-z-]+)"""
+    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in CLIENTS)})(?![\w-])"""
+    rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
+)
+
+
+# The entry that starts our server. It is ours when it runs the program, under whatever name, and
+# keeps its name and its other keys, such as `env`.
+
+
+def entry_of(planned: Plan, row: Client) -> tuple[str, Table]:
+    """Return the name of our entry as it is, or would be, and what is there of it."""
+    data = planned.data(planned.job.machine.path(row.entry[planned.job.level]))
+    return _own(data, row, planned.job.machine)
+
+
+def _own(data: Any, row: Client, machine: Machine) -> tuple[str, Table]:
+    entries = data.get(row.under) if isinstance(data, dict) else None
+    found = {}
+    for name, entry in entries.items() if isinstance(entries, dict) else ():
+        if (
+            isinstance(entry, dict)
+            and script_at(entry_line(entry, expander(row, machine)), name, machine) >= 0
+        ):
+            found[name] = entry
+    if ENTRY in found or not found:
+        return ENTRY, found.get(ENTRY, {})
+    return next(iter(found.items()))
+
+
+def plan_entry(planned: Plan, row: Client) -> None:
+    job = planned.job
+    paths = job.machine.paths(row.entry[job.level])
+    if row.packaged and job.level == "project":
+        paths += job.machine.paths(row.packaged)
+
+    def wanted(data: Table) -> tuple[str, Table, Table | None]:
+        """Return the name of our entry, what is there, and what there should be."""
+        name, old = _own(data, row, job.machine)
+        if not old and not job.remove and merge.value_at(data, (row.under, name)) is not None:
+            raise CannotEditError("foreign_entry", entry=name)
+        other = _other_project(name, old, row, job) if old else ""
+        if other:
+            stays = "entry_stays" if job.remove else "served_before"
+            key = stays if job.level == "project" else "served_one_before"
+            planned.note(key, client=row.name, project=other)
+        if job.remove:
+            return name, old, old if other or not old else None
+        return name, old, _entry_for(row, job, name, old)
+
+    for path in paths:
+        _plan_values(planned, row, path, "entry", wanted)
+    sign = "${" if "{" in row.variables else row.variables[:1]
+    for word in job.installation.server if sign and not job.remove else ():
+        if sign in word:
+            planned.note("variable", client=row.name, path=word, sign=sign)
+
+
+def _plan_values(
+    planned: Plan,
+    row: Client,
+    path: Path,
+    kind: str,
+    wanted: Callable[[Table], tuple[str, Table, Table | None]],
+) -> None:
+    """Plan the values of an entry in a file of JSON or TOML."""
+    own_keys = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
+
+    def ours(data: Any) -> list[str]:
+        name, old = (
+            _own(data, row, planned.job.machine)
+            if kind == "entry"
+            else (TEAM_ENTRY, merge.value_at(data, (row.under, TEAM_ENTRY)) or {})
+        )
+        if not old:
+            return []
+        return [json.dumps({name: _shown(old, own_keys)}, ensure_ascii=False, indent=2)]
+
+    def edited_data(data: Table) -> Table:
+        name, old, new = wanted(data)
+        return data if new == old else merge.with_value(data, (row.under, name), new)
+
+    def edited_toml(text: str) -> str | None:
+        name, old, new = wanted(merge.toml_data(text))
+        place = row.under, name
+        if new is None:
+            return merge.with_table(text, place, None) or None
+        values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
+        changed = {key: it for key, it in values.items() if it != old.get(key)}
+        tables = {key: it for key, it in new.items() if isinstance(it, dict) and it != old.get(key)}
+        try:
+            text = merge.with_table(text, place, changed) if changed else text
+            for key, table in tables.items():
+                text = merge.with_table(text, (*place, key), table)
+        except CannotEditError as error:
+            blocks = [
+                merge.toml_table(place, {k: it for k, it in values.items() if it is not None})
+            ]
+            blocks += [merge.toml_table((*place, key), it) for key, it in tables.items()]
+            raise CannotEditError(error.key, block="\n\n".join(blocks)) from None
+        return text
+
+    if path.suffix == ".toml":
+        planned.edit(path, kind, edited_toml, lambda text: ours(merge.toml_data(text)), row.name)
+    else:
+        planned.edit_data(path, kind, row, edited_data, ours)
+
+
+def _shown(entry: Table, own_keys: Collection[str]) -> Table:
+    """Return of an entry what setup writes; what else stands there is the user's."""
+    shown: dict[str, Any] = {key: it if key in own_keys else "…" for key, it in entry.items()}
+    for key, own in ("env", (LANG,)), ("headers", ("Authorization",)):
+        if isinstance(shown.get(key), dict):
+            shown[key] = {name: it if name in own else "…" for name, it in shown[key].items()}
+    header = merge.value_at(shown, ("headers", "Authorization"))
+    if isinstance(header, str) and "$" not in header:
+        shown["headers"]["Authorization"] = "…"
+    return shown
+
+
+def _entry_for(row: Client, job: Job, name: str, old: Table) -> Table:
+    """Return the entry that starts the server for the project. old: ours that is there."""
+    command, *before = job.installation.server
+    project = row.project
+    if project == "$root":
+        root = job.root.as_posix() if job.machine.windows else str(job.root)
+        is_free = job.level == "user" or job.installation.is_command
+        project = "" if row.starts_in_project and is_free else root
+    args = [
+        *before,
+        *(["--project", project] if project else []),
+        *_rooms_option(row, job, name, old),
+    ]
+    form = {
+        key: it
+        for key, it in row.stdio.items()
+        if job.level == "project" or key not in row.not_of_user
+    }
+    started = {"command": command, "args": args}
+    entry = {**form, **(row.allows if job.approvals else {}), **old, **started}
+    said = merge.value_at(old, ("env", LANG))
+    now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
+    if job.chosen and job.chosen != now:
+        env = old.get("env")
+        entry["env"] = {**(env if isinstance(env, dict) else {}), LANG: job.chosen}
+    if row.passes:
+        passed = _passed(old, _rooms_in(row, job, name, {**old, **started}), row.passes)
+        entry[row.passes] = passed
+        if not passed:
+            del entry[row.passes]
+    cwd = old.get("cwd")
+    if not project and row.honours_cwd and isinstance(cwd, str):
+        start = os.path.join(job.root, expander(row, job.machine)(cwd))
+        if os.path.normpath(start) != str(job.root):  # it would name another project
+            del entry["cwd"]
+    return entry
+
+
+def _passed(old: Table, rooms: Iterable[str], key: str) -> list[Any]:
+    """Return the variables that the server gets: what the user has put there, what rooms need."""
+    wanted = [name for room in rooms for name in _PLACES.get(room.partition(":")[0], ())]
+    idle = {name for names in _PLACES.values() for name in names} - {*wanted}
+    listed = old.get(key)
+    own = [it for it in listed if it not in idle] if isinstance(listed, list) else []
+    return [*own, *(it for it in wanted if it not in own)]
+
+
+def _other_project(name: str, old: Table, row: Client, job: Job) -> str:
+    """Return the project an entry of the user's own file serves if it is not this one, else ""."""
+    if row.entry[job.level].startswith("root:"):
+        return ""
+    words, own = entry_line(old, expander(row, job.machine)), old.get("env")
+    argument = value_of("--project", words[script_at(words, name, job.machine) + 1 :])
+    said = own.items() if isinstance(own, dict) else ()
+    env = {key: value for key, value in said if isinstance(value, str)}
+    try:
+        named = find_project(argument, env, job.machine.home)
+        is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
+    except ValueError:  # a name that no system takes
+        return ""
+    return "" if is_this or named.source == "cwd" else str(named.root)
+
+
+# The rooms that an entry offers.
+
+
+def _named_rooms(row: Client, job: Job, name: str, entry: Table) -> str:
+    words = entry_line(entry, expander(row, job.machine))
+    return value_of("--rooms", words[script_at(words, name, job.machine) + 1 :]) or ""
+
+
+def _variable(entry: Table) -> str:
+    value = merge.value_at(entry, ("env", ROOMS_VARIABLE))
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _rooms_in(row: Client, job: Job, name: str, entry: Table) -> tuple[str, ...]:
+    try:
+        return read_rooms(_named_rooms(row, job, name, entry) or _variable(entry))
+    except RefusedError:
+        return DEFAULT_ROOMS
+
+
+def _rooms_option(row: Client, job: Job, name: str, old: Table) -> list[str]:
+    """Return the words of our entry that name the rooms; without a wish those that are there."""
+    if job.rooms is None:
+        named = _named_rooms(row, job, name, old)
+        return ["--rooms", named] if named else []
+    is_said = job.rooms != DEFAULT_ROOMS or bool(_variable(old))
+    return ["--rooms", ",".join(job.rooms)] if is_said else []
+
+
+def rooms_of(planned: Plan, row: Client) -> tuple[str, ...]:
+    """Return the rooms that our entry offers, or will offer if the job says which."""
+    job = planned.job
+    if job.rooms is not None and row.key in job.clients:
+        return job.rooms
+    name, entry = entry_of(planned, row)
+    return _rooms_in(row, job, name, entry)
+
+
+def tools_of(rooms: Iterable[str]) -> list[str]:
+    """Return the tools that these rooms offer."""
+    return [tool for room in rooms for tool in TOOLS[room]]
+
+
+# The entry of a server that others run, beside our own.
+
+
+def plan_team(planned: Plan, row: Client) -> None:
+    job, rooms = planned.job, planned.job.rooms or TEAM_ROOMS
+    if not row.http:
+        if not job.remove:
+            planned.note(f"no_remote_{row.key}", client=row.name, url=job.url)
+        return
+
+    def wanted(data: Table) -> tuple[str, Table, Table | None]:
+        found = merge.value_at(data, (row.under, TEAM_ENTRY))
+        is_theirs = found is not None and (not isinstance(found, dict) or "command" in found)
+        old: Table = {} if found is None or is_theirs else found
+        if is_theirs and not job.remove:
+            raise CannotEditError("foreign_entry", entry=TEAM_ENTRY)
+        if job.remove:
+            return TEAM_ENTRY, old, None if old else old
+        granted = row.allows if job.approvals else {}
+        new: dict[str, Any] = {**granted, **old, **filled(row.http, url=job.url)}
+        new = {**{key: new[key] for key in row.http}, **new}
+        for key, value in filled(row.key_in, key=KEY_VARIABLE).items():
+            if isinstance(value, dict):
+                there = old.get(key)
+                others = {
+                    k: it
+                    for k, it in (there if isinstance(there, dict) else {}).items()
+                    if k not in value
+                }
+                value = others if job.oauth else {**others, **value}
+            elif job.oauth:
+                value = None
+            new[key] = value
+            if not value:
+                del new[key]
+        return TEAM_ENTRY, old, new
+
+    path = job.machine.path(row.entry[job.level])
+    _plan_values(planned, row, path, "remote", wanted)
+    if job.approvals and row.approvals:
+        plan_approvals(planned, row, row.approvals, TEAM_ENTRY, tools_of(rooms))
+    if job.remove:
+        return
+    planned.tools += [tool for tool in tools_of(rooms) if tool not in planned.tools]
+    if is_readable_on_the_way(job.url):
+        planned.note("plain_http", url=job.url)
+    name, own = entry_of(planned, row)
+    both = {*_rooms_in(row, job, name, own)} & {*rooms} if own else set()
+    if both:
+        planned.note("offered_twice", client=row.name, rooms=", ".join(sorted(both)), entry=name)
+
+
+def filled(form: Any, **words: str) -> Any:
+    """Return a form of the table with its `$words` filled in."""
+    if isinstance(form, Mapping):
+        return {key: filled(part, **words) for key, part in form.items()}
+    for name, word in words.items() if isinstance(form, str) else ():
+        form = form.replace(f"${name}", word)
+    return form
+
+
+# Approvals: what lets a client call our tools unasked. What the user wants to be asked for, or
+# never to be called, stays so.
+
+
+def plan_approvals(
+    planned: Plan, row: Client, listed: Approvals, name: str, offered: Sequence[str]
+) -> None:
+    job = planned.job
+    place = listed.user if job.level == "user" else listed.project
+    if not place:
+        return
+    keys = [os.path.realpath(job.top) if key == "$top" else key for key in listed.keys]
+
+    def items(tools: Iterable[str]) -> list[Any]:
+        return [filled(listed.tool, server=name, tool=tool) for tool in tools]
+
+    every = items(dict.fromkeys(tool for tools in TOOLS.values() for tool in tools))
+    wanted = items(tool for tool in offered if tool not in ASKED_FOR)
+
+    def edited(data: Table) -> Table:
+        if job.remove:
+            return merge.with_items(data, keys, [], every)
+        lists = [merge.value_at(data, it) for it in (keys, *listed.refused)]
+        settled = [item for it in lists if isinstance(it, list) for item in it]
+        if any(filled(form, server=name) in settled for form in listed.whole):
+            return data
+        there = lists[0] if isinstance(lists[0], list) else []
+        new = [item for item in wanted if item in there or item not in settled]
+        return merge.with_items(data, keys, new, every if job.rooms is not None else [])
+
+    def ours(data: Any) -> list[str]:
+        there = merge.value_at(data, keys)
+        found = [it for it in there if it in every] if isinstance(there, list) else []
+        return [json.dumps(it, ensure_ascii=False) for it in found]
+
+    planned.edit_data(job.machine.path(place), "approvals", row, edited, ours)
+
+
+# Hooks.
+
+
+def called(handler: Any) -> str:
+    """Return the event of ours that a handler calls, "" for a handler of somebody else."""
+    match = _call_in(handler)
+    return match["event"] if match and match["event"] in EVENTS else ""
+
+
+def _call_in(handler: Any) -> re.Match[str] | None:
+    if not isinstance(handler, dict):
+        return None
+    listed = handler.get("args")
+    words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
+    keys = ("command", "bash", "powershell", "exec", "windows", "linux", "osx")
+    texts = [text for text in (handler.get(key) for key in keys) if isinstance(text, str)]
+    return next(filter(None, map(_CALL.search, (*texts, " ".join(words)))), None)
+
+
+def hooks_path(row: Client, level: Level, machine: Machine) -> Path | None:
+    """Return the file with the hooks of a client, None where it has none at this level."""
+    place = row.hooks and (row.hooks.user if level == "user" else row.hooks.project)
+    return machine.path(place) if place else None
+
+
+def plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
+    job = planned.job
+    path = hooks_path(row, job.level, job.machine)
+    if path is None:
+        return
+    sharing = [it for it in CLIENTS if hooks_path(it, job.level, job.machine) == path]
+    if job.remove and any(it.key in job.present - {*job.clients} for it in sharing):
+        return
+    offered = {
+        room.partition(":")[0]
+        for it in sharing
+        if job.level in it.entry
+        for room in rooms_of(planned, it)
+    }
+
+    def edited(data: Table) -> Table:
+        if job.remove:
+            after = merge.with_hooks(data, {}, called)
+            return {} if after == {"version": 1} and after != data else after
+        odd = next((key for key in data if hooks.keys and key not in hooks.keys), "")
+        version = data.get("version", 1)
+        if odd or (hooks.version and (version != 1 or version is True)):
+            raise CannotEditError("other_form", place=odd or "version")
+        first = {"version": 1} if hooks.version and not data else {}
+        return merge.with_hooks(
+            {**first, **data}, _items(row, hooks, job, data, offered), called, optional=("prompt",)
+        )
+
+    def ours(data: Any) -> list[str]:
+        known = {*hooks.handler, *hooks.windows, *hooks.unawaited, "hooks", "matcher"}
+        return [
+            json.dumps({name: _pieces(it, known)}, ensure_ascii=False)
+            for name, it in merge.hooks_in(data, called)
+        ]
+
+    planned.edit_data(path, "hooks", row, edited, ours)
+    other = hooks.merged_with and not job.remove and job.level == "project"
+    if other and "hooks" in planned.data(job.machine.path(hooks.merged_with)):
+        planned.note(f"{row.key}_hooks_twice")
+
+
+def _pieces(item: Any, known: Collection[str]) -> Any:
+    if isinstance(item, dict):
+        return {key: _pieces(it, known) if key in known else "…" for key, it in item.items()}
+    return [_pieces(it, known) for it in item] if isinstance(item, list) else item
+
+
+def _items(
+    row: Client, hooks: Hooks, job: Job, data: Table, offered: Collection[str]
+) -> dict[str, dict[str, Table]]:
+    """Return what stands at each of the client's events, by the event of ours."""
+    there = [
+        _call_in(item["hooks"][0] if hooks.grouped else item)
+        for _, item in merge.hooks_in(data, called)
+    ]
+    lang = (
+        next((call["lang"] for call in there if call and call["lang"]), "")
+        if job.chosen is None
+        else job.chosen
+    )
+    wanted: dict[str, dict[str, Table]] = {}
+    for event in hooks.events:
+        if _ROOM_OF.get(event.ours, "") not in {"", *offered}:
+            continue
+        words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
+        words += ["--lang", lang] if lang and job.chosen != "en" else []
+        if hooks.names_project and job.level == "project" and not job.installation.is_command:
+            words += ["--project", job.root.as_posix() if job.machine.windows else str(job.root)]
+        handler = handler_of(hooks, words, event.ours, windows=job.installation.windows)
+        matcher = {"matcher": event.matcher} if event.matcher else {}
+        item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
+        wanted.setdefault(event.name, {})[event.ours] = item
+    return wanted
+
+
+def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool) -> dict[str, Any]:
+    """Return what is written for one of our events.
+
+    It is a line for a shell, because clients read the configurations of others and not all know a
+    list of arguments. It always ends with status 0: an interpreter that is gone or a checkout that
+    has moved must not fail with a status that a client takes for a veto of its tool call.
+    """
+    end = {"powershell": "; exit 0", "cmd": " & exit /b 0"}[hooks.shell] if windows else " || :"
+    line = command_line(words, windows=windows, shell=hooks.shell) + end
+    handler = filled(
+        hooks.windows or hooks.handler if windows else hooks.handler, event=event, line=line
+    )
+    return {**handler, **(hooks.unawaited if event == RECORDING else {})}
+
+
+def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:
+    """Return the words as a line for a shell of the system; `shell` is the one of Windows."""
+    if not windows:
+        return shlex.join(words)
+    if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
+        return " ".join(words)
+    if shell == "powershell":
+        return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
+    # A line that begins with a quote would lose its outermost quotes in cmd.
+    return "call " + " ".join(f'"{word}"' for word in words)

@@ -1,0 +1,180 @@
+"""Plans a setup: from the files of clients as they are to the files as they would be.
+
+    planned = plan(job)
+    planned.changes     the files that would change; `change.write(job.root)` writes one
+    planned.problems    the files that are left alone, each with the sentence that says why
+    planned.notes       what to know, such as a switch beside our entry that turns it off
+
+`setup` shows and writes these; `doctor` says what is in them: a client whose plan has no changes
+and no problems is set up as this version would do it. Nothing here writes.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from commands.clients import merge
+from commands.clients.files import Job, Plan, Tree
+from commands.clients.parts import (
+    entry_of,
+    filled,
+    plan_approvals,
+    plan_entry,
+    plan_hooks,
+    plan_team,
+    rooms_of,
+    tools_of,
+)
+from commands.clients.rules import plan_rules
+from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY, Client
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
+from core.git import HistoryError, WorkTree
+from core.lessons.file import COMPANIONS
+
+
+def plan(job: Job) -> Plan:
+    """Return what a job would change."""
+    planned = Plan(job)
+    for row in job.rows:
+        if job.level not in row.entry:
+            planned.note("no_user_level", client=row.name)
+            continue
+        if job.url or job.remove:
+            plan_team(planned, row)
+        if job.url:
+            continue
+        name, _ = entry_of(planned, row)
+        plan_entry(planned, row)
+        offered = tools_of(rooms_of(planned, row))
+        planned.tools += [tool for tool in offered if tool not in planned.tools]
+        if job.approvals and row.approvals:
+            plan_approvals(planned, row, row.approvals, name, offered)
+    if not job.url:
+        for row in job.rows:
+            if job.hooks and row.hooks and job.level in row.entry:
+                plan_hooks(planned, row, row.hooks)
+        if job.rules:
+            plan_rules(planned, _rooms_by_client(planned))
+        if job.level == "project":
+            _plan_memory(planned)
+    if job.level == "project" and job.tree:
+        _plan_exclude(planned, job.tree)
+        if job.tree.ignored and not job.remove:
+            planned.note("memory_ignored", rule=job.tree.ignored)
+    if not job.remove:
+        _note_switches(planned)
+    return planned
+
+
+def _rooms_by_client(planned: Plan) -> dict[str, tuple[str, ...]]:
+    """Return the rooms of the clients that are meant, and of those that have an entry there."""
+    rows = [row for row in CLIENTS if planned.job.level in row.entry]
+    asked = planned.job.clients
+    return {
+        row.key: rooms_of(planned, row)
+        for row in rows
+        if row.key in asked or entry_of(planned, row)[1]
+    }
+
+
+# What is not a client's own.
+
+
+def _plan_memory(planned: Plan) -> None:
+    """Make the directory of the memory, with git's two files, before there is a record.
+
+    Without it a first session in a subdirectory would begin a memory there.
+    """
+    job, folder = planned.job, planned.job.root / CONTEXT_DIRECTORY
+    if os.path.islink(folder) or os.path.lexists(folder / LOG_NAME):
+        return
+    is_last = job.remove and not job.present - {*job.clients}
+    tracked = job.tree.tracked if job.tree else ()
+    for name, text in COMPANIONS.items():
+        path = folder / name
+        is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
+        if is_last and not is_team and planned.text(path) == text:
+            planned.edit(path, "memory", lambda _: None, _whole)
+        elif not job.remove and not os.path.lexists(path):
+            planned.edit(path, "memory", partial(_companion, name), _whole)
+
+
+def _companion(name: str, _: str) -> str:
+    return COMPANIONS[name]
+
+
+def _whole(text: str) -> list[str]:
+    return [text] if text else []
+
+
+def machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
+    """Return the files of a project that are for this machine alone: approvals of one person."""
+    places = [row.approvals.project.partition(":") for row in rows if row.approvals]
+    return {file for directory, _, file in places if directory == "root"}
+
+
+def _plan_exclude(planned: Plan, tree: Tree) -> None:
+    """Keep the files of this machine out of git, and those no longer that are gone."""
+    job = planned.job
+    files = sorted(machine_files(job.rows) - tree.tracked)
+    kept = [file for file in files if not job.remove and planned.text(job.root / file) is not None]
+    if not kept and merge.MARK not in (planned.text(tree.exclude) or ""):
+        return
+
+    def edited(text: str) -> str:
+        if job.remove:
+            text = merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files])
+        return merge.with_kept_out(text, [f"{tree.prefix}{file}" for file in kept])
+
+    def ours(text: str) -> list[str]:
+        lines = text.splitlines()
+        return [line for before, line in pairwise(lines) if before == merge.MARK]
+
+    planned.edit(tree.exclude, "exclude", edited, ours)
+
+
+def _note_switches(planned: Plan) -> None:
+    """Say where a switch of the user turns off what setup puts in."""
+    job = planned.job
+    for row in job.rows:
+        name = (
+            TEAM_ENTRY
+            if job.url
+            else entry_of(planned, row)[0]
+            if job.level in row.entry
+            else ENTRY
+        )
+        for place, keys, off in row.switches:
+            for path in job.machine.paths(place):
+                words = [
+                    str(job.root) if key == "$root" else filled(key, server=name)
+                    for key in keys.split(".")
+                ]
+                found = merge.value_at(planned.data(path), words)
+                is_off = name in found if isinstance(found, list) else found is off or found == name
+                if is_off and found is not None:
+                    planned.note(
+                        "switched_off", client=row.name, path=str(path), switch=".".join(words[-2:])
+                    )
+
+
+def tree_of(root: Path) -> Tree | None:
+    """Return what git says of a project and of our files in it; None where it says nothing."""
+    names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *machine_files()]
+    log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
+    try:
+        tree = WorkTree(root)
+        said = tree.ask("ls-files", "-z", "--", *(f":(literal){name}" for name in names))
+        exclude = tree.ask("rev-parse", "--git-path", "info/exclude")
+        ignored = tree.run("check-ignore", "--verbose", "--", log)
+    except HistoryError:
+        return None
+    rule = os.fsdecode(ignored.stdout).partition("\t")[0] if not ignored.returncode else ""
+    return Tree(
+        exclude=Path(os.path.abspath(root / os.fsdecode(exclude.removesuffix(b"\n")))),
+        prefix=tree.prefix,
+        tracked=frozenset(os.fsdecode(name) for name in said.split(b"\0") if name),
+        ignored=rule,
+    )
