@@ -37,7 +37,8 @@ def list_keys(arguments: argparse.Namespace) -> int:
     screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
     first, *lines = table(head, [_row(it) for it in listed], screen.width)
-    print_within([screen.painted(first, "bold"), *lines])
+    count = say("keys.listed", count=len(listed))
+    print_within([screen.painted(first, "bold"), *lines, "", count])
     return 0
 
 

@@ -305,7 +305,9 @@ def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
         return [say("terminal.not_changed"), *notes]
     saved = opened.store.renew({record.token: changed}, join=False)
     after = saved.records[0]
-    lines = [say("records.edited"), *whole(after, screen_here()), *redacted_lines(saved.redacted)]
+    lines = [*whole(after, screen_here()), ""]
+    lines.append(say("records.saved", record=named_record(after), count=saved.log.count))
+    lines += redacted_lines(saved.redacted)
     if saved.suspicious:
         fields = ", ".join(saved.suspicious)
         lines.append(say("records.suspicious_saved", fields=fields, id=plain(after.id)))

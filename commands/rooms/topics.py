@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import replace
 
-from commands.records.filters import last_of, unknown_topic
+from commands.records.filters import last_of
 from commands.records.lines import record_table, whole
 from commands.rooms.lesson import redacted_lines
 from commands.terminal.ask import is_confirmed, open_memory
@@ -18,7 +18,7 @@ from core.lessons.record import Record, normalise_topic, seconds_of
 from core.lessons.record_text import by_topic
 from core.messages import say
 from core.sanitizer import redact
-from core.text.wording import TOPICS_COMPARED, similar_topics
+from core.text.wording import TOPICS_COMPARED, similar_to, similar_topics
 
 MOST_PAIRS = 10
 
@@ -87,7 +87,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
     log = opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
-        complain(unknown_topic(old, log, opened))
+        complain(_unknown(old, log))
         return 1
     if old == new:
         print_within([say("records.same_topic")])
@@ -128,12 +128,19 @@ def _preview(log: MemoryLog, trial: Outcome, changed: Mapping[str, Record]) -> l
     return lines
 
 
+def _unknown(topic: str, log: MemoryLog) -> str:
+    """Say that there is no such topic, and name those that resemble it."""
+    near = ", ".join(map(topic_name, similar_to(topic, [*log.topics])))
+    key = "unknown_topic_but" if near else "unknown_topic"
+    return say(f"records.{key}", topic=topic_name(topic), similar=near)
+
+
 def compact(arguments: argparse.Namespace) -> int:
     """Print the line that asks an agent for a compaction; 1 when there is no such topic."""
     opened = open_memory(arguments)
     log, topic = opened.store.read(), normalise_topic(arguments.topic or "")
     if topic and topic not in log.topics:
-        complain(unknown_topic(topic, log, opened))
+        complain(_unknown(topic, log))
         return 1
     threshold = opened.settings.threshold
     need = need_of(log.records, log.count, threshold)

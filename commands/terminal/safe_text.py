@@ -1,6 +1,7 @@
 """Makes untrusted text safe to print: no escape codes, no invisible characters, no CI commands.
 
-The runners of GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhere in a line.
+The runners of GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhere in a line, and
+GitHub `::` at its begin.
 """
 
 import json
@@ -9,7 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 
-from commands.terminal.screen import Style, screen_here, wrapped
+from commands.terminal.screen import Style, disarmed, screen_here, wrapped
 from core.guard.characters import hidden_runs
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
@@ -29,7 +30,7 @@ def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None
         words = line.split(" ")
         first = " ".join(words[:left])
         parts = [*([screen.painted(first, style)] if first else ()), *words[left:]]
-        print(*parts, file=sys.stderr)
+        print(disarmed(" ".join(parts)), file=sys.stderr)
         left = max(0, left - len(words))
     for line in block:
         print(line, file=sys.stderr)
@@ -47,7 +48,7 @@ def plain(text: str) -> str:
 
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a text; an unsafe character becomes U+FFFD."""
-    return [_shown(line.replace("\t", "    ")) for line in text.splitlines()]
+    return [disarmed(_shown(line.replace("\t", "    "))) for line in text.splitlines()]
 
 
 def plain_json(value: object, *, indent: int | None = 2) -> str:

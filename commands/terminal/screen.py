@@ -26,6 +26,7 @@ Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
 _STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _RESET = "\x1b[0m"
+_RUNNER = re.compile(r"\A((?:\s|\x1b\[[0-9]*m)*)::")
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _SIGNS: dict[Sign, tuple[str, str, Style]] = {
     "ok": ("✓", "ok", "green"),
@@ -250,14 +251,19 @@ def print_lines(lines: Sequence[str]) -> None:
     screen = screen_here()
     for line in lines:
         fits = not screen.is_terminal or cells(line) <= screen.text_width
-        print("\n".join([line] if fits else hung(line, screen.text_width)))
+        print("\n".join(map(disarmed, [line] if fits else hung(line, screen.text_width))))
 
 
 def print_within(lines: Sequence[str]) -> None:
     """Print lines, none wider than the terminal, nor in a pipe."""
     width = screen_here().width
     for line in lines:
-        print("\n".join([line] if cells(line) <= width else hung(line, width)))
+        print("\n".join(map(disarmed, [line] if cells(line) <= width else hung(line, width))))
+
+
+def disarmed(line: str) -> str:
+    """Return a line that begins with no command of a CI runner, which is `::` at GitHub."""
+    return _RUNNER.sub("\\1\ufffd:", line)
 
 
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

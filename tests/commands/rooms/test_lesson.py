@@ -326,7 +326,8 @@ def test_a_changed_lesson_is_saved_as_the_newest_version_in_its_place(
     assert (record.lesson, record.former) == ("ask finance\n\n# 먼저", (VAT.fingerprint(),))
     assert record.updated > VAT.created
     assert (replace(record, lesson=VAT.lesson, updated="", former=()), other) == (VAT, OTHER)
-    assert done.lines[:2] == ["Saved:", f"{record.token}  log [payment]"]
+    assert done.lines[0] == f"{record.token}  log [payment]"
+    assert f"Saved: {record.token}  log [payment]. Records: 2." in done.lines
     assert f"To undo this: python cli.py restore {VAT.token}" in done.lines
 
 

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 
 from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
-from commands.terminal.screen import Screen, cells, painted_diff, screen_here, uncoloured
+from commands.terminal.screen import (
+    Screen,
+    cells,
+    painted_diff,
+    print_lines,
+    print_within,
+    screen_here,
+    uncoloured,
+)
 from core.lessons.log import MemoryLog
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run
@@ -130,8 +138,9 @@ def test_an_emoji_keeps_its_form_and_the_data_are_those_that_were_given() -> Non
 
 
 @pytest.mark.long  # it costs much
-@given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤")))
+@given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤: ")))
 def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
+    assert not any(line.lstrip().startswith("::") for line in plain_lines(text))
     for line in (plain(text), *plain_lines(text)):
         kinds = {unicodedata.category(char) for char in line}
         assert not kinds & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
@@ -166,6 +175,20 @@ def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
         "  pip install  it",
         "\x1b[33mOne line.\x1b[0m",
     ]
+
+
+def test_no_printed_line_begins_with_a_command_of_a_ci_runner(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    lines = ["  ::error file=x::y", "a long line of text ::stop-commands::z", "a ::b:: c"]
+    print_lines(lines)
+    print_within(lines)
+    complain("::warning::x")
+    printed = capsys.readouterr()
+    shown = (printed.out + printed.err).splitlines()
+    assert not [line for line in shown if line.lstrip().startswith("::")]
+    assert "a ::b:: c" in shown
 
 
 def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
