@@ -20,6 +20,16 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
         "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
     )
     sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # a hook that ends with 2 vetoes the action
+if sys.argv[1:2] == ["hook"]:
+
+    def _end_hook(kind: type[BaseException], *_: object) -> None:
+        """End a hook that failed beyond its own care, such as one that cannot be loaded."""
+        try:
+            os.write(2, f"sentinel-memory hook: {kind.__name__}\n".encode())
+        finally:
+            os._exit(0)  # other codes veto what the client is about to do
+
+    sys.excepthook = _end_hook
 if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, below sentinel_memory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -84,7 +94,12 @@ COMMANDS = {
         ("keys remove laptop --dry-run", "keys remove laptop"),
         of_project=False,
     ),
-    "hook": Command("hook.hook", "plumbing"),
+    "hook": Command(
+        "hook.hook:main",  # which reads its arguments itself
+        "plumbing",
+        "hook_event hook_client hook_lang",
+        ("hook session-start --client claude-code < event.json",),
+    ),
     "help": Command(
         "help:show_help",
         "plumbing",
@@ -159,24 +174,27 @@ def _discard_output() -> None:
 
 def run() -> None:
     """Carry out the command of this process and end it. Raises SystemExit."""
+    if sys.argv[1:2] == ["hook"]:
+        try:
+            main()
+        except SystemExit:  # its help
+            sys.stdout.flush()
+        os._exit(0)  # at once: taking Python apart costs a quarter of what a hook may
     try:
         code = main()
         if sys.stdout:  # None if the caller closed it
             sys.stdout.flush()
     except KeyboardInterrupt:
-        code = 0 if sys.argv[1:2] == ["hook"] else 130
+        code = 130
     except BrokenPipeError:  # the reader, such as `head`, is done
         _discard_output()
         code = 0
     except OSError as error:
-        # Only a stream's error names no file. A hook reports its own errors.
-        if error.filename is not None or sys.argv[1:2] == ["hook"]:
+        if error.filename is not None:  # only a stream's error names no file
             raise
         _discard_output()
         _print_error(DiskError("output", reason=error.strerror or type(error).__name__))
         code = 1
-    if sys.argv[1:2] == ["hook"] and not code:
-        os._exit(code)  # taking Python apart costs a quarter of what a hook may
     sys.exit(code)
 
 

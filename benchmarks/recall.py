@@ -38,7 +38,7 @@ from real_changes import (
     sets,
 )
 
-from commands.clients.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
+from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
 from core.lessons.action import Action
 from core.lessons.briefing import action_briefing

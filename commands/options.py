@@ -11,6 +11,13 @@ from core.messages import has_sentence
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
 
+
+def _facts_of_hooks() -> dict[str, str]:
+    from commands.clients.table import EVENTS, HOOKS  # no other command needs the clients
+
+    return {"events": ", ".join(EVENTS), "clients": ", ".join(HOOKS)}
+
+
 # By the name that a row of the table of commands uses, what `add_argument` takes. The help is the
 # sentence `help.NAME`, and "facts" is a function that returns the facts of it.
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -39,6 +46,13 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "topics_new": (("new",), {"metavar": "NEW"}),
     "keys_name": (("name",), {"metavar": "NAME"}),
     "keys_agent": (("--agent",), {"metavar": "AGENT", "default": ""}),
+    # hook
+    "hook_event": (("event",), {"metavar": "EVENT", "facts": _facts_of_hooks}),
+    "hook_client": (
+        ("--client",),
+        {"metavar": "CLIENT", "required": True, "facts": _facts_of_hooks},
+    ),
+    "hook_lang": (("--lang",), {"choices": ("en", "ko")}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

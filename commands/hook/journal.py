@@ -32,9 +32,9 @@ class Session(NamedTuple):
 
     path: its file, which need not exist; "" where there is no place for one. events: what was
     noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
-    `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records: their ids,
-    each with a checksum of its texts), `tokens` (estimated, of the text that was shown), `changed`
-    and `reminded`. What else an older version noted there is passed over.
+    `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records), `tokens`
+    (estimated, of the text that was shown), `changed` and `reminded`. What else an older version
+    noted there is passed over.
     """
 
     path: str
@@ -49,11 +49,10 @@ class Session(NamedTuple):
         for event in self.events:
             if event.get("agent", "") != agent:
                 continue
-            if event["event"] == "session-start":
-                if event.get("source") in _FORGETTING:
-                    versions.clear()
-                continue
-            versions.update(versions_in(event, "shown"))
+            if event["event"] != "session-start":
+                versions.update(versions_in(event, "shown"))
+            elif event.get("source") in _FORGETTING:
+                versions.clear()
         return versions
 
     @property
@@ -86,7 +85,7 @@ class Session(NamedTuple):
             before = os.read(file, end - len(line))
         finally:
             os.close(file)
-        return Session(self.path, _current(self.path, _events(before)))
+        return Session(self.path, _sessions(self.path, before)[-1])
 
 
 def versions_in(event: Mapping[str, Any], name: str) -> list[str]:
@@ -111,17 +110,14 @@ def open_session(directory: str, session_id: str) -> Session:
     """
     name = safe_file_name(session_id or time.strftime(_UNNAMED), 60)
     path = os.path.join(directory, name + _SUFFIX) if directory else ""
-    return Session(path, _current(path, _events(_read(path))))
+    return Session(path, _sessions(path, _read(path))[-1])
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
     """Yield all sessions of a project that are still kept, those of the oldest file first."""
     for path in sorted(_files(directory), key=_modified_s):
-        events = _events(_read(path))
-        starts = [at for at, event in enumerate(events) if at and _begins(event)]
-        ends = [*starts, len(events)] if _is_shared(path) else [len(events)]
-        for begin, end in zip([0, *ends], ends, strict=False):
-            yield Session(path, events[begin:end])
+        for events in _sessions(path, _read(path)):
+            yield Session(path, events)
 
 
 def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
@@ -142,9 +138,9 @@ def times_at_work(sessions: Iterable[Session], now_s: float) -> Counter[str] | N
     return shown if recent else None
 
 
-def forget_old(directory: str, *, now_s: float | None = None) -> None:
+def forget_old(directory: str) -> None:
     """Remove sessions that nobody has touched for KEPT_DAYS; what cannot be removed stays."""
-    oldest_s = (time.time() if now_s is None else now_s) - KEPT_DAYS * _DAY_S
+    oldest_s = time.time() - KEPT_DAYS * _DAY_S
     old = [path for path in _files(directory) if _modified_s(path) < oldest_s]
     for path in old[:MOST_REMOVED]:
         with contextlib.suppress(OSError):
@@ -174,34 +170,25 @@ def _read(path: str) -> bytes:
         return b""
 
 
-def _events(data: bytes) -> list[dict[str, Any]]:
-    """Return the events of a file; pass over what is no event."""
-    events = []
+def _sessions(path: str, data: bytes) -> list[list[dict[str, Any]]]:
+    """Return the events of each session in a file, at least one; pass over what is no event.
+
+    Only the file of clients that name no session has several.
+    """
+    is_shared = os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
+    found: list[list[dict[str, Any]]] = [[]]
     for line in data.splitlines():
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict) and _is_event(event):
-            events.append(event)
-    return events
-
-
-def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the events of the current session: all, unless several share the file."""
-    if not _is_shared(path):
-        return events
-    starts = [at for at, event in enumerate(events) if _begins(event)]
-    return events[starts[-1] :] if starts else events
-
-
-def _is_shared(path: str) -> bool:
-    """Return whether a file holds the sessions of clients that name none."""
-    return os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
-
-
-def _begins(event: Mapping[str, Any]) -> bool:
-    return event["event"] == "session-start" and not event.get("agent")
+        if not isinstance(event, dict) or not _is_event(event):
+            continue
+        begins = event["event"] == "session-start" and not event.get("agent")
+        if is_shared and begins and found[-1]:
+            found.append([])
+        found[-1].append(event)
+    return found
 
 
 def _is_event(event: Mapping[str, Any]) -> bool:

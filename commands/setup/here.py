@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from commands.clients.events import COMPLAINT
+from commands.clients.table import COMPLAINT
 from commands.setup.client_machine import Machine, is_passing, machine_of
 from commands.setup.client_table import CLIENTS, COMMANDS, Client
 from commands.setup.configured import configured_clients

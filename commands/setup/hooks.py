@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commands.clients.events import EVENTS, HOOKS
+from commands.clients.table import EVENTS, HOOKS
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import Keys, OtherKindError, data_of, object_of
 from commands.setup.client_table import COMMANDS, EVENT, LINE, RECORDING, Event, Hooks

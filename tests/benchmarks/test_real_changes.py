@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.events import read_moment
+from commands.hook.events import read_moment
 from core.guard.injection import marks_of
 from core.lessons.anchors import normalise_paths
 from core.lessons.recall import Sample

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 
-from commands.hook import hook, surroundings, work_at_hand
+from commands.hook import hook, start, surroundings
 from tests.support.stdio_client import WAIT_S, bound_by_permissions_here
 
 # What keeps open files, connections and models for the next call of the same process.
@@ -27,7 +27,7 @@ _KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
 _LIMITS: dict[Any, tuple[str, ...]] = {
     hook: ("MOST_S", "MOST_WORK_S"),
     surroundings: ("MOST_S",),
-    work_at_hand: ("WAIT_S",),
+    start: ("WAIT_S",),
 }
 _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.events import HOOKS
-from commands.setup.client_table import RECORDING
+from commands.clients.table import HOOKS, RECORDING
 from tests.support.after_events import CLIENTS, answered, conversation, edited, ran
 from tests.support.client_events import Ran, claude, copilot, environment_of, gemini, run_hook
 from tests.support.room import a_room, saved

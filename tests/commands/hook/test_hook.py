@@ -401,7 +401,7 @@ def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -
 def test_in_a_subdirectory_of_a_worktree_anchors_hold_and_elsewhere_they_do_not(desk: Desk) -> None:
     worktree = desk.elsewhere / "worktree"
     (worktree / "src").mkdir(parents=True)
-    (worktree / ".git").write_text("gitdir: x\n")
+    (worktree / ".git").write_text(f"gitdir: {desk.root}/.git/worktrees/feat\n")
     variables = {"CLAUDE_PROJECT_DIR": str(desk.root)}
     given = claude_edit(worktree, "src/refund.py") | {"cwd": str(worktree / "src")}
     ran = desk.hook("claude-code", "before-action", given, variables=variables)
@@ -411,6 +411,54 @@ def test_in_a_subdirectory_of_a_worktree_anchors_hold_and_elsewhere_they_do_not(
     given = claude_edit(below, "src/refund.py", session_id="below")
     ran = desk.hook("claude-code", "before-action", given, variables=variables)
     assert ran.said is None
+
+
+SHELLS: list[tuple[str, Any, Payload]] = [
+    ("claude-code", claude, {"tool_name": "Bash", "command": "sed -i s/a/b/ src/refund.py"}),
+    ("claude-code", claude, {"tool_name": "Bash", "command": "cd src && rm refund.py"}),
+    ("codex", codex, {"tool_name": "Bash", "command": ["bash", "-lc", "echo x > src/refund.py"]}),
+    ("codex", codex, {"tool_name": "Bash", "command": "rm refund.py", "workdir": "src"}),
+    ("gemini", gemini, {"tool_name": "run_shell_command", "command": "cat > src/refund.py <<E\nE"}),
+]
+
+
+@pytest.mark.parametrize(("client", "payload", "more"), SHELLS)
+def test_an_edit_through_a_shell_shows_the_lesson_of_its_file(
+    desk: Desk, client: str, payload: Any, more: Payload
+) -> None:
+    def ran(**changes: Any) -> Ran:
+        given = {name: it for name, it in {**more, **changes}.items() if name != "tool_name"}
+        shell = {"tool_name": more["tool_name"], "tool_input": given}
+        return desk.hook(client, "before-action", payload("PreToolUse", desk.root, **shell))
+
+    assert ran(command="cat src/refund.py").said is None
+    assert ran().text == LESSON
+    assert ran().said is None
+    reminded = {"claude-code": REMINDER}.get(client, "")
+    assert desk.hook(client, "stop", payload("Stop", desk.root)).text == reminded
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_a_file_in_another_work_tree_of_the_project_is_its_file(desk: Desk) -> None:
+    shutil.rmtree(desk.root / ".git")
+    git(desk.root, "init", "--quiet")
+    git(desk.root, "commit", "--quiet", "--allow-empty", "-m", "begin")
+    below, beside = desk.root / ".claude" / "worktrees" / "feat", desk.elsewhere / "fix"
+    for tree in (below, beside):
+        git(desk.root, "worktree", "add", "--quiet", "-b", tree.name, str(tree))
+    other = desk.elsewhere / "other"
+    git(desk.elsewhere, "init", "--quiet", "other")
+    package = desk.root / "vendor" / "lib"
+    package.mkdir(parents=True)
+    git(package, "init", "--quiet")
+    for tree, text in ((below, LESSON), (beside, LESSON), (other, ""), (package, "")):
+        given = claude_edit(desk.root, str(tree / "src" / "refund.py"), session_id=tree.name)
+        named = ("--project", str(desk.root))
+        assert desk.hook("claude-code", "before-action", given, *named).text == text, tree
+    given = claude_edit(desk.root, str(below / "src" / "auth" / "a.py")) | {"cwd": str(below)}
+    ran = desk.hook("claude-code", "before-action", given, *named)
+    assert LOGIN.lesson in ran.text
 
 
 def test_a_sub_agent_is_shown_what_its_session_was_shown(desk: Desk) -> None:
@@ -526,6 +574,16 @@ def test_a_file_of_20_mb_is_no_obstacle(desk: Desk) -> None:
     given = {"file_path": str(desk.root / "src/refund.py"), "content": "x " * 10_000_000}
     payload = claude("PreToolUse", desk.root, tool_name="Write", tool_input=given)
     assert desk.hook("claude-code", "before-action", payload).text == LESSON
+
+
+def test_raw_control_characters_are_no_obstacle(desk: Desk) -> None:
+    given = json.dumps(claude_edit(desk.root, "src/refund.py", "a\tb\nc")).encode()
+    raw = given.replace(b"\\t", b"\t").replace(b"\\n", b"\x01\n")
+    assert desk.hook("claude-code", "before-action", raw).text == LESSON
+    given = json.dumps(
+        copilot(desk.root, toolName="edit", toolArgs='{"path": "src/a\tb"}')
+    ).encode()
+    assert desk.hook("vscode", "before-action", given).said is None
 
 
 def test_half_characters_are_no_obstacle(desk: Desk) -> None:
@@ -768,7 +826,7 @@ def test_the_file_is_found_behind_a_link_from_a_subdirectory_and_in_a_worktree(d
     assert desk.hook("codex", "before-action", given).text == LESSON
     worktree = desk.elsewhere / "worktree"
     worktree.mkdir()
-    (worktree / ".git").write_text("gitdir: x\n")
+    (worktree / ".git").write_text(f"gitdir: {desk.root}/.git/worktrees/feat\n")
     given = claude_edit(worktree, "src/refund.py", session_id="in the worktree")
     ran = desk.hook(
         "claude-code", "before-action", given, variables={"CLAUDE_PROJECT_DIR": str(desk.root)}

@@ -6,11 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from commands.hook.surroundings import FILE, MOST_ACTIONS, MOST_BYTES, Known, load, save
+from commands.hook import surroundings
+from commands.hook.surroundings import (
+    FILE,
+    MOST_ACTIONS,
+    MOST_BYTES,
+    MOST_HUNKS,
+    MOST_OF_COMMIT,
+    Known,
+    changes_in,
+    load,
+    save,
+)
 from core.lessons.recall import Sample, Surroundings
 from tests.commands.hook.test_hook import LESSON, LOGIN, REFUND, Desk
 from tests.support.client_events import claude, claude_edit
-from tests.support.git_clones import git
+from tests.support.git_clones import commit, git, new_project, run_git
 
 WORDS = Surroundings(
     changes=Sample(3, {"refund": 2}),
@@ -155,3 +166,123 @@ def test_what_a_file_already_holds_is_not_written_anew(desk: Desk) -> None:
 
     assert write(*lines, "approver(refund_above=500)", "x = 1") == ""
     assert write(*lines, "approver(refund_above=800)") == LESSON
+
+
+# What git tells of the last commits.
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return new_project(tmp_path / "project", "VAT differs by country")
+
+
+def changed(project: Path, subject: str, **files: str) -> None:
+    """A commit that gives these files these texts; `__` in a name stands for a dot."""
+    for name, text in files.items():
+        (project / name.replace("__", ".")).write_text(text, encoding="utf-8", newline="\n")
+    commit(project, subject)
+
+
+def hunks(project: Path) -> list[tuple[str, str, str]]:
+    """Of each change: the file, what came and what went."""
+    return [(it.paths[0], it.text, it.removed) for it in changes_in(str(project))]
+
+
+def test_each_hunk_has_its_lines_before_and_after_the_change(project: Path) -> None:
+    lines = [f"line {at}\n" for at in range(30)]
+    changed(project, "begin", pay__py="".join(lines))
+    whole = "".join(lines).rstrip("\n")
+    lines[2], lines[25] = "second\n", "--- late\n"
+    changed(project, "Fix: both", pay__py="".join(lines).rstrip("\n"))
+    assert hunks(project) == [
+        ("pay.py", "second", "line 2"),
+        ("pay.py", "--- late\nline 29", "line 25\nline 29"),
+        ("pay.py", whole, ""),
+    ]
+
+
+def test_the_memory_a_rename_a_deletion_and_a_merge_are_no_work(project: Path) -> None:
+    changed(project, "begin", old__py="one\ntwo\nthree\n")
+    git(project, "checkout", "--quiet", "-b", "side")
+    changed(project, "side", side__py="side\n")
+    git(project, "checkout", "--quiet", "main")
+    git(project, "mv", "old.py", "new.py")
+    (project / ".context" / "memory_log.jsonl").write_text("{}\n")
+    commit(project, "move")
+    git(project, "rm", "--quiet", "README")
+    commit(project, "remove")
+    git(project, "merge", "--quiet", "--no-edit", "side")
+    (project / "logo.png").write_bytes(bytes(range(256)))
+    commit(project, "logo")
+    assert sorted(path for path, *_ in hunks(project)) == ["old.py", "side.py"]
+
+
+def test_a_name_may_hold_anything(project: Path) -> None:
+    names = [
+        "결제 모듈.py",
+        "a b.py",
+        'quote".py',
+        "back\\slash.py",
+        "tab\there.py",
+        "line\nend.py",
+    ]
+    for name in names:
+        (project / name).write_text("x\n")
+    commit(project, "names")
+    assert sorted(path for path, *_ in hunks(project)) == sorted(names)
+
+
+def test_a_project_below_the_top_has_its_own_files_by_their_names_there(project: Path) -> None:
+    (project / "shop").mkdir()
+    (project / "shop" / "pay.py").write_text("x\n")
+    changed(project, "both", other__py="x\n")
+    assert [path for path, *_ in hunks(project / "shop")] == ["pay.py"]
+
+
+@pytest.mark.long  # it costs much
+def test_settings_of_the_repository_do_not_change_what_is_read(project: Path) -> None:
+    changed(project, "begin", pay__py="a\n\n\nb\n")
+    changed(project, "change", pay__py="a\n\n\nc\n")
+    before = hunks(project)
+    for setting in (
+        *("diff.noprefix=true", "diff.mnemonicPrefix=true", "diff.suppressBlankEmpty=true"),
+        *("diff.context=0", "diff.wordRegex=.", "color.ui=always", "log.date=relative"),
+        *("log.abbrevCommit=true", "format.pretty=oneline", "log.decorate=full"),
+        *("diff.submodule=log", "diff.renames=false", "diff.external=false"),
+    ):
+        git(project, "config", *setting.split("="))
+    assert hunks(project) == before == [("pay.py", "c", "b"), ("pay.py", "a\n\n\nb", "")]
+
+
+@pytest.mark.long  # it costs much
+def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
+    changed(project, "many", **{f"f{at}__py": "x\n" for at in range(MOST_HUNKS + 20)})
+    changed(project, "wide", f0__py="y" * 1_000_000 + "\n")
+    changed(project, "long", f1__py="z" * 99 + "\n" + "z\n" * 200_000)
+    changed(project, "after", f2__py="after\n")
+    (after, long, wide), many = hunks(project)[:3], hunks(project)[3:]
+    assert (after[1], len(many)) == ("after", MOST_OF_COMMIT)
+    assert max(len(it[1]) for it in (long, wide)) < 10_000
+
+
+def test_the_commit_at_which_a_shallow_clone_begins_is_not_taken_for_its_work(
+    project: Path, tmp_path: Path
+) -> None:
+    for text in ("1\n", "2\n", "3\n"):
+        changed(project, text, pay__py=text)
+    git(tmp_path, "clone", "--quiet", "--depth=2", project.as_uri(), "cut")
+    assert hunks(tmp_path / "cut") == [("pay.py", "3", "2")]
+
+
+def test_a_git_that_does_not_end_is_not_waited_for(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "MOST_S", 0)
+    assert changes_in(str(project)) == []
+
+
+def test_without_a_commit_or_git_nothing_is_read(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "--quiet")
+    assert changes_in(str(tmp_path)) == []
+    (tmp_path / ".git").rename(tmp_path / "git")
+    assert changes_in(str(tmp_path)) == []

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from commands.clients.events import EVENTS, event_of
+from commands.clients.table import EVENTS
 from commands.clients.text_file import ExportError, UserFile
+from commands.hook.events import event_of
 from commands.setup.client_machine import machine_of
 from commands.setup.client_table import CLIENTS, RECORDING
 from commands.setup.configured import configured_clients

@@ -5,13 +5,15 @@ Seen with real clients: Claude Code, Codex, Gemini CLI, Copilot CLI. By their do
 name; whether it failed by an exit code, by a sign of an error, or by the event itself.
 """
 
+import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from commands.clients.events import HOOKS, MOST_FILES, action_in, edits_in, new_lines, texts_under
+from commands.clients.table import HOOKS
+from commands.hook.events import MOST_FILES, Call, new_lines, read_call, text_in
 
 SAVE = "context_save"
 MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end
@@ -21,6 +23,7 @@ _MOST_COUNTED_CHARS = 200_000  # of what an edit takes away and brings
 _ANSWERS = ("tool_response", "toolResult", "tool_output", "result_json", "tool_result")
 _ERRORS = ("error", "error_message")
 _CODES = ("exitCode", "exit_code", "returnCode", "return_code")
+_SIGNS = ("is_error", "isError", "interrupted", "error")
 _PRINTED = ("stdout", "output", "textResultForLlm", "llmContent", "text", "stderr", "message")
 _BEFORE = ("originalFile", "originalContent")
 # How clients write the exit code of a command at the end of its output.
@@ -39,75 +42,57 @@ _DONE = {"Add": "Write", "Update": "Edit", "Delete": "Delete"}
 
 
 class Edit(NamedTuple):
-    """A change of a file. verb: Edit, Write or Delete; added, removed: lines, None if unknown."""
+    """A change of a file."""
 
     path: str
-    verb: str = "Edit"
-    added: int | None = None
+    verb: str = "Edit"  # or Write, or Delete
+    added: int | None = None  # lines, None where nothing tells
     removed: int | None = None
 
 
 class Outcome(NamedTuple):
-    """What a tool has done. command: a line for a shell. edits: of the files that it names.
-
-    failed: None where nothing tells. output: the end of what it printed. save: what `context_save`
-    has answered, "" for another tool or a failed one.
-    """
+    """What a tool has done; empty for one that changes nothing."""
 
     command: str = ""
     edits: tuple[Edit, ...] = ()
-    failed: bool | None = None
-    output: str = ""
-    save: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.command.strip() or self.edits or self.save)
+    failed: bool | None = None  # None where nothing tells
+    output: str = ""  # the end of what it printed
+    save: str = ""  # what `context_save` has answered
 
 
 def read_outcome(client: str, payload: Mapping[str, Any]) -> Outcome:
-    """Return what a client tells of a tool that has run, empty for one that changes nothing."""
-    tool = next(texts_under(payload, ("tool_name", "toolName")), "")
+    """Return what a client tells of a tool that has run."""
     answer = next((payload[key] for key in _ANSWERS if key in payload), None)
-    answer = _parsed(answer) if isinstance(answer, str) else answer
-    error = next(texts_under(payload, _ERRORS), "")
+    if isinstance(answer, str) and answer[:1] in ("{", "["):
+        with contextlib.suppress(ValueError, RecursionError):  # it may only begin like JSON
+            answer = json.loads(answer, strict=False)
+    error = text_in(payload, *_ERRORS)
     printed = error or _printed(answer)
-    failed = True if error or _is_failure(payload) else _failed(answer, printed)
-    if tool.endswith(SAVE):
+    is_failure = text_in(payload, "hook_event_name", "hookEventName").endswith("Failure")
+    failed = True if error or is_failure else _failed(answer, printed)
+    if text_in(payload, "tool_name", "toolName").endswith(SAVE):
         said = "" if failed else "\n".join(islice(_texts(answer), _MOST_TEXTS))
         return Outcome(save=said[:MOST_ANSWER_CHARS])
-    action = action_in(payload)
-    command, paths = action.get("command", ""), action.get("paths", ())
+    call = read_call(payload)
     goes_on = isinstance(answer, dict) and "backgroundTaskId" in answer
-    if failed is None and not goes_on and (paths or HOOKS[client].tells_failure):
+    if failed is None and not goes_on and (call.paths or HOOKS[client].tells_failure):
         failed = False
-    edits = tuple(_edits(payload, paths, answer)) if paths else ()
-    output = _CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:])).strip()
-    return Outcome(command=command if not edits else "", edits=edits, failed=failed, output=output)
-
-
-def _is_failure(payload: Mapping[str, Any]) -> bool:
-    name = next(texts_under(payload, ("hook_event_name", "hookEventName")), "")
-    return name.endswith("Failure")
-
-
-def _parsed(text: str) -> Any:
-    """Return the JSON that a text holds; the text itself for another one."""
-    try:
-        return json.loads(text) if text[:1] in ("{", "[") else text
-    except (ValueError, RecursionError):
-        return text
+    return Outcome(
+        command=call.command if not call.paths else "",
+        edits=tuple(_edits(call, answer)),
+        failed=failed,
+        output=_CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:])).strip(),
+    )
 
 
 def _printed(answer: Any) -> str:
     """Return what a tool has printed, on either stream."""
     if isinstance(answer, str):
         return answer
-    if not isinstance(answer, dict):
-        return "\n".join(islice(_texts(answer), _MOST_TEXTS))
-    told = [answer[key] for key in _PRINTED if answer.get(key)] or [
-        answer[key] for key in _ERRORS if answer.get(key)
-    ]
-    return "\n".join(islice(_texts(told), _MOST_TEXTS))
+    if isinstance(answer, dict):
+        told = [answer[key] for key in _PRINTED if answer.get(key)]
+        answer = told or [answer[key] for key in _ERRORS if answer.get(key)]
+    return "\n".join(islice(_texts(answer), _MOST_TEXTS))
 
 
 def _failed(answer: Any, printed: str) -> bool | None:
@@ -116,8 +101,8 @@ def _failed(answer: Any, printed: str) -> bool | None:
         codes = [answer[key] for key in _CODES if type(answer.get(key)) is int]
         if codes:
             return bool(codes[0])
-        signs = [answer.get(key) for key in ("is_error", "isError", "interrupted", "error")]
-        if any(signs) or answer.get("resultType") in ("failure", "error", "denied", "rejected"):
+        is_bad = answer.get("resultType") in ("failure", "error", "denied", "rejected")
+        if is_bad or any(answer.get(key) for key in _SIGNS):
             return True
     found = _CODE_AT_END.search(printed[-_MOST_END_CHARS:])
     return bool(int(found[1] or found[2])) if found else None
@@ -132,30 +117,28 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _texts(part, depth + 1)
 
 
-def _edits(payload: Mapping[str, Any], paths: Sequence[str], answer: Any) -> Iterator[Edit]:
+def _edits(call: Call, answer: Any) -> Iterator[Edit]:
     """Yield the changes of a tool's files; how many lines, where one file or a patch tells."""
-    patch, pairs, whole = edits_in(payload)
-    parts = list(_PATCH_PART.finditer(patch))
-    if parts:
-        ends = [*(part.start() for part in parts[1:]), len(patch)]
+    if parts := list(_PATCH_PART.finditer(call.patch)):
+        ends = [*(part.start() for part in parts[1:]), len(call.patch)]
         for part, end in zip(parts[:MOST_FILES], ends, strict=False):
-            text = patch[part.end() : end]
+            text = call.patch[part.end() : end]
             added, removed = (len(sign.findall(text)) for sign in (_ADDED, _REMOVED))
             yield Edit(part[2].strip(), _DONE[part[1]], added, removed)
         return
-    if len(paths) != 1:
-        yield from (Edit(path) for path in paths)
-        return
-    if whole:
+    pairs = call.edits
+    if call.whole:
         known = answer if isinstance(answer, dict) else {}
         shown = known.get("returnDisplay")
-        sources = (known, shown if isinstance(shown, dict) else {})
-        before = next((text for it in sources for text in texts_under(it, _BEFORE)), "")
-        pairs = [(before, whole)]
-    verb, size = "Write" if whole else "Edit", sum(len(old) + len(new) for old, new in pairs)
-    if not 0 < size <= _MOST_COUNTED_CHARS:
-        yield Edit(paths[0], verb)
+        before = text_in(known, *_BEFORE) or (
+            text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
+        )
+        pairs = ((before, call.whole),)
+    size = sum(len(old) + len(new) for old, new in pairs)
+    verb = "Write" if call.whole and len(call.paths) == 1 else "Edit"
+    if len(call.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
+        yield from (Edit(path, verb) for path in call.paths)
         return
     added = sum(len(new_lines(new, old)) for old, new in pairs)
     removed = sum(len(new_lines(old, new)) for old, new in pairs)
-    yield Edit(paths[0], verb, added, removed)
+    yield Edit(call.paths[0], verb, added, removed)

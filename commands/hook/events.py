@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commands.clients.table import COMPLAINT, EVENTS, HOOKS, Event
+from commands.clients.table import HOOKS, Event
 
-__all__ = ["COMPLAINT", "EVENTS", "HOOKS"]
 MOST_TEXT_CHARS, MOST_WRITTEN_CHARS = 4_000, 400_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
+_MOST_GIT_FILE_BYTES = 4_096
 
 # Tools that change no file, and those of MCP servers, of which nobody knows; a client may put the
 # name of the server before that of the tool.
@@ -39,38 +39,43 @@ _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str", "new_source", "code", "newCode", "text")
 _WHOLE = ("content", "contents", "file_text")
 _PARTS = ("edits", "replacements")
+_WORKDIRS = ("workdir", "cwd", "working_directory", "dir_path", "directory")
 
 
 class Moment(NamedTuple):
-    """What is about to happen in a client, in the words of no client.
+    """What is about to happen in a client, in the words of no client."""
 
-    session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
-    began the session. folders: what the client has open. cwd: where it is at work. paths: files
-    that are going to change, as the client names them. command: a shell command. text: the lines
-    that a change brings, or what the user asks. removed: those that it takes away. is_whole: the
-    text is all that a file is going to hold. over: nothing may follow this stop, because it follows
-    an answer to a stop or the user wanted it. name: the client's name for the event, "" where the
-    answer must not name it. is_nameless: nothing tells this sub-agent from others of its kind.
-    """
-
-    session: str = ""
-    agent: str = ""
-    source: str = ""
-    folders: tuple[str, ...] = ()
-    cwd: str = ""
-    paths: tuple[str, ...] = ()
-    command: str = ""
-    text: str = ""
-    removed: str = ""
-    is_whole: bool = False
-    over: bool = False
-    name: str = ""
-    is_nameless: bool = False
+    session: str = ""  # an id, "" when the client names none
+    agent: str = ""  # the id of a sub-agent
+    source: str = ""  # what began the session
+    folders: tuple[str, ...] = ()  # what the client has open
+    cwd: str = ""  # where it is at work
+    paths: tuple[str, ...] = ()  # files that are going to change, as the client names them
+    command: str = ""  # what a shell gets
+    workdir: str = ""  # where the shell is told to start
+    text: str = ""  # the lines that a change brings, or what the user asks
+    removed: str = ""  # the lines that it takes away
+    is_whole: bool = False  # the text is all that a file is going to hold
+    over: bool = False  # nothing may follow this stop: it follows an answer, or the user wanted it
+    name: str = ""  # the client's name for the event, "" where the answer must not name it
+    is_nameless: bool = False  # nothing tells this sub-agent from others of its kind
+    asks_nobody: bool = False  # the user lets the model call every tool
 
     @property
     def says_something(self) -> bool:
         """Whether a record could be about anything here."""
         return bool(self.paths or self.command.strip() or self.text.strip() or self.removed.strip())
+
+
+class Call(NamedTuple):
+    """What a tool gets that may change something; empty for a tool that only reads."""
+
+    command: str = ""
+    workdir: str = ""
+    paths: tuple[str, ...] = ()
+    patch: str = ""
+    whole: str = ""  # all that a file is going to hold
+    edits: tuple[tuple[str, str], ...] = ()  # pieces of a file, before and after
 
 
 def event_of(client: str, event: str) -> Event | None:
@@ -80,32 +85,33 @@ def event_of(client: str, event: str) -> Event | None:
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """Return the moment that a client describes, without what is missing or of another type."""
-    name = _text(payload, "hook_event_name", "hookEventName")
-    told: dict[str, Any] = {}
+    name = text_in(payload, "hook_event_name", "hookEventName")
+    action: dict[str, Any] = {}
     if event == "before-action":
-        told = action_in(payload)
+        action = _action(read_call(payload))
     elif event == "prompt":
-        told = {"text": _text(payload, "prompt")[:MOST_TEXT_CHARS]}
+        action = {"text": text_in(payload, "prompt")[:MOST_TEXT_CHARS]}
     loops = payload.get("loop_count")
     cwd = _native(payload.get("cwd"))
     roots = payload.get("workspace_roots")
     folders = tuple(filter(None, map(_native, roots))) if isinstance(roots, list) else ()
-    agent = _text(payload, "agent_id", "subagent_id", "agentId")
+    agent = text_in(payload, "agent_id", "subagent_id", "agentId")
     if not _NAME.fullmatch(name):
         known = None if HOOKS[client].nameless else event_of(client, event)
         name = known.name if known else ""
     return Moment(
-        session=_text(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
+        session=text_in(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
         agent=agent,
-        source=_text(payload, "source"),
+        source=text_in(payload, "source"),
         folders=folders or ((cwd,) if cwd else ()),
         cwd=cwd,
-        **told,
+        **action,
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
         name=name,
-        is_nameless=not agent and bool(_text(payload, "agentName", "agent_type")),
+        is_nameless=not agent and bool(text_in(payload, "agentName", "agent_type")),
+        asks_nobody=payload.get("permission_mode") == "bypassPermissions",
     )
 
 
@@ -119,6 +125,9 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
     return json.dumps(
         {"hookSpecificOutput": {"hookEventName": moment.name, "additionalContext": text}}
     )
+
+
+# Where a file is.
 
 
 def inside(folder: str, path: str) -> str:
@@ -147,118 +156,108 @@ def folder_of(moment: Moment) -> str:
 
 
 def paths_inside(root: str, moment: Moment) -> Iterator[str]:
-    """Yield an action's files, relative to the project or to the worktree that stands for it."""
-    folders = [folder for folder in (*moment.folders, moment.cwd) if folder]
-    tops = [
-        root,
-        *(_top_of(folder) for folder in folders if folder != root and not inside(root, folder)),
-    ]
+    """Yield an action's files relative to the project, or to the work tree of it that has them."""
+    folders = dict.fromkeys(it for it in (*moment.folders, moment.cwd) if it) or [root]
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
-        places = [os.path.normpath(os.path.join(folder, path)) for folder in folders or [root]]
-        found = [name for place in places for top in tops if (name := inside(top, place))]
-        if not found:  # perhaps a link stands between them
+        places = dict.fromkeys(os.path.normpath(os.path.join(it, path)) for it in folders)
+        found = [inside(_linked_project(root, place) or root, place) for place in places]
+        if not any(found):  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
-                real = os.path.realpath(places[0])
+                real = os.path.realpath(next(iter(places)))
                 found = [inside(os.path.realpath(root), real)]
         yield from filter(None, found)
 
 
+def _linked_project(root: str, place: str) -> str:
+    """Return the project's folder in the other work tree of its repository that has a file."""
+    top, own_top = _top_of(os.path.dirname(place)), _top_of(root)
+    if top == own_top or not top or not own_top or _repository(top) != _repository(own_top):
+        return ""
+    return os.path.join(top, inside(own_top, root))
+
+
 def _top_of(folder: str) -> str:
-    """Return the git worktree that a folder is in; the folder itself where there is none."""
-    path = folder
-    while not os.path.exists(os.path.join(path, ".git")):
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return folder
-    return path
+    """Return the git work tree that a folder is in, "" for none."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return ""
+    return folder
 
 
-def action_in(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a moment that a tool call fills which changes something."""
-    given = _input(payload)
-    if given is None:
-        return {}
-    command = _command(given)
-    if command in _EDITS:
-        command = ""
-    patch = _patch(given)
-    if patch and (paths := _PATCHED.findall(patch)):
-        removed, added = ("\n".join(sign.findall(patch)) for sign in (_REMOVED, _ADDED))
-        changed = _changed([(removed, added)])
-        return {"paths": tuple(path.strip() for path in paths[:MOST_FILES]), **changed}
-    parts = list(_parts(given))
-    files = dict.fromkeys(path for part in parts for path in _paths(part))
-    told: dict[str, Any] = {"paths": tuple(files)[:MOST_FILES], "command": command}
-    whole, edits = _writings(parts)
-    if whole:
-        return {**told, "text": whole, "is_whole": True}
-    return told | _changed(edits)
+def _repository(top: str) -> str:
+    """Return the git directory that the work trees of a repository share."""
+    found = os.path.join(top, ".git")
+    with contextlib.suppress(OSError, ValueError):
+        if os.path.isfile(found):
+            with open(found, "rb") as file:
+                line = os.fsdecode(file.read(_MOST_GIT_FILE_BYTES)).strip()
+            own = line.removeprefix("gitdir:").strip().replace("\\", "/")
+            found = os.path.join(top, own.rpartition("/worktrees/")[0] or own)
+    return os.path.realpath(found)
 
 
-def edits_in(payload: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]], str]:
-    """Return the patch that a tool call holds, its edits before and after, or a whole new text."""
-    given = _input(payload)
-    if given is None:
-        return "", [], ""
-    whole, edits = _writings(list(_parts(given)))
-    return _patch(given), [edit for edit in edits if any(edit)], whole
+# What a tool gets.
 
 
-def _input(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the input of a tool that may change something."""
+def read_call(payload: Mapping[str, Any]) -> Call:
+    """Return what a tool gets that may change something."""
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
         try:
-            given = json.loads(given)
+            given = json.loads(given, strict=False)
         except (ValueError, RecursionError):
             given = {"input": given}
-    tool = _text(payload, "tool_name", "toolName")
+    tool = text_in(payload, "tool_name", "toolName")
     if not isinstance(given, dict) or _READS.match(tool) or given.get("command") == "view":
-        return None
-    return given
+        return Call()
+    command = _command(given)
+    texts = (command, text_in(given, "input", "patch"))
+    patch = next((text for text in texts if "*** " in text), "")
+    if patch and (paths := _PATCHED.findall(patch)):
+        return Call(paths=tuple(path.strip() for path in paths[:MOST_FILES]), patch=patch)
+    parts = [given]
+    for key in _PARTS:
+        listed = given.get(key)
+        parts += [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
+    old, new, whole = (
+        ["\n".join(_values(it, names)) for it in parts] for names in (_OLD, _NEW, _WHOLE)
+    )
+    return Call(
+        command="" if command in _EDITS else command,
+        workdir=text_in(given, *_WORKDIRS),
+        paths=tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES],
+        whole="\n".join(filter(None, whole)),
+        edits=tuple(edit for edit in zip(old, new, strict=True) if any(edit)),
+    )
 
 
-def _patch(given: Mapping[str, Any]) -> str:
-    texts = (_command(given), _text(given, "input", "patch"))
-    return next((text for text in texts if "*** " in text), "")
-
-
-def _writings(parts: Sequence[Mapping[str, Any]]) -> tuple[str, list[tuple[str, str]]]:
-    """Return the whole new text of a file, "" for none, and the edits before and after."""
-    whole = "\n".join(text for part in parts for text in _values(part, _WHOLE))
-    old, new = ([*("\n".join(_values(it, names)) for it in parts)] for names in (_OLD, _NEW))
-    return whole, list(zip(old, new, strict=True))
-
-
-def _changed(edits: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the lines that edits bring and take away; each is the text before and after."""
-    added, removed = list[str](), list[str]()
-    for old, new in edits:
-        added += new_lines(new, old)
-        removed += new_lines(old, new)
-    return {"text": _joined(added), "removed": _joined(removed)}
-
-
-def _joined(lines: Sequence[str]) -> str:
-    return "\n".join(lines)[:MOST_TEXT_CHARS]
+def _action(call: Call) -> dict[str, Any]:
+    """Return the fields of a moment that a call fills."""
+    told: dict[str, Any] = {
+        "paths": call.paths,
+        "command": call.command,
+        "workdir": call.workdir,
+    }
+    if call.whole:
+        return {**told, "text": call.whole, "is_whole": True}
+    edits: Iterable[tuple[str, str]] = call.edits
+    if call.patch:
+        removed, added = ("\n".join(sign.findall(call.patch)) for sign in (_REMOVED, _ADDED))
+        edits = [(removed, added)]
+    lines = [(new_lines(new, old), new_lines(old, new)) for old, new in edits]
+    text, removed = ("\n".join(it for edit in lines for it in edit[at]) for at in range(2))
+    return {**told, "text": text[:MOST_TEXT_CHARS], "removed": removed[:MOST_TEXT_CHARS]}
 
 
 def _command(given: Mapping[str, Any]) -> str:
     command = given.get("command", given.get("cmd"))
     if isinstance(command, list):  # as an argument vector
-        return " ".join(word for word in command if isinstance(word, str))[:MOST_TEXT_CHARS]
+        import shlex
+
+        return shlex.join(it for it in command if isinstance(it, str))[:MOST_TEXT_CHARS]
     return command[: 4 * MOST_TEXT_CHARS] if isinstance(command, str) else ""
-
-
-def _parts(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the input of a tool, and the single edits that it may list."""
-    yield given
-    for key in _PARTS:
-        listed = given.get(key)
-        yield from (
-            (part for part in listed if isinstance(part, dict)) if isinstance(listed, list) else ()
-        )
 
 
 def _paths(given: Mapping[str, Any]) -> Iterator[str]:
@@ -280,14 +279,10 @@ def _native(folder: object) -> str:
     return _DRIVE.sub("", folder.strip()) if isinstance(folder, str) else ""
 
 
-def _text(payload: Mapping[str, Any], *names: str) -> str:
+def text_in(payload: Mapping[str, Any], *names: str) -> str:
     """Return the first of these members that is a text and not empty; else ""."""
-    return next(texts_under(payload, names), "")
-
-
-def texts_under(payload: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
-    """Yield those of these members that are texts and not empty."""
-    return (text for name in names if isinstance(text := payload.get(name), str) and text)
+    texts = (payload.get(name) for name in names)
+    return next((it for it in texts if isinstance(it, str) and it), "")
 
 
 def new_lines(text: str, before: str) -> list[str]:

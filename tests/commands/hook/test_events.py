@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.clients.events import (
-    HOOKS,
+from commands.clients.table import HOOKS
+from commands.hook.events import (
     MOST_FILES,
     MOST_TEXT_CHARS,
     Moment,

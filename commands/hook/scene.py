@@ -1,0 +1,187 @@
+"""Reads what a hook is given: its arguments, the client's JSON, and the project with its memory."""
+
+import contextlib
+import errno
+import json
+import os
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TextIO
+
+from commands.clients.table import COMPLAINT, EVENTS, HOOKS
+from commands.hook.events import Moment, folder_of, paths_inside
+from commands.hook.journal import Session, open_session, version_of
+from core.config import (
+    CONTEXT_DIRECTORY,
+    LOG_NAME,
+    Project,
+    Settings,
+    find_project,
+    read_settings,
+    state_directory,
+)
+from core.errors import SentinelError
+from core.lessons.briefing import Briefing
+from core.lessons.file import LogFile
+from core.messages import Facts, has_sentence, language_of, say, speaking
+from core.text.plain import estimate_tokens, one_line
+
+MOST_INPUT_BYTES = 32_000_000
+MOST_LOG_BYTES = 8_000_000  # a log has some 16,000 records then
+_OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
+
+
+class OddInputError(ValueError):
+    """What a hook got is of no use, or takes too long: the key and the facts of a sentence."""
+
+
+class Scene(NamedTuple):
+    """One event of a client in one project, with all that decides the answer."""
+
+    client: str
+    event: str
+    moment: Moment
+    root: str
+    settings: Settings
+    state: str
+    data: bytes
+    session: Session
+    directory: str
+
+    def note(self, briefing: Briefing = Briefing(), **facts: Any) -> Session | None:  # noqa: B008 - frozen
+        """Remember this event; the session as it was just before, None when that is impossible."""
+        if self.session.log_at_start is None or self.event == "session-start":
+            facts["log"] = self.state
+        facts["shown"] = [version_of(record) for record in briefing.records]
+        facts["tokens"] = estimate_tokens(briefing.text)
+        known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
+        try:
+            return self.session.note(self.event, **known, **facts)
+        except OSError as error:
+            complain(error)
+            return None
+
+
+def arguments_of(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
+    """Return event, client, project, variables; wrong ones must not end with 2 as in a parser."""
+    given, rest = dict[str, str](), list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name.startswith("-p"):
+            glued = name[2:] + equals + value
+            rest[:0], name, equals = [glued] if glued else [], "--project", ""
+        if name.startswith("--"):
+            given[name] = value if equals else rest.pop(0) if rest else ""
+        elif name not in _OF_A_SHELL:
+            given["EVENT"] = name
+    event, client = given.pop("EVENT", ""), given.pop("--client", "")
+    project, lang = given.pop("--project", None), given.pop("--lang", "")
+    if given or event not in EVENTS or client not in HOOKS:
+        raise OddInputError("usage")
+    return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
+
+
+def payload_here() -> dict[str, Any]:
+    """Return the JSON object on standard input."""
+    if sys.stdin is None:
+        raise OddInputError("closed")
+    text = sys.stdin.buffer.read(MOST_INPUT_BYTES).decode("utf-8-sig", "replace")
+    try:
+        payload = json.loads(text, strict=False)  # some clients write a tab or a line end as it is
+    except (ValueError, RecursionError) as error:
+        raise OddInputError("no_json") from error
+    if not isinstance(payload, dict):
+        raise OddInputError("no_object")
+    return payload
+
+
+def is_of_another(client: str, payload: Mapping[str, Any], variables: Mapping[str, str]) -> bool:
+    """Return whether another client runs this hook: Cursor and Copilot run those of Claude Code."""
+    others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in variables
+    return HOOKS[client].shared and bool(others)
+
+
+def project_of(
+    client: str, moment: Moment, environment: Mapping[str, str], named: str | None
+) -> Project:
+    """Return the project, whether it has a memory or not. Raises DiskError."""
+    if not HOOKS[client].gives_project:
+        # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
+        environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
+    project = find_project(named, environment, folder_of(moment) or os.getcwd())
+    project.check(environment)
+    return project
+
+
+def has_memory(project: Project) -> bool:
+    """Return whether a project has a memory; hooks of a user meet others as well."""
+    return os.path.lexists(os.path.join(project.folder, CONTEXT_DIRECTORY))
+
+
+def scene_of(
+    client: str, event: str, moment: Moment, environment: Mapping[str, str], named: str | None
+) -> Scene | None:
+    """Return the scene; None in a project without a memory.
+
+    Raises LogMissingError at a start and at a stop; what stands between them shows nothing anyway,
+    and is too frequent to ask git.
+    """
+    project = project_of(client, moment, environment, named)
+    root = project.folder
+    if not has_memory(project):
+        if event == "session-start":
+            from core.git import check_missing  # where there is a memory, it is not asked
+
+            check_missing(project.log_path)
+        return None
+    log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
+    if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
+        raise OddInputError("too_large")
+    asks_git = event in ("session-start", "stop")
+    data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
+    directory = state_directory(root, environment)
+    return Scene(
+        client=client,
+        event=event,
+        moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
+        root=root,
+        settings=read_settings(environment),
+        state=f"{len(data)}-{zlib.crc32(data):08x}",
+        data=data,
+        session=open_session(directory, moment.session),
+        directory=directory,
+    )
+
+
+# How a hook says what went wrong.
+
+
+def complain(error: BaseException) -> None:
+    """Print one line, without a word of what was read: a client may keep it."""
+    try:
+        with speaking(language_of(os.environ, for_person=True)):
+            reason = one_line(_reason_of(error))
+    except Exception:  # the sentences themselves may be what is broken
+        reason = type(error).__name__
+    with contextlib.suppress(OSError, ValueError):
+        write(sys.stderr, f"{COMPLAINT}{reason}\n")
+
+
+def _reason_of(error: BaseException) -> str:
+    """Return what a person reads of an error; of one of the system, only the words of that."""
+    if isinstance(error, SentinelError):
+        return str(error)
+    if isinstance(error, OddInputError) and has_sentence(f"hook.{error.args[0]}"):
+        facts: Facts = error.args[1] if len(error.args) > 1 else {}
+        return say(f"hook.{error.args[0]}", **facts)
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def write(stream: TextIO | None, text: str) -> None:
+    """Write past the buffer: what stays in one fails a second time when the process ends."""
+    if stream is None:  # its number may be that of another file by now
+        raise OSError(errno.EBADF, "the stream for the answer is closed")
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(stream.fileno(), data) :]

@@ -1,0 +1,329 @@
+"""Reads which files a command line of a shell edits: by its redirections, programs and inline code.
+
+An edit by `sed -i` or a here-document is an edit as one by a tool. A command that only reads a file
+(`cat`, `grep`, `pytest`, `git diff`) is none. Nothing is run, and what is looked at is bounded.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from commands.hook.events import MOST_FILES, MOST_TEXT_CHARS
+
+_MOST_DEPTH, _MOST_WAYS, _MOST_FOLDERS = 3, 20, 20
+
+_TOKEN = re.compile(
+    r"(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;&|(])#[^\n]*+)"
+    r"|(?P<redirect>\d?(?:>>|>\||>&|<>|>)|&>>?|<<<|<<-?|<)"
+    r"|(?P<end>&&|\|\||\|&|;;|[;|\n&()])"
+    r"|(?P<word>(?:[^\s'\"\\;&|<>()$`]|\\.|'[^']*+'|\"(?:[^\"\\]|\\.)*+\"|\$\([^()\n]*+\)|[$`])++)"
+    r"|(?P<odd>.)",
+    re.S,
+)
+_QUOTED = re.compile(r"'([^']*+)'|\"((?:[^\"\\]|\\.)*+)\"|\\([^\w.])", re.S)
+_ESCAPED = re.compile(r"\\([\"$`\\\n])")
+_VARIABLE = re.compile(r"\$(?:\{(\w{1,80})\}|(\w{1,80}))")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.A | re.S)
+_BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
+
+# What may stand before the program that is run.
+_BEFORE = frozenset(
+    "sudo doas env time nice nohup timeout command exec builtin xargs parallel npx pnpm yarn bunx"
+    " dlx uv uvx poetry pipenv pdm hatch run bundle export local declare then do else if while"
+    " until ! {".split()
+)
+_SHELLS = frozenset("bash sh zsh dash ksh fish pwsh powershell eval".split())
+_INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua")
+_CODE_OPTION = re.compile(r"-[a-z]*[cer]|--eval|-command", re.I)
+
+# Programs that change the files they are given.
+_EDITORS = frozenset(
+    "rm unlink shred truncate touch tee sponge patch ed ex vi vim nvim nano emacs black isort"
+    " rustfmt stylua swiftformat nixfmt ktfmt dos2unix unix2dos pyupgrade add-trailing-comma"
+    " set-content add-content clear-content out-file remove-item new-item del erase ri".split()
+)
+_MOVERS = frozenset("mv move move-item mi ren rename-item".split())
+_COPIERS = frozenset("cp install ln rsync scp copy copy-item ci".split())
+# Others do so with one of these options, or with such a word behind their name.
+_SHORT = (
+    ({"sed", "gsed", "perl", "ruby"}, re.compile(r"-[nrsEplwa0]*i")),
+    ({"awk", "gawk"}, re.compile(r"-i|inplace")),
+    ({"yapf", "autopep8", "autoflake", "clang-format"}, re.compile(r"-[a-z]*i")),
+    ({"gofmt", "goimports", "gofumpt", "shfmt", "prettier", "buf"}, re.compile(r"-[a-z]*w")),
+    ({"rubocop", "standardrb", "ktlint"}, re.compile(r"-[aAF]")),
+    ({"curl", "wget", "sort"}, re.compile(r"-[oO]|--output\b")),
+)
+_LONG = re.compile(
+    r"--(?:in-?place|fix(?!-dry)|write|apply|auto-?fix|auto-?correct|overwrite|reformat)"
+)
+_VERBS = frozenset(("format", "fmt", "fix", "reformat"))
+_ONLY_LOOKS = frozenset("--check --diff --dry-run --check-only --fix-dry-run".split())
+_KNOWN = _EDITORS | _MOVERS | _COPIERS | _SHELLS | {"git", "dd"}
+
+# What code that writes a file has in it, and how it joins the names of one.
+_WRITES = re.compile(
+    r"writ|unlink|remov|renam|rmtree|truncat|append|dump|save|touch|shutil|put_contents|os\.replace"
+    r"|Sync\(|['\"](?:[wax]b?t?\+?|r\+?b?\+)['\"]"
+)
+_JOINED = re.compile(r"['\"]\)?\s{0,9}/\s{0,9}['\"]")
+_JOIN = re.compile(r"(?:join|Path)\(([^()\n]{1,300})\)")
+_TEXT = re.compile(r"(['\"`])([^'\"`\s(){}<>=;,|&$]{1,300})\1")
+_PATCHED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.M)
+
+
+class Edits(NamedTuple):
+    """What a command edits. text: what it brings, as far as the command holds it."""
+
+    paths: tuple[str, ...] = ()
+    text: str = ""
+
+
+def edits_of(command: str, cwd: str) -> Edits:
+    """Return the files that a command edits, as whole paths. cwd: where it is given."""
+    shell = _Shell(cwd)
+    shell.run(command)
+    return Edits(tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS])
+
+
+class _Part(NamedTuple):
+    """One simple command. targets: where its output goes. texts: its here-documents."""
+
+    words: list[str]
+    targets: list[str]
+    texts: list[str]
+
+
+class _Shell:
+    """Follows a command line: where it is, what its variables hold, which files it edits."""
+
+    def __init__(self, cwd: str) -> None:
+        self.paths, self.texts = dict[str, None](), list[str]()
+        self._folder, self._former = cwd, list[str]()
+        self._variables: dict[str, list[str]] = {"PWD": [cwd]}
+        self._scripts = dict[str, str]()
+
+    def run(self, command: str, depth: int = 0) -> None:
+        """Read a command line, and those that it hands to other shells."""
+        if depth > _MOST_DEPTH:
+            return
+        for part in _parts(command.replace("$(pwd)", "$PWD")):
+            if part.words == ["("]:
+                self._former.append(self._folder)
+            elif part.words == [")"]:
+                self._folder = self._former.pop() if self._former else self._folder
+            else:
+                self._run(part, depth)
+
+    def _run(self, part: _Part, depth: int) -> None:
+        for target in part.targets:
+            self._edit(target)
+        if part.targets:
+            self.texts += part.texts
+            self._scripts |= dict.fromkeys(part.targets, "\n".join(part.texts))
+        name, words = self._program([way for it in part.words for way in self._filled(it)])
+        files = [it for it in words if not it.startswith(("-", "+"))]
+        if name in ("cd", "pushd", "chdir", "set-location"):
+            self._former += [self._folder] if name == "pushd" else []
+            self._folder = self._place(files[0]) if files else self._folder
+        elif name == "popd" and self._former:
+            self._folder = self._former.pop()
+        elif name in _SHELLS:
+            for line in (*_code_in(words), *part.texts, *([" ".join(words)] * (name == "eval"))):
+                self.run(line, depth + 1)
+        elif _INTERPRETER.fullmatch(name) and not _changes(name, words):
+            scripts = [self._scripts.get(it, "") for it in files[:1]]
+            self._read_code("\n".join((*_code_in(words), *part.texts, *scripts)))
+        elif name == "git":
+            self._git(words, part.texts)
+        else:
+            if name in ("patch", "tee"):
+                self._take_texts(part.texts)
+            self._edit_each(name, words, files)
+
+    def _program(self, words: list[str]) -> tuple[str, list[str]]:
+        """Return the program that is run and its arguments; keep what variables are given."""
+        if words[:1] == ["for"] and words[2:3] == ["in"]:
+            self._variables[words[1]] = words[3:][:_MOST_WAYS]
+            return "", []
+        is_wrapped = False
+        for at, word in enumerate(words):
+            name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+            if found := _ASSIGNMENT.fullmatch(word):
+                self._variables[found[1]] = [found[2]]
+            elif name in _BEFORE:
+                is_wrapped = True
+            elif not is_wrapped or _is_known(name):
+                module = words[at + 1 : at + 3]
+                if _INTERPRETER.fullmatch(name) and module[:1] == ["-m"]:
+                    return (module[-1], words[at + 3 :])
+                return name, words[at + 1 :]
+        return "", []
+
+    def _filled(self, word: str) -> list[str]:
+        """Return what a word stands for, its variables filled in."""
+        found = _VARIABLE.search(word)
+        values = self._variables.get(found[1] or found[2]) if found else None
+        if not found or not values:
+            return [word]
+        return [word[: found.start()] + it + word[found.end() :] for it in values]
+
+    def _edit_each(self, name: str, words: Sequence[str], files: Sequence[str]) -> None:
+        if not _ONLY_LOOKS.isdisjoint(words):
+            return
+        if name == "dd":
+            files = [it.removeprefix("of=") for it in words if it.startswith("of=")]
+        elif name in _MOVERS | _COPIERS:
+            *sources, target = files or [""]
+            if target.endswith("/") or os.path.isdir(self._place(target)):
+                arrived = [os.path.join(target, os.path.basename(it)) for it in sources]
+            else:
+                arrived = [target]
+            files = [*arrived, *(sources if name in _MOVERS else ())]
+        elif name not in _EDITORS and not _changes(name, words):
+            return
+        elif name in ("sed", "gsed") and {"-e", "-f", "--expression"}.isdisjoint(words):
+            files = [it for it in files if it][1:]  # the first is the script
+        for file in files:
+            self._edit(file)
+
+    def _git(self, words: list[str], texts: Sequence[str]) -> None:
+        before = self._folder
+        while words and words[0].startswith("-"):
+            if words[0] == "-C":
+                self._folder = self._place("".join(words[1:2]))
+            words = words[2 if words[0] in ("-C", "-c") else 1 :]
+        verb, rest = "".join(words[:1]), words[1:]
+        files = [it for it in rest if not it.startswith("-")]
+        if verb in ("checkout", "restore"):
+            named = rest[rest.index("--") + 1 :] if "--" in rest else files
+            for file in named:  # a branch may look like a file
+                if "--" in rest or os.path.lexists(self._place(file)):
+                    self._edit(file)
+        elif verb in ("rm", "mv"):
+            self._edit_each(verb, rest, files)
+        elif verb in ("apply", "am"):
+            self._take_texts(texts)
+        self._folder = before
+
+    def _read_code(self, code: str) -> None:
+        """Take the files that inline code names, when it writes any."""
+        if not _WRITES.search(code):
+            return
+        named = [text for _, text in _TEXT.findall(_JOINED.sub("/", code))]
+        named += ["/".join(it for _, it in _TEXT.findall(parts)) for parts in _JOIN.findall(code)]
+        for file in named[: 2 * MOST_FILES]:
+            if "/" in file or re.search(r"\.\w{1,10}\Z", file):
+                self._edit(file)
+        self.texts.append(code)
+
+    def _take_texts(self, texts: Sequence[str]) -> None:
+        """Take what here-documents bring, and the files that a patch among them names."""
+        for text in texts:
+            for file in _PATCHED.findall(text):
+                self._edit(file)
+        self.texts += texts
+
+    def _edit(self, word: str) -> None:
+        """Note a file, or those that a pattern or a folder stands for unless they are many."""
+        for way in (way for it in self._filled(word) for way in _ways(it)):
+            path = self._place(way)
+            if way and not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
+                found = list(islice(_files_at(path), MOST_FILES + 1))
+                self.paths |= dict.fromkeys(found if len(found) <= MOST_FILES else [])
+
+    def _place(self, word: str) -> str:
+        name = word.replace("\\", "/") if "/" not in word else word
+        return os.path.normpath(os.path.join(self._folder, os.path.expanduser(name)))
+
+
+def _files_at(path: str) -> Iterator[str]:
+    """Yield the files that a path stands for on the disk; itself where there is none."""
+    if os.path.isdir(path):
+        for folder, _, names in islice(os.walk(path), _MOST_FOLDERS):
+            yield from (os.path.join(folder, name) for name in names)
+    elif re.search(r"[*?\[]", path) and not os.path.lexists(path):
+        from glob import iglob
+
+        yield from iglob(path)
+    else:
+        yield path
+
+
+def _parts(command: str) -> list[_Part]:
+    """Return the simple commands of a command line, each with its here-documents."""
+    parts, awaited = [_Part([], [], [])], list[tuple[_Part, str]]()
+    redirect, at = "", 0
+    while found := _TOKEN.match(command, at):
+        token, at = found[0], found.end()
+        if found["redirect"]:
+            redirect = token
+        elif found["word"]:
+            word, part = _unquoted(token), parts[-1]
+            if redirect.startswith("<<") and redirect != "<<<":
+                awaited.append((part, word))
+            elif redirect.endswith((">", ">|")):
+                part.targets.append(word)
+            elif redirect == "<<<":
+                part.texts.append(word)
+            elif not redirect:
+                part.words.append(word)
+            redirect = ""
+        elif found["end"]:
+            if token == "\n":
+                for part, end in awaited:
+                    text, at = _here_document(command, at, end)
+                    part.texts.append(text)
+                awaited = []
+            parts += [_Part([token], [], [])] if token in "()" else []
+            parts.append(_Part([], [], []))
+    return parts
+
+
+def _here_document(command: str, at: int, end: str) -> tuple[str, int]:
+    """Return the here-document that begins there, and where the command goes on."""
+    found = re.compile(rf"^[ \t]*{re.escape(end)}[ \t]*\r?$", re.M).search(command, at)
+    return (command[at : found.start()], found.end()) if found else (command[at:], len(command))
+
+
+def _unquoted(word: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        if found[2] is not None:
+            return _ESCAPED.sub(r"\1", found[2])
+        return found[1] if found[1] is not None else found[3]
+
+    return _QUOTED.sub(plain, word)
+
+
+def _code_in(words: Sequence[str]) -> Iterator[str]:
+    """Yield what stands behind options such as `-c` and `-e`."""
+    for option, word in pairwise(words):
+        if _CODE_OPTION.fullmatch(option):
+            yield word
+
+
+def _is_known(name: str) -> bool:
+    is_tool = any(name in programs for programs, _ in _SHORT)
+    return name in _KNOWN or is_tool or bool(_INTERPRETER.fullmatch(name) or _is_formatter(name))
+
+
+def _is_formatter(name: str) -> bool:
+    return name in ("ruff", "eslint", "biome", "dprint", "terraform", "cargo", "stylelint", "mix")
+
+
+def _changes(name: str, words: Sequence[str]) -> bool:
+    """Return whether the options of a program, or the word behind it, say that it edits files."""
+    for programs, option in _SHORT:
+        if name in programs and any(map(option.match, words)):
+            return True
+    return "".join(words[:1]) in _VERBS or any(map(_LONG.match, words))
+
+
+def _ways(word: str) -> list[str]:
+    """Return what the braces of a word stand for."""
+    ways = [word]
+    while len(ways) < _MOST_WAYS and (found := _BRACES.search(ways[0])):
+        head, tail = ways[0][: found.start()], ways[0][found.end() :]
+        ways = [*ways[1:], *(f"{head}{it}{tail}" for it in found[1].split(","))]
+    return ways

@@ -1,0 +1,211 @@
+"""Says at the start of a session what the memory holds, what is open, and what the client refuses.
+
+Git is not asked whether a file differs, since it may then run a filter that the repository names.
+It lists size and time under which it knows each file, and here the files are looked at. New files
+that git does not know yet are left out: finding them takes a walk through the whole tree.
+"""
+
+import os
+import re
+import stat
+import time
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from commands.clients.table import ENTRY, TEAM_ENTRY, Approvals, Hooks, client_of
+from commands.hook.events import inside
+from commands.hook.scene import Scene, complain
+from core.config import CONTEXT_DIRECTORY
+from core.errors import SentinelError
+from core.git import HistoryError, WorkTree
+from core.lessons.briefing import Briefing, session_briefing
+from core.lessons.log import MemoryLog
+from core.lessons.task import MOST_FILES, Work, by_work
+from core.messages import say
+from core.text.plain import estimate_tokens
+
+WAIT_S = 1
+MOST_COMMITS = 5
+MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
+MOST_LISTED_BYTES = 3_000_000  # some 15,000 files; looking at more would take too long
+_MOST_SETTINGS_BYTES = 1_000_000
+
+_BRANCHES = "refs/heads/"
+_NAMES = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
+# What `ls-files --debug` puts behind a file of the index.
+_KNOWN = re.compile(
+    rb"  ctime: [^\n]*+\n  mtime: (\d++):\d++\n  dev: [^\n]*+\n  uid: [^\n]*+\n"
+    rb"  size: (\d++)\tflags: [^\n]*+\n"
+)
+
+
+def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
+    """Return what a session is told: the lessons first, whatever is wrong with all else."""
+    is_first = not scene.moment.agent and not scene.session.events
+    notice = ""
+    if is_first and not scene.moment.asks_nobody and asks_for_our_tools(scene.client, scene.root):
+        notice = say("answers.not_approved", client=scene.client)
+    tokens = scene.settings.hook_tokens - estimate_tokens(notice)
+    briefing = session_briefing(
+        log,
+        project=scene.root,
+        settings=scene.settings._replace(hook_tokens=max(tokens, 1)),
+        near=lambda: by_work(log.records, _work(scene)) if log.count <= MOST_WITH_GIT else [],
+    )
+    texts = [briefing.text, notice]
+    if os.path.lexists(os.path.join(scene.root, CONTEXT_DIRECTORY, "sessions")):
+        texts.append(_sessions(scene, tokens - estimate_tokens(briefing.text)))
+    return briefing._replace(text="\n\n".join(filter(None, texts)))
+
+
+def _sessions(scene: Scene, left_tokens: int) -> str:
+    """Return the lines on what is open or failed in earlier sessions that still fit."""
+    from sqlite3 import Error  # only where there are sessions
+
+    from rooms.sessions.answers.at_start import session_lines
+    from rooms.sessions.store import exist_in, open_sessions
+
+    try:
+        if left_tokens <= 0 or not exist_in(Path(scene.root)):
+            return ""
+        store = open_sessions(Path(scene.root), scene.settings)
+        lines = session_lines(store, left_tokens)
+        store.database.close()
+    except (SentinelError, OSError, Error) as error:
+        complain(error)
+        return ""
+    return "\n".join(lines)
+
+
+# What the client lets the model call.
+
+
+def asks_for_our_tools(name: str, root: str) -> bool:
+    """Return whether a client that is set up asks before the model calls our tools.
+
+    False for one that the user has told how to go about them, and where that cannot be told.
+    """
+    client = client_of(name)
+    place = client.entry.get("project", "")
+    entries = _at(_read(_path(place, root)), (client.under,))
+    ours = [it for it in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and it in entries]
+    if client.approvals:
+        return any(not _is_settled(client.approvals, client.hooks, root, it) for it in ours)
+    keys = {*client.allows, "tools"}
+    entry_lists = (entries[it] for it in ours if client.allows)
+    return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
+
+
+def _is_settled(approvals: Approvals, hooks: Hooks | None, root: str, server: str) -> bool:
+    """Return whether a user has allowed, refused or kept for a question the tools of a server."""
+    places = [approvals.project, approvals.user, hooks.project if hooks else ""]
+    lists = (approvals.keys, *approvals.refused)
+    found = [
+        _at(data, keys) for data in (_read(_path(it, root)) for it in places) for keys in lists
+    ]
+    settled = [it for listed in found if isinstance(listed, list) for it in listed]
+    forms = (str(approvals.tool).replace("$tool", "log_memory"), *approvals.whole)
+    return any(str(form).replace("$server", server) in settled for form in forms)
+
+
+def _path(place: str, root: str) -> str:
+    """Return the file of a place in the table of clients, "" for one that is elsewhere."""
+    name, _, file = place.partition(":")
+    claude = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    folder = {"root": root, "home": os.path.expanduser("~"), "claude-home": claude}.get(name)
+    return os.path.join(folder, file) if folder else ""
+
+
+def _read(path: str) -> Any:
+    """Return the JSON or TOML of a file; None where it cannot be read."""
+    try:
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            text = file.read(_MOST_SETTINGS_BYTES).decode("utf-8-sig")
+        if path.endswith(".toml"):
+            import tomllib
+
+            return tomllib.loads(text)
+        import json
+
+        return json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _at(data: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+# The work in git.
+
+
+def _work(scene: Scene) -> Work:
+    cwd = scene.moment.cwd
+    is_elsewhere = cwd and cwd != scene.root and not inside(scene.root, cwd)  # another work tree
+    return work_at_hand(Path(cwd if is_elsewhere else scene.root))
+
+
+def work_at_hand(folder: Path) -> Work:
+    """Return the work in a folder of a git work tree, files of the memory aside.
+
+    What git cannot tell within WAIT_S seconds, or at all, is left out.
+    """
+    try:
+        tree = WorkTree(folder, deadline_s=time.monotonic() + WAIT_S)
+    except (HistoryError, OSError):
+        return Work()
+    log = ("log", f"--max-count={MOST_COMMITS}", "--no-merges", "--format=%x01%s", *_NAMES)
+    commits = []
+    for part in _asked(tree, *log).split(b"\1")[1:]:
+        subject, _, paths = part.partition(b"\0")
+        commits.append((subject.decode("utf-8", "replace"), tuple(_paths(paths))))
+    staged = _paths(_asked(tree, "diff-index", "--cached", *_NAMES, "HEAD", "--"))
+    listed = _asked(tree, "ls-files", "-z", "--debug")
+    changed = dict.fromkeys((*_changed(folder, listed), *staged))
+    branch = _asked(tree, "symbolic-ref", "--quiet", "HEAD").decode("utf-8", "replace").strip()
+    return Work(
+        branch=branch.removeprefix(_BRANCHES),
+        # Of a tree that was copied, git knows no time of any file.
+        changed=tuple(changed) if len(changed) <= MOST_FILES else (),
+        commits=tuple(commits),
+    )
+
+
+def _asked(tree: WorkTree, *arguments: str) -> bytes:
+    try:
+        return tree.ask(*arguments)
+    except HistoryError:
+        return b""
+
+
+def _paths(data: bytes) -> Iterator[str]:
+    """Yield the paths of a list in NFC, those of the memory left out."""
+    for name in data.split(b"\0"):
+        path = unicodedata.normalize("NFC", os.fsdecode(name.strip(b"\n")))
+        if path and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
+            yield path
+
+
+def _changed(folder: Path, listed: bytes) -> Iterator[str]:
+    """Yield the files that have another size or time than git knows; a deleted one is none."""
+    if len(listed) > MOST_LISTED_BYTES:
+        return
+    name, *parts = listed.split(b"\0")
+    for part in parts:
+        known = _KNOWN.match(part)
+        if not known:
+            return
+        try:
+            found = os.lstat(os.path.join(os.fsencode(folder), name))
+        except (OSError, ValueError):
+            found = None
+        is_known = found and (int(found.st_mtime), found.st_size) == (int(known[1]), int(known[2]))
+        if found and stat.S_ISREG(found.st_mode) and not is_known:
+            yield from _paths(name)
+        name = part[known.end() :]
