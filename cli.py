@@ -42,7 +42,12 @@ from core.messages import language_of, speaking
 COMMANDS = {
     "setup": Command("setup.setup", "start"),
     "demo": Command("demo.demo", "start"),
-    "doctor": Command("doctor.doctor", "start"),
+    "doctor": Command(
+        "doctor.doctor:doctor",
+        "start",
+        "doctor_fix yes/dry_run doctor_online json",
+        ("doctor", "doctor --fix --dry-run"),
+    ),
     "list": Command("records.list", "read"),
     "search": Command("records.search", "read"),
     "show": Command("records.show", "read"),

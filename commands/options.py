@@ -53,6 +53,9 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"metavar": "CLIENT", "required": True, "facts": _facts_of_hooks},
     ),
     "hook_lang": (("--lang",), {"choices": ("en", "ko")}),
+    # doctor
+    "doctor_fix": (("--fix",), {"action": "store_true"}),
+    "doctor_online": (("--online",), {"action": "store_true"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

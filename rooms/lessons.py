@@ -1,17 +1,23 @@
 """The memory log as a room: its records as people list, search, show, forget and restore them."""
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from core.errors import LogReadError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
 from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
+from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, id_in, normalise_topic, seconds_of
+from core.lessons.record import Record, id_in, normalise_topic, seconds_of, utc_now
 from core.lessons.record_text import day_of, token_text, topic_text, warning
 from core.messages import Facts, say
-from core.sanitizer import redact
+from core.sanitizer import redact, safe
 from rooms.room import (
     LESSONS,
     Forgotten,
@@ -25,7 +31,12 @@ from rooms.room import (
     Wanted,
 )
 
+if TYPE_CHECKING:  # a list needs none of it
+    from core.lessons.upkeep import Finding
+
 PRINCIPLE = "*"
+MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
+MOST_ASTRAY = 8
 _NOT_THERE = ("not_there", "too_short")
 
 
@@ -36,7 +47,7 @@ class Lessons:
     kinds = ("log", "principle")
 
     def __init__(self, opened: Opened) -> None:
-        self._store = opened.store
+        self._opened, self._store = opened, opened.store
 
     def is_there(self) -> bool:
         """Return True: every project has a memory log, or begins one."""
@@ -225,6 +236,31 @@ class Lessons:
     def _to_commit(self) -> list[str]:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
         return [say("records.look_and_commit")] if is_new else []
+
+    # --- doctor
+
+    def findings(self) -> "list[Finding]":
+        """Return what is wrong with the lines of the log, with their secrets and their paths."""
+        from core.lessons.upkeep import Finding, examine
+
+        try:
+            data = self._store.read_bytes()
+        except LogReadError:  # which is said of its place
+            return []
+        log = MemoryLog.parse(data)
+        found = examine(log, now=utc_now(), threshold=self._opened.settings.threshold)
+        found = [replace(it, fix=self._repair) if it.fixable else it for it in found]
+        facts: Facts = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
+        astray = _unreachable(log, self._opened.project.root)
+        found = [*map(_worded, found), *_secrets_in(log), *astray]
+        if os.path.exists(self._store.path):
+            found.append(Finding("lessons_ok", "ok", facts=facts))
+        return found
+
+    def _repair(self) -> None:
+        """Repair the log; the lines that leave it go into a new file beside it."""
+        name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
+        self._store.repair(aside_name=name)
 
 
 def item_of(record: Record, *, date: str = "") -> Item:
@@ -424,3 +460,49 @@ def _originals(history: Any, principle: Record) -> tuple[list[Record], list[str]
         key = "some_missing" if had else "all_missing"
         raise HistoryError(key, *history.notes(), **facts)
     return list(newest.values()), list(left_alone.values())
+
+
+# --- doctor
+
+
+def _worded(finding: "Finding") -> "Finding":
+    """Return a finding whose reason, if it has one, is a text for people."""
+    reason = finding.facts.get("reason")
+    if not reason:
+        return finding
+    text = say(f"doctor.{reason}", key=finding.facts["key"])
+    return replace(finding, facts={**finding.facts, "reason": text})
+
+
+def _secrets_in(log: MemoryLog) -> "Iterator[Finding]":
+    """Yield the lines with secrets, which only a hand or another program can have put there."""
+    from core.lessons.upkeep import Finding, look
+
+    if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
+        yield Finding("secrets_not_looked_for", "note")
+        return
+    for looked in look(log):
+        for spot in looked.spots:
+            yield Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})
+
+
+def _unreachable(log: MemoryLog, root: Path) -> "Iterator[Finding]":
+    """Yield the first records with a path that matches no file, and how many more there are."""
+    from core.git import known_files
+    from core.lessons.anchors import MOST_PATHS
+    from core.lessons.reach import names_of, paths_nowhere
+    from core.lessons.upkeep import Finding
+
+    files = known_files(root) if any(record.paths for record in log.records) else []
+    places = {id(record): at + 1 for at, record in log.all_records()}
+    found = list[Finding]()
+    for record in log.records if files else ():
+        names = names_of(paths_nowhere(record.paths[:MOST_PATHS], root, files))
+        if names and safe(record.token):  # a command must name it
+            line = places.get(id(record))
+            facts = {"paths": names, "id": record.token}
+            lines = (line,) if line else ()
+            found.append(Finding("path_nowhere", "note", lines=lines, facts=facts))
+    yield from found[:MOST_ASTRAY]
+    if len(found) > MOST_ASTRAY:
+        yield Finding("more_path_nowhere", "note", facts={"more": len(found) - MOST_ASTRAY})

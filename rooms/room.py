@@ -7,14 +7,17 @@ only where it is asked for.
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
 from core.store import MemoryStore
+
+if TYPE_CHECKING:  # most commands need none of it
+    from core.lessons.upkeep import Finding
 
 LESSONS = "lessons"
 FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
@@ -166,6 +169,14 @@ class Room(Protocol):
         originals: what the principle of this name has replaced, in its place.
         """
 
+    # --- doctor
+
+    def findings(self) -> "list[Finding]":
+        """Return what is wrong with the room and, as `ok`, how much it holds; nothing is changed.
+
+        What can be repaired has its `fix`.
+        """
+
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     """Return the rooms of these names, or all that may hold something. Raises RoomNameError."""
@@ -175,6 +186,20 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
             raise RoomNameError("no_room", name=name, rooms=", ".join(known))
     found = [_opened(name, opened) for name in known if name in names or not names]
     return [room for room in found if names or room.is_there()]
+
+
+def with_fixes(
+    findings: "Iterable[Finding]", mend: "Callable[[list[Finding]], list[Finding]]"
+) -> "list[Finding]":
+    """Return findings, those that can be repaired with what does it.
+
+    mend: repairs findings, and returns them with what was done as further facts.
+    """
+
+    def fix_of(finding: "Finding") -> Callable[[], Mapping[str, str | int]]:
+        return lambda: mend([finding])[0].facts
+
+    return [replace(it, fix=fix_of(it)) if it.fixable else it for it in findings]
 
 
 def room_names() -> list[str]:

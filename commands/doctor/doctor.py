@@ -1,233 +1,253 @@
 """Checks a project's memory and what is around it, says what to do, and repairs it with `--fix`.
 
-`--fix` puts every line that leaves the log into a file beside it; without it nothing is changed.
+A check is a function that yields findings. A finding carries its way out: a command to type, or
+what `--fix` calls. Without `--fix` nothing is changed, and with it nothing that a hand has written
+is lost: it is set aside.
 """
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from commands.doctor.clients import client_findings
-from commands.doctor.fragments import is_of_fragments, look_at_fragments, mend_fragments
-from commands.doctor.lines import (
-    FOLDED,
-    Checkup,
-    done_lines,
-    finding_lines,
-    first_lines,
-    summary_line,
-    text_of,
-)
-from commands.doctor.mending import line_to_add, way_to_a_client
-from commands.doctor.reach import unreachable
-from commands.doctor.sessions import is_of_sessions, look_at_sessions, mend_sessions
-from commands.doctor.surroundings import around
+from commands.doctor.surroundings import Scene, git, log_place, log_there, other_memory, scene_of
 from commands.doctor.team.entries import server_findings
-from commands.setup.here import machine_here
-from commands.terminal.ask import (
-    add_confirmation,
-    add_examples,
-    add_json,
-    check_confirmation,
-    explain,
-    is_confirmed,
-    open_memory,
-)
+from commands.setup.client_table import CLIENTS
+from commands.setup.here import machine_here, trace_of
+from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import Screen, said, screen_here
-from core.errors import LogMissingError, LogReadError
-from core.lessons.file import ASIDE_NAME
-from core.lessons.log import MemoryLog
-from core.lessons.record import utc_now
-from core.lessons.upkeep import Finding, examine
-from core.lessons.upkeep import look as look_for
-from core.messages import say
-from core.parser import add_project
-from rooms.room import Opened
+from commands.terminal.screen import INDENT, Screen, cells, said, screen_here
+from core import program
+from core.config import CONTEXT_DIRECTORY, Project, no_project_kind
+from core.lessons.upkeep import Finding, Severity
+from core.messages import has_sentence, say
+from rooms.room import Opened, rooms_of
 
-MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
-GIT_FIXES = ("no_union", "lock_not_ignored")
-# Where git gets nothing, or what it needs is said already.
-_NOTHING_TO_ADD = frozenset(
-    "no_git ignored git_missing git_refuses objects_missing untracked uncommitted unmerged".split()
-)
+Check = Callable[[Scene], Iterable[Finding]]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+RUNS_SHOWN = 8
+FACT_CHARS = 1_000
+# What a repair of the log or of git's files leaves to be committed.
+_SHARED = frozenset(("no_union", "lock_not_ignored"))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py doctor`."""
-    add_project(parser)
-    parser.add_argument("--fix", action="store_true", help=explain("doctor_fix"))
-    add_confirmation(parser)
-    add_json(parser)
-    parser.add_argument("--online", action="store_true", help=explain("doctor_online"))
-    parser.set_defaults(refuse=parser.error)
-    add_examples(parser, "doctor", "doctor --fix --dry-run")
+def clients(scene: Scene) -> Iterator[Finding]:
+    """Yield what is wrong with the clients of this project and user."""
+    project = scene.opened.project
+    found = client_findings(project.root, Path(os.path.expanduser("~")), os.environ)
+    here = [str(it.facts["client"]) for it in found if it.kind == "client_here"]
+    for it in found:
+        if it.kind != "client_here" and (it.kind, it.severity) != ("client_elsewhere", "note"):
+            yield it
+    if here:
+        names = ", ".join(dict.fromkeys(here))
+        yield Finding("clients_ok", "ok", facts={"clients": names})
+    elif not no_project_kind(project.folder, os.environ):
+        machine = machine_here(project)
+        named = "" if any(trace_of(client, machine) for client in CLIENTS) else " CLIENT"
+        options = ["--project", str(project.root)] if project.source == "--project" else []
+        command = f"{program.CLI} setup{named} {shlex.join(options)}".rstrip()
+        yield Finding("no_client", "note", facts={"command": command})
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Look, repair if asked, and print; 1 when an error or a warning is left."""
+def servers(scene: Scene) -> Iterator[Finding]:
+    """Ask the servers that clients reach by a URL whether they answer."""
+    return server_findings(machine_here(scene.opened.project))
+
+
+CHECKS: tuple[Check, ...] = (log_there, log_place, git, other_memory, clients)
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Look, repair if asked, look again and print; 1 when an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    checkup = look(opened, online=arguments.online)
-    fixable = [finding for finding in checkup.of_memory if finding.fixable]
-    fixed, aside = list[Finding](), ""
-    if arguments.fix and fixable and not (arguments.yes or arguments.json):
-        print("\n".join(_plan_lines(opened, checkup, fixable)))
-        if not is_confirmed(arguments, say("doctor.ask_fix")):
-            return int(checkup.fails)
-    if arguments.fix and fixable and not arguments.dry_run:
-        of_log = [finding for finding in fixable if not _is_of_room(finding)]
-        aside = _fix(opened, of_log)
-        of_rooms = [*mend_sessions(opened, fixable), *mend_fragments(opened, fixable)]
-        checkup = look(opened, online=arguments.online)
-        left = {(finding.kind, finding.lines) for finding in checkup.findings}
-        fixed = [finding for finding in of_log if (finding.kind, finding.lines) not in left]
-        fixed += of_rooms
+    checks = (*CHECKS, servers) if arguments.online else CHECKS
+    found, fixed = examined(opened, checks), list[Finding]()
+    fixable = [finding for finding in found if finding.fix]
+    if arguments.fix and fixable:
+        if not (arguments.yes or arguments.json):
+            print("\n".join(_planned(opened.project, fixable)))
+            if not is_confirmed(arguments, say("doctor.ask_fix")):
+                return status_of(found)
+        if not arguments.dry_run:
+            done = mended(fixable)
+            found = examined(opened, checks)
+            left = {(finding.lines, text_of(finding)) for finding in found}
+            fixed = [it for it, before in done if (it.lines, before) not in left]
     if arguments.json:
-        print(plain_json(_as_json(opened, checkup, fixed, aside)))
-        return int(checkup.fails)
-    repaired = _repaired_lines(opened, checkup, fixed, aside) if arguments.fix else []
-    lines = _lines(opened, checkup, repaired)
-    if fixable and not arguments.fix:
-        lines += said(say("doctor.would_fix", count=len(fixable)), screen_here())
-    print("\n".join(lines))
-    return int(checkup.fails)
+        print(plain_json(_as_json(opened, found, fixed)))
+    else:
+        lines = [*_fixed(opened.project, found, fixed), ""] if arguments.fix else []
+        lines += _report(opened.project, found)
+        if fixable and not arguments.fix:
+            lines += said(say("doctor.would_fix", count=len(fixable)), screen_here())
+        print("\n".join(lines))
+    return status_of(found)
 
 
-def look(opened: Opened, *, online: bool = False) -> Checkup:
-    """Examine the log and what is around it; nothing is changed.
-
-    online: ask the servers that clients reach by a URL whether they answer, too.
-    """
-    data, unreadable, missing = b"", None, None
-    try:
-        data = opened.store.read_bytes()
-    except LogMissingError as error:
-        missing = error
-    except LogReadError as error:
-        unreadable = error
-    log = MemoryLog.parse(data)
-    home = Path(os.path.expanduser("~"))
-    surroundings = around(opened.project, opened.store, os.environ, unreadable, missing)
-    return Checkup(
-        findings=[
-            *examine(log, now=utc_now(), threshold=opened.settings.threshold),
-            *_secrets_of(log),
-            *unreachable(log, opened.project.root),
-            *surroundings,
-        ],
-        clients=[
-            *client_findings(opened.project.root, home, os.environ),
-            *(server_findings(machine_here(opened.project)) if online else ()),
-        ],
-        sessions=look_at_sessions(opened),
-        fragments=look_at_fragments(opened),
-        count=log.count,
-        lines=len(log.lines),
-        size=len(data),
-        is_readable=unreadable is None,
-        without_client=way_to_a_client(opened.project),
-    )
+def examined(opened: Opened, checks: Sequence[Check] = CHECKS) -> list[Finding]:
+    """Return what the rooms and these checks find, the gravest first; nothing is changed."""
+    scene = scene_of(opened)
+    of_rooms = (room.findings() for room in rooms_of(opened))
+    of_checks = (check(scene) for check in checks)
+    found = [finding for group in chain(of_rooms, of_checks) for finding in _settled(group)]
+    order = (*SEVERITIES, "ok")
+    return sorted(found, key=lambda finding: order.index(finding.severity))
 
 
-def _secrets_of(log: MemoryLog) -> list[Finding]:
-    """Return the lines with secrets, which only a hand or another program can have put there."""
-    if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
-        return [Finding("secrets_not_looked_for", "note")]
-    spots = [spot for looked in look_for(log) for spot in looked.spots]
+def _settled(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of one room or check, without praise beside an error or a warning."""
+    found = list(findings)
+    is_well = all(finding.severity in ("note", "ok") for finding in found)
+    return [finding for finding in found if is_well or finding.severity != "ok"]
+
+
+def status_of(found: Iterable[Finding]) -> int:
+    """Return the exit status: 1 when anything is worse than a note."""
+    return int(any(finding.severity in ("error", "warning") for finding in found))
+
+
+def mended(fixable: Iterable[Finding]) -> list[tuple[Finding, str]]:
+    """Repair these; return each with what is to be said of it now, and how it was said before."""
+    done: dict[object, dict[str, str | int]] = {}
+    for finding in fixable:
+        if finding.fix and finding.fix not in done:
+            done[finding.fix] = dict(finding.fix() or {})
     return [
-        Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})
-        for spot in spots
+        (replace(it, severity="ok", facts={**it.facts, **done[it.fix]}), text_of(it))
+        for it in fixable
     ]
 
 
-def _is_of_room(finding: Finding) -> bool:
-    return is_of_sessions(finding) or is_of_fragments(finding)
+# What is printed.
 
 
-def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
-    """Repair these; the path of the file that took what left the log, "" if nothing did."""
-    if any(finding.kind in GIT_FIXES for finding in fixable):
-        opened.store.file.write_companions()
-    if all(finding.kind in GIT_FIXES for finding in fixable):
-        return ""  # a log that cannot be read is none of git's business
-    name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
-    return str(opened.store.path.with_name(name)) if opened.store.repair(aside_name=name) else ""
-
-
-def _lines(opened: Opened, checkup: Checkup, repaired: list[str]) -> list[str]:
-    """Return what matters in one line, whose log it is, what was repaired and what is left."""
+def _report(project: Project, found: Sequence[Finding]) -> list[str]:
+    """Return what is well in one line, whose memory it is, the findings and their count."""
     screen = screen_here()
-    found = [*checkup.of_memory, *checkup.clients]
-    found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
-    lines = [*first_lines(checkup, screen), _place(opened, screen)]
-    if repaired:
-        lines += ["", *repaired]
-    if found:
-        lines += ["", *([say("doctor.remaining")] if repaired else [])]
-        lines += [*finding_lines(found, screen), "", summary_line(found)]
-    return lines
+    lines = finding_lines((it for it in found if it.severity != "ok"), screen)
+    return [*_head(project, found, screen), "", *lines, *([""] if lines else []), _count(found)]
 
 
-def _place(opened: Opened, screen: Screen) -> str:
-    """Return the line that says whose memory it is."""
-    project = opened.project
+def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[str]:
+    lines = [""]
+    for finding in found:
+        if finding.severity == "ok":
+            part = f"{screen.sign('ok')} {text_of(finding)}"
+            longer = f"{lines[-1]}  {part}" if lines[-1] else part
+            if screen.is_terminal and cells(longer) > screen.width:
+                lines.append(part)
+            else:
+                lines[-1] = longer
     source = say("doctor.cwd") if project.source == "cwd" else project.source
-    line = say("doctor.project", path=plain(str(project.root)), source=source)
-    return screen.painted(line, "dim")
+    whose = say("doctor.project", path=plain(str(project.root)), source=source)
+    return [*filter(None, lines), screen.painted(whose, "dim")]
 
 
-def _plan_lines(opened: Opened, checkup: Checkup, fixable: Sequence[Finding]) -> list[str]:
+def _count(found: Iterable[Finding]) -> str:
+    severities = [finding.severity for finding in found]
+    counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
+    return say("doctor.summary", **counts)
+
+
+def _planned(project: Project, fixable: Sequence[Finding]) -> list[str]:
     screen = screen_here()
-    head = [*first_lines(checkup, screen), _place(opened, screen)]
-    planned = finding_lines(fixable, screen)
-    return [*head, "", say("doctor.to_fix", count=len(fixable)), *planned, ""]
+    head = say("doctor.to_fix", count=len(fixable))
+    return [*_head(project, (), screen), "", head, *finding_lines(fixable, screen), ""]
 
 
-def _repaired_lines(
-    opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
-) -> list[str]:
-    """Return what was done, and what a person does now."""
+def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding]) -> list[str]:
+    """Return what was repaired, and what a person does now."""
     screen = screen_here()
     if not fixed:
-        lines = [say("doctor.nothing_to_fix")]
-    else:
-        lines = [say("doctor.fixed", count=len(fixed)), *done_lines(fixed, screen)]
-    if aside:
-        lines += said(say("doctor.aside", path=plain(aside)), screen)
-    kinds = {finding.kind for finding in checkup.findings}
-    of_git = [it for it in fixed if it.kind != "strays" and not _is_of_room(it)]
-    if of_git and not kinds & _NOTHING_TO_ADD:
-        command = plain(line_to_add(opened.project))
-        lines += said(say("doctor.to_commit", command=command), screen)
+        return [say("doctor.nothing_to_fix")]
+    lines = [say("doctor.fixed", count=len(fixed)), *finding_lines(fixed, screen)]
+    is_shared = any(finding.kind == "git_ok" for finding in found)
+    if is_shared and any(it.lines or it.kind in _SHARED for it in fixed):
+        is_here = os.path.realpath(os.getcwd()) == os.path.realpath(project.root)
+        place = [] if is_here else ["-C", str(project.root)]
+        command = shlex.join(["git", *place, "add", CONTEXT_DIRECTORY])
+        lines += said(say("doctor.to_commit", command=plain(command)), screen)
     return lines
+
+
+def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
+    """Return each kind of finding with its sign, the same kind together.
+
+    A command that mends it is a line of its own.
+    """
+    grouped: dict[tuple[Severity, str, str], list[int]] = {}
+    for finding in findings:
+        text, command = text_of(finding), str(finding.facts.get("command", ""))
+        shown = "" if command in text or finding.severity == "ok" else command
+        grouped.setdefault((finding.severity, text, shown), []).extend(finding.lines)
+    lines = list[str]()
+    for (severity, text, command), numbers in grouped.items():
+        where = f"{where_text(numbers)}: " if numbers else ""
+        lines += said(where + text, screen, f"{screen.sign(severity)} ", INDENT)
+        lines += [INDENT * 2 + plain(command)] if command else []
+    return lines
+
+
+def text_of(finding: Finding) -> str:
+    """Return the sentence of a finding, without its lines; facts cannot break out of the line.
+
+    What can be repaired says how; what was repaired (`ok`) may have a sentence of its own.
+    """
+    facts = {
+        name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
+        for name, fact in finding.facts.items()
+    }
+    key = finding.kind if "." in finding.kind else f"doctor.{finding.kind}"
+    if finding.severity == "ok" and has_sentence(f"{key}_done"):
+        return say(f"{key}_done", **facts)
+    if finding.fix is None or finding.severity == "ok":
+        return say(key, **facts)
+    fix = say(f"{key}_fix", **facts) if has_sentence(f"{key}_fix") else say("doctor.by_fix")
+    return f"{say(key, **facts)} {fix}"
+
+
+def where_text(numbers: Sequence[int]) -> str:
+    """Return `line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
+    numbers, runs = sorted(set(numbers)), list[list[int]]()
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:RUNS_SHOWN]]
+    listed, more = ", ".join(texts), sum(map(len, runs[RUNS_SHOWN:]))
+    if more:
+        listed = say("doctor.more_lines", numbers=listed, more=more)
+    return say("doctor.line" if len(numbers) == 1 else "doctor.lines", numbers=listed)
 
 
 def _as_json(
-    opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
+    opened: Opened, found: Iterable[Finding], fixed: Iterable[Finding]
 ) -> dict[str, object]:
     def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
-        return [{**asdict(it), "text": text_of(it)} for it in findings]
+        return [
+            {
+                "kind": finding.kind,
+                "severity": finding.severity,
+                "lines": finding.lines,
+                "facts": dict(finding.facts),
+                "fixable": finding.fix is not None,
+                "text": text_of(finding),
+            }
+            for finding in findings
+        ]
 
-    rooms = {"sessions": checkup.sessions, "fragments": checkup.fragments}
-    of_rooms = {
-        name: {**asdict(room), "findings": listed(room.findings)}
-        for name, room in rooms.items()
-        if room
-    }
     return {
         "project": str(opened.project.root),
         "source": opened.project.source,
         "log": str(opened.project.log_path),
-        "records": checkup.count,
-        "lines": checkup.lines,
-        "bytes": checkup.size,
-        "findings": listed(checkup.findings),
-        "clients": listed(checkup.clients),
-        **of_rooms,
+        "findings": listed(found),
         "fixed": listed(fixed),
-        "aside": aside,
     }

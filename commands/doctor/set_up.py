@@ -24,7 +24,7 @@ from commands.setup.hooks import hook_strings, places_of
 from commands.setup.levels import at_level
 from commands.setup.plan import Plan, plan
 from core.disk import read_regular
-from core.messages import Facts
+from core.messages import Facts, say
 
 _MOST_BYTES = 4_000_000
 _STARTED = ("command", "args", "cwd")  # of an entry: whether these work is known without a plan
@@ -91,10 +91,10 @@ def _only_shares(it: SetUp, found: list[SetUp]) -> bool:
 
 
 def why_left(problem: Remark, clients: str, command: str) -> Facts:
-    """Return the facts of a file that setup would leave alone; the reason is a key of the words."""
-    cause = problem.facts.get("reason", "")
-    named = {"client": clients, "reason": problem.key, "cause": cause, "command": command}
-    return {**problem.facts, **named}
+    """Return the facts of a file that setup would leave alone."""
+    given = {**problem.facts, "cause": problem.facts.get("reason", ""), "client": clients}
+    reason = say(f"doctor.left_{problem.key}", **given)
+    return {**given, "reason": reason, "command": command}
 
 
 def files_of(row: Client, machine: Machine) -> dict[str, list[Path]]:

@@ -1,4 +1,4 @@
-"""Finds what is wrong around a memory log: on the disk and in git; other memories are named.
+"""Checks what is around a memory log: its place on the disk, what git makes of it, other memories.
 
 Nothing is changed or created.
 """
@@ -6,115 +6,95 @@ Nothing is changed or created.
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from commands.doctor.memories import other_memories
-from core.config import Project
-from core.disk import held, is_odd
-from core.errors import BusyError, LogMissingError, LogReadError, ProjectRefusedError
+from core import program
+from core.config import CONTEXT_DIRECTORY, LOG_NAME
+from core.disk import is_odd
+from core.errors import LogMissingError, LogReadError, ProjectRefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep import Finding
-from core.messages import Facts
-from core.store import MemoryStore
+from rooms.room import Opened
 
 MOUNTS = Path("/proc/self/mounts")
-# What `core.disk` says of a log that is behind a link.
-LINKS = ("log_link", "log_link_folder", "log_link_gone_file", "log_link_gone_folder")
 NETWORK = (
     *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
     *("fuse.sshfs", "fuse.rclone"),
 )
+_NO_FILTER = "unspecified", "unset"
 
 
-def around(
-    project: Project,
-    store: MemoryStore,
-    environment: Mapping[str, str],
-    unreadable: LogReadError | None = None,
-    missing: LogMissingError | None = None,
-) -> list[Finding]:
-    """Return all that somebody should know about the surroundings of this project's log.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The memory that is examined. trouble: why its log cannot be read, None where it can be."""
 
-    unreadable: why the log could not be read, None when it was. missing: why it is not there.
-    """
-    findings = list(_about_project(project, environment))
-    if unreadable and unreadable.key in LINKS:
-        findings.append(Finding(unreadable.key, "error", facts=unreadable.facts))
-        return findings  # git would be asked about a place that the link has chosen
-    if unreadable:
-        findings.append(Finding("not_readable", "error", facts=unreadable.facts))
-    else:
-        if missing:
-            findings.append(Finding(missing.key, "warning", facts=missing.facts))
-        findings += _about_disk(store, is_new=missing is None)
-    return [*findings, *_about_git(store.path)]
+    opened: Opened
+    trouble: LogReadError | None
+
+    @property
+    def log(self) -> Path:
+        """Where the log is, or will be."""
+        return self.opened.store.path
+
+    @property
+    def is_led_away(self) -> bool:
+        """Whether a link has led the log to another place, of which nothing is asked."""
+        return bool(self.trouble and self.trouble.key.startswith("log_link"))
 
 
-def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator[Finding]:
+def scene_of(opened: Opened) -> Scene:
+    """Return the memory to examine."""
     try:
-        project.check(environment, writes=True)
+        opened.store.read_bytes()
+    except LogReadError as error:
+        return Scene(opened=opened, trouble=error)
+    return Scene(opened=opened, trouble=None)
+
+
+# The place.
+
+
+def log_there(scene: Scene) -> Iterator[Finding]:
+    """Yield why there is no log to read."""
+    if scene.trouble:
+        yield Finding("not_read", "error", facts={"said": str(scene.trouble)})
+    elif not os.path.exists(scene.log):
+        yield Finding("no_log", "note")
+
+
+def log_place(scene: Scene) -> Iterator[Finding]:
+    """Yield what keeps the log from being saved, or from being safe where it is."""
+    try:
+        scene.opened.project.check(os.environ, writes=True)
     except ProjectRefusedError as error:
         yield Finding("refused", "error", facts=error.facts)
+    if scene.trouble and not isinstance(scene.trouble, LogMissingError):
         return
-    yield from other_memories(project)
-
-
-def _about_disk(store: MemoryStore, *, is_new: bool) -> Iterator[Finding]:
-    path = store.path
-    target = Path(os.path.realpath(path))
-    if is_new and not os.path.exists(path):
-        yield Finding("no_log", "note")
-    if path.is_symlink() or path.parent.is_symlink():
+    target = Path(os.path.realpath(scene.log))
+    if scene.log.is_symlink() or scene.log.parent.is_symlink():
         yield Finding("link", "note", facts={"path": str(target)})
     folder = target.parent if target.parent.is_dir() else target.parent.parent
-    for place in (target, folder):
-        if place.exists() and not os.access(place, os.W_OK):
-            yield Finding("read_only", "note", facts={"path": str(place)})
-            break
+    closed = [it for it in (target, folder) if it.exists() and not os.access(it, os.W_OK)]
+    if closed:
+        yield Finding("read_only", "note", facts={"path": str(closed[0])})
     lock = target.with_name(f"{target.name}{LOCK_SUFFIX}")
     if lock.is_file() and not os.access(lock, os.R_OK | os.W_OK):
-        rm = shlex.join(["rm", "-f", str(lock)])
-        yield Finding("lock_foreign", "error", facts={"path": str(lock), "rm": rm})
+        command = shlex.join(["rm", "-f", str(lock)])
+        yield Finding("lock_foreign", "error", facts={"path": str(lock), "command": command})
     if target.exists() and os.stat(target).st_nlink > 1:
         yield Finding("hard_link", "warning")
     filesystem = _network_filesystem(target)
     if filesystem:
         yield Finding("network", "note", facts={"filesystem": filesystem})
-    strays = _strays(store)
-    if strays and not _is_held(target):
-        facts: Facts = {"count": len(strays), "path": str(strays[0])}
-        yield Finding("strays", "note", facts=facts, fixable=True)
-    for companion in (path.with_name(name) for name in COMPANIONS):
-        if is_odd(companion):
-            yield Finding("companion_link", "warning", facts={"path": str(companion)})
-    side = path.with_name(REPLACED_NAME)
-    if is_odd(side):
-        yield Finding("side_odd", "error", facts={"path": str(side)})
-    for kept in sorted(path.parent.glob(f"{ASIDE_NAME}-*")):
+    for name in (*COMPANIONS, REPLACED_NAME):
+        beside = scene.log.with_name(name)
+        if is_odd(beside):
+            yield Finding("odd_file", "error", facts={"path": str(beside)})
+    for kept in sorted(scene.log.parent.glob(f"{ASIDE_NAME}-*")):
         yield Finding("set_aside", "note", facts={"path": str(kept)})
-
-
-def _strays(store: MemoryStore) -> list[Path]:
-    try:
-        return store.file.strays()
-    except OSError:  # a directory that may be entered, but not listed
-        return []
-
-
-def _is_held(target: Path) -> bool:
-    """Return whether a writer is at work; a missing lock file is not created to find out."""
-    lock = Path(f"{target}{LOCK_SUFFIX}")
-    if not lock.is_file() or lock.is_symlink():
-        return False
-    try:
-        with held(str(lock), timeout_s=0):
-            return False
-    except BusyError:
-        return True
-    except OSError:
-        return False
 
 
 def _network_filesystem(path: Path) -> str:
@@ -130,34 +110,48 @@ def _network_filesystem(path: Path) -> str:
     return kind if kind.startswith(NETWORK) else ""
 
 
-def _about_git(path: Path) -> list[Finding]:
-    """Return what git makes of the log at `path` and of the files beside it."""
-    folder = path.parent if os.path.isdir(path.parent) else path.parent.parent
-    if not os.access(folder, os.X_OK):
-        return []  # which is why the log cannot be read
+def other_memory(scene: Scene) -> Iterator[Finding]:
+    """Yield a memory above this one in the same repository, which one of two sessions uses."""
+    root = scene.opened.project.root
+    for directory in (root, *root.parents):
+        other = directory / CONTEXT_DIRECTORY / LOG_NAME
+        if directory != root and other.is_file():
+            facts = {"path": str(other)}
+            if scene.log.is_file():
+                words = ["import", str(scene.log), "--project", str(directory)]
+                facts["command"] = f"{program.CLI} {shlex.join(words)}"
+            kind = "two_memories" if scene.log.is_file() else "other_memory"
+            yield Finding(kind, "note", facts=facts)
+        if os.path.exists(directory / ".git"):
+            return
+
+
+# git.
+
+
+def git(scene: Scene) -> Iterator[Finding]:
+    """Yield what git makes of the log and of the files beside it."""
+    folder = scene.log.parent if os.path.isdir(scene.log.parent) else scene.opened.project.root
+    if scene.is_led_away or not os.access(folder, os.X_OK):
+        return  # which is said of the reading
+    name = scene.log.relative_to(folder).as_posix()
     try:
-        return list(_as_git_has_it(path, WorkTree(folder), path.relative_to(folder).as_posix()))
+        tree = WorkTree(folder)
+        if not tree.run("check-ignore", "--quiet", "--", name).returncode:
+            rule = tree.ask("check-ignore", "--verbose", "--", name).partition(b"\t")[0]
+            yield Finding("ignored", "note", facts={"rule": os.fsdecode(rule)})
+            return
+        yield from _tracked(scene, tree, name)
+        yield from _told(scene, tree, name)
     except HistoryError as error:
-        return [_no_git(path, error)]
+        yield _no_answer(scene.log, error)
 
 
-def _as_git_has_it(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
-    """Yield what git makes of the log and its companions. Raises HistoryError."""
-    if _said(tree, "check-ignore", name):
-        yield Finding("ignored", "note")
-        return
-    yield from _about_tracking(path, tree, name)
-    if not _said(tree, "check-attr", "merge", "--", name).endswith(": union"):
-        yield from _about_companion("no_union", path, ".gitattributes")
-    if not _said(tree, "check-ignore", "--no-index", name + LOCK_SUFFIX):
-        yield from _about_companion("lock_not_ignored", path, ".gitignore")
-
-
-def _no_git(path: Path, error: HistoryError) -> Finding:
+def _no_answer(log: Path, error: HistoryError) -> Finding:
     """Return why git says nothing: because there is no repository, or although there is one."""
     reason = str(error.facts.get("reason", "")).removeprefix("fatal: ")
     is_none = error.key == "no_repository" and not reason
-    if is_none or not any(os.path.exists(parent / ".git") for parent in path.parents):
+    if is_none or not any(os.path.exists(parent / ".git") for parent in log.parents):
         return Finding("no_git", "note")
     if error.key == "no_git":
         return Finding("git_missing", "note")
@@ -165,42 +159,59 @@ def _no_git(path: Path, error: HistoryError) -> Finding:
     return Finding(kind, "warning", facts={"reason": reason or str(error)})
 
 
-def _said(tree: WorkTree, *arguments: str) -> str:
-    """Return what git prints, without its last line end; "" when the answer is no or none."""
-    done = tree.run(*arguments)
-    return "" if done.returncode else os.fsdecode(done.stdout).removesuffix("\n")
-
-
-def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
-    def listed(*options: str) -> bytes:
-        return tree.ask("ls-files", *options)
-
-    if listed("--", name + LOCK_SUFFIX):
-        facts = {"path": path.name + LOCK_SUFFIX}
-        yield Finding("lock_tracked", "warning", facts=facts)
-    if listed("--", str(PurePosixPath(name).with_name(REPLACED_NAME))):
-        yield Finding("side_tracked", "warning", facts={"path": REPLACED_NAME})
-    tracked = listed("--", name)
-    if os.path.isfile(path) and not tracked:
-        yield Finding("untracked", "note")
-    mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
-    if stat.S_ISREG(mode) and tracked:
+def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
+    """Yield what git has of the log and of what is beside it, and what it should not have."""
+    lock = name + LOCK_SUFFIX
+    side, *companions = (
+        str(PurePosixPath(name).with_name(beside)) for beside in (REPLACED_NAME, *COMPANIONS)
+    )
+    listed = tree.ask("ls-files", "-z", "--stage", "--", name, lock, side, *companions)
+    rows = [os.fsdecode(row).partition("\t") for row in listed.split(b"\0") if row]
+    names = {below for _, _, below in rows}
+    for mistaken in (lock, side):
+        if mistaken in names:
+            command = shlex.join(["git", "-C", str(tree.folder), "rm", "--cached", mistaken])
+            facts = {"path": PurePosixPath(mistaken).name, "command": command}
+            yield Finding("tracked_here", "warning", facts=facts)
+    mode = os.lstat(scene.log).st_mode if os.path.lexists(scene.log) else 0
+    if name not in names:
+        if os.path.isfile(scene.log):
+            yield Finding("untracked", "note")
+        return
+    if stat.S_ISREG(mode):
         has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
             yield Finding("uncommitted", "note")
-    for companion in COMPANIONS if tracked else ():
-        beside = str(PurePosixPath(name).with_name(companion))
-        if os.path.lexists(path.with_name(companion)) and not listed("--", beside):
-            facts = {"path": companion}
-            yield Finding("companion_untracked", "note", facts=facts)
-    if listed("--unmerged", "--", name):
+    missing = [
+        beside
+        for beside in COMPANIONS
+        if os.path.lexists(scene.log.with_name(beside))
+        and str(PurePosixPath(name).with_name(beside)) not in names
+    ]
+    if missing:
+        yield Finding("companion_untracked", "note", facts={"names": ", ".join(missing)})
+    if any(below == name and not known.endswith(" 0") for known, _, below in rows):
         yield Finding("unmerged", "error")
 
 
-def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
-    """Yield a rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
-    companion = path.parent / name
-    if is_odd(companion) or not (os.path.lexists(companion) or os.path.exists(path)):
+def _told(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
+    """Yield whether git joins the lines of two branches, and passes the lock by."""
+    said = tree.ask("check-attr", "-z", "merge", "filter", "--", name).split(b"\0")
+    merge, filtered = os.fsdecode(said[2]), os.fsdecode(said[5])
+    if merge == "union":
+        yield Finding("git_ok", "ok")
+    else:
+        yield from _not_told("no_union", scene, ".gitattributes")
+    if filtered not in _NO_FILTER:
+        yield Finding("filtered", "warning", facts={"filter": filtered})
+    if tree.run("check-ignore", "--quiet", "--no-index", "--", name + LOCK_SUFFIX).returncode:
+        yield from _not_told("lock_not_ignored", scene, ".gitignore")
+
+
+def _not_told(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
+    """Yield a rule that git lacks; a repair writes it, unless another rule overrules it."""
+    companion = scene.log.with_name(name)
+    if is_odd(companion) or not (os.path.lexists(companion) or os.path.exists(scene.log)):
         return  # that is said already; the first save writes both
     try:
         lines = [line.strip() for line in companion.read_bytes().splitlines()]
@@ -211,4 +222,4 @@ def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
         facts = {"path": str(companion), "rule": wanted[0].decode("ascii")}
         yield Finding("overruled", "warning", facts=facts)
     else:
-        yield Finding(kind, "warning", fixable=True)
+        yield Finding(kind, "warning", fix=scene.opened.store.file.write_companions)

@@ -6,7 +6,7 @@ Pure: the lines or the bytes of a log in, findings or the bytes of the next log 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -45,7 +45,7 @@ _AS_UTF_8 = (
 )
 _GOOD = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
 
-Severity = Literal["error", "warning", "note"]
+Severity = Literal["error", "warning", "note", "ok"]
 
 
 # What is wrong.
@@ -56,7 +56,9 @@ class Finding:
     """One thing that somebody should know about a memory; `kind` names the sentence that says it.
 
     severity: an `error` keeps records from being read or sent back, a `warning` is a flaw that
-    nobody notices, a `note` is harmless. lines: from 1, () for the whole. fixable: by a repair.
+    nobody notices, a `note` is harmless, `ok` says what is well. lines: from 1, () for the whole.
+    fixable: by a repair. fix: carries that out, and returns what else is to be said of it; one may
+    mend several findings at once.
     """
 
     kind: str
@@ -65,6 +67,9 @@ class Finding:
     lines: tuple[int, ...] = ()
     facts: Mapping[str, str | int] = field(default_factory=dict)
     fixable: bool = False
+    fix: Callable[[], Mapping[str, str | int] | None] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) -> list[Finding]:

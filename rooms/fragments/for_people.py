@@ -21,9 +21,11 @@ from rooms.room import (
     Versions,
     Wanted,
     setup_rooms,
+    with_fixes,
 )
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
+    from core.lessons.upkeep import Finding
     from rooms.fragments import engine
     from rooms.fragments.engine import State
     from rooms.fragments.fragment import Fragment, Link
@@ -205,6 +207,26 @@ class ForPeople:
             return Restoring([_item(restore(self.room, found[0].id))], [], [])
 
         return Restoring([_item(found[0])], [], [], carry_out)
+
+    # --- doctor
+
+    def findings(self) -> "list[Finding]":
+        """Return what is wrong with the file of the fragments, or with the server that has them."""
+        from core.lessons.upkeep import Finding
+        from rooms.fragments.upkeep.health import look
+        from rooms.fragments.upkeep.mending import mend
+
+        settings = self._opened.settings
+        health = look(settings, os.environ)
+        if health is None:
+            return []
+        found = with_fixes(health.findings, lambda it: mend(it, settings, os.environ))
+        if health.count is not None:
+            facts: Facts = {"count": health.count, "in_bin": health.in_bin, "bytes": health.size}
+            facts |= {"path": str(health.path), "schema": health.schema, "mode": health.mode}
+            facts |= {"engine": health.engine, "agents": health.agents}
+            found.append(Finding("fragments.health.ok", "ok", facts=facts))
+        return found
 
 
 def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.config import CONTEXT_DIRECTORY
 from core.errors import RefusedError, SentinelError
-from core.messages import say
+from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
     Forgotten,
@@ -20,9 +20,11 @@ from rooms.room import (
     Versions,
     Wanted,
     setup_rooms,
+    with_fixes,
 )
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
+    from core.lessons.upkeep import Finding
     from rooms.sessions.session import Action, Session
     from rooms.sessions.store import SessionStore
 
@@ -202,6 +204,28 @@ class ForPeople:
         if _ONLY_HERE.fullmatch(name.strip()):
             raise SessionNameError("no_restore", name=name)
         return None
+
+    # --- doctor
+
+    def findings(self) -> "list[Finding]":
+        """Return what is wrong with the database, its archives and settings, and with git."""
+        from core.lessons.upkeep import Finding
+        from rooms.sessions.actions.recording import COUNTED_DAYS, dropped
+        from rooms.sessions.upkeep.health import examine
+        from rooms.sessions.upkeep.mending import mend
+
+        settings = self._opened.settings
+        health = examine(self._root, settings, os.environ)
+        found = with_fixes(health.findings, lambda it: mend(self._root, it, settings, os.environ))
+        lost = dropped(self._root, os.environ)
+        if lost:
+            facts: Facts = {"count": lost, "days": COUNTED_DAYS}
+            found.append(Finding("sessions.health.dropped", "note", facts=facts))
+        if health.count is not None:
+            facts = {"count": health.count, "path": str(health.path), "schema": health.schema}
+            facts |= {"bytes": health.size, "archives": health.archives}
+            found.append(Finding("sessions.health.ok", "ok", facts=facts))
+        return found
 
 
 def data_of(session: "Session") -> dict[str, Any]:

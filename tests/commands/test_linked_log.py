@@ -111,7 +111,7 @@ def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk, name: str
         done = desk.run(*words.split())
         assert done.code == 1
         assert (
-            f"! {companion} is a link or not a regular file, so git does not read it," in done.out
+            f"✗ {companion} is a link or not a regular file, so git does not read it," in done.out
         )
     assert (tree(desk.home), companion.is_symlink()) == (before, True)
     assert not [it for it in desk.files("shop").items() if it[1] == MINE and name not in it[0]]

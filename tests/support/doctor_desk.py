@@ -9,35 +9,47 @@ from tests.support.command_steps import tree_of
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import commit
 
+NO_CLIENT = "No client starts the server for this project."
 SIGNS = {"✗ ": "error", "! ": "warning", "- ": "note"}
 
 
 class Run(AnyRun):
-    """One finished doctor."""
+    """One finished doctor. That no client is set up is left out of what it has found."""
 
     @property
     def found(self) -> list[str]:
         """Each finding behind its severity, with the command that belongs to it."""
         assert (self.errors, self.out[-1:]) == ("", "\n")
         told = list[tuple[str, str]]()
-        for line in self.lines[1:]:
+        for line in self.lines:
             if line[:2] in SIGNS:
                 told.append((SIGNS[line[:2]], line[2:]))
             elif line.startswith("    "):
                 told[-1] = told[-1][0], f"{told[-1][1]} `{line.strip()}`"
+        told = [it for it in told if not it[1].startswith(NO_CLIENT)]
         width = max((len(severity) for severity, _ in told), default=0)
         return [f"{severity:<{width}}  {text}" for severity, text in told]
 
     @property
     def told(self) -> Any:
-        """The findings of a run with --json."""
+        """What a run with --json has printed."""
         assert self.errors == ""
         return super().told
 
     @property
+    def findings(self) -> list[Any]:
+        """The findings of a run with --json, but for what is well."""
+        all_of = self.told["findings"]
+        return [it for it in all_of if it["severity"] != "ok" and it["kind"] != "no_client"]
+
+    @property
     def kinds(self) -> list[tuple[str, str]]:
-        """Kind and severity of each finding of a run with --json."""
-        return [(found["kind"], found["severity"]) for found in self.told["findings"]]
+        """Kind and severity of each of these."""
+        return [(found["kind"], found["severity"]) for found in self.findings]
+
+    def well(self, kind: str) -> Any:
+        """The facts of what is well."""
+        return next(it["facts"] for it in self.told["findings"] if it["kind"] == kind)
 
 
 class Desk(AnyDesk):

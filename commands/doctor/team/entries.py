@@ -34,10 +34,8 @@ def entry_findings(machine: Machine, tree: Tree | None) -> Iterator[Finding]:
             yield Finding("team_plain_http", "warning", facts=facts)
         if it.variable and not machine.variable(it.variable):
             yield Finding("team_key_unset", "warning", facts={**facts, "variable": it.variable})
-        elif it.variable:
-            yield Finding("team_by_key", "note", facts={**facts, "variable": it.variable})
         elif not it.has_key:
-            yield Finding("team_by_login", "note", facts=facts)
+            yield Finding("team_ok", "ok", facts=facts)
 
 
 def server_findings(machine: Machine) -> Iterator[Finding]:
@@ -50,7 +48,7 @@ def server_findings(machine: Machine) -> Iterator[Finding]:
             continue
     for url in urls:
         kind, reason = health_of(url)
-        severity: Severity = "note" if kind == "team_answers" else "error"
+        severity: Severity = "ok" if kind == "team_answers" else "error"
         yield Finding(kind, severity, facts={"url": url, "reason": reason})
 
 

@@ -69,12 +69,15 @@ def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
     try:
         path, server = database_path(environment), database_server(environment)
     except SentinelError as error:
-        return Health(path=Path(), findings=[_unusable("fragments_config", error)])
+        return Health(path=Path(), findings=[_unusable("fragments.health.config", error)])
     if server:
         health = look_at(server)
         others = [*_about_settings(path, environment), *_about_redis(environment)]
         return replace(health, findings=[*health.findings, *others])
-    aside = [Finding("fragments_aside", "note", facts={"path": str(it)}) for it in kept_aside(path)]
+    aside = [
+        Finding("fragments.health.aside", "note", facts={"path": str(it)})
+        for it in kept_aside(path)
+    ]
     if not os.path.lexists(path):
         return Health(path=path, findings=aside, count=0) if aside else None
     engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
@@ -101,7 +104,7 @@ def _look(engine: SqliteEngine, others: list[Finding]) -> Health:
     mode = stat.S_IMODE(status.st_mode)
     if os.name == "posix" and mode & OTHERS and stat.S_ISREG(status.st_mode):
         facts = {"path": str(path), "mode": f"{mode:o}"}
-        findings.append(Finding("fragments_mode", "warning", facts=facts, fixable=True))
+        findings.append(Finding("fragments.health.mode", "warning", facts=facts, fixable=True))
     return Health(
         path=path,
         findings=[*findings, *others],
@@ -119,11 +122,11 @@ def _about_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Find
         read_config(environment)
         for name in unknown_keys(path):
             facts = {"path": str(config_path(path)), "name": name}
-            yield Finding("fragments_unknown_key", "warning", facts=facts)
+            yield Finding("fragments.health.unknown_key", "warning", facts=facts)
     except SentinelError as error:
-        yield _unusable("fragments_config", error)
+        yield _unusable("fragments.health.config", error)
     for problem in (*check(environment), *missing(environment)):
-        yield _unusable("fragments_models", problem)
+        yield _unusable("fragments.health.models", problem)
 
 
 def _about_redis(environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -137,7 +140,7 @@ def _about_redis(environment: Mapping[str, str]) -> Iterator[Finding]:
 
         client = Client(place)
         if not client.ask(lambda redis: redis.ping()):
-            yield Finding("fragments_redis", "warning", facts={"path": place.name})
+            yield Finding("fragments.health.redis", "warning", facts={"path": place.name})
         client.close()
 
 
@@ -146,13 +149,14 @@ def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
     try:
         flaw = engine.database.flaw(_has_whole_index)
     except SentinelError as error:
-        yield _unusable("fragments_unusable", error)
+        yield _unusable("fragments.health.unusable", error)
         return
     if flaw and flaw.of == "index":
-        yield Finding("fragments_index", "warning", facts=facts, fixable=True)
+        yield Finding("fragments.health.index", "warning", facts=facts, fixable=True)
     elif flaw:
         facts |= {"reason": flaw.reason, "copy": flaw.copy}
-        yield Finding("fragments_damaged", "error", facts=facts, fixable=True)
+        kind = "fragments.health.damaged" if flaw.copy else "fragments.health.damaged_alone"
+        yield Finding(kind, "error", facts=facts, fixable=True)
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
@@ -175,7 +179,7 @@ def _about_vectors(connection: sqlite3.Connection, path: Path) -> Iterator[Findi
     if len(rows) > 1:
         told = ", ".join(f"{length} ({count:,})" for length, count in rows)
         facts = {"path": str(path), "lengths": told}
-        yield Finding("fragments_vectors", "warning", facts=facts)
+        yield Finding("fragments.health.vectors", "warning", facts=facts)
 
 
 def _unusable(kind: str, error: SentinelError) -> Finding:
@@ -223,7 +227,9 @@ def look_at(server: Server) -> Health:
     try:
         return _look_at(pool, Schema(pool))
     except SentinelError as error:
-        return Health(path=server.name, findings=[_unusable("fragments_server_unusable", error)])
+        return Health(
+            path=server.name, findings=[_unusable("fragments.health.server_unusable", error)]
+        )
     finally:
         pool.close()
 
@@ -236,7 +242,7 @@ def _look_at(pool: Pool, schema: Schema) -> Health:
         findings = [*_about_server(connection, name, found, free, now)]
         if _row(connection, "SELECT pg_is_in_recovery()")[0]:
             findings.append(
-                _unusable("fragments_server_unusable", ServerError("read_only", path=name))
+                _unusable("fragments.health.server_unusable", ServerError("read_only", path=name))
             )
     engine = f"PostgreSQL {version.partition(' ')[0]}" + f", pgvector {vectors}" * bool(vectors)
     if not found.version:
@@ -260,13 +266,13 @@ def _about_server(
     connection: "Connection[Any]", name: str, found: Found, free: int, now: float
 ) -> Iterator[Finding]:
     if found.is_foreign:
-        yield Finding("fragments_server_foreign", "error", facts={"path": name})
+        yield Finding("fragments.health.server_foreign", "error", facts={"path": name})
     if found.version:
         wanted = [*security.TABLES]
         checks: tuple[tuple[str, Severity, str, tuple[Any, ...]], ...] = (
-            ("fragments_server_open", "error", _OPEN, (tables.SCHEMA, wanted)),
-            ("fragments_server_strong", "error", _STRONG, ([ROOM_ROLE, UPKEEP_ROLE],)),
-            ("fragments_server_index", "warning", _INVALID, (tables.SCHEMA,)),
+            ("fragments.health.server_open", "error", _OPEN, (tables.SCHEMA, wanted)),
+            ("fragments.health.server_strong", "error", _STRONG, ([ROOM_ROLE, UPKEEP_ROLE],)),
+            ("fragments.health.server_index", "warning", _INVALID, (tables.SCHEMA,)),
         )
         for kind, severity, query, given in checks:
             names = [row[0] for row in connection.execute(query, given)]
@@ -276,16 +282,18 @@ def _about_server(
         idle = [row[0] for row in connection.execute(_IDLE, (_IDLE_DAYS,))]
         if idle:
             facts = {"path": name, "names": ", ".join(map(safe, idle)), "days": _IDLE_DAYS}
-            yield Finding("fragments_server_keys", "note", facts=facts)
+            yield Finding("fragments.health.server_keys", "note", facts=facts)
     if not found.vectors_in or found.has_waiting_vectors:
-        yield Finding("fragments_server_vectors", "note", facts={"path": name})
+        yield Finding("fragments.health.server_vectors", "note", facts={"path": name})
     if free < _FEW_FREE:
         yield Finding(
-            "fragments_server_full", "warning", facts={"path": name, "free": max(free, 0)}
+            "fragments.health.server_full", "warning", facts={"path": name, "free": max(free, 0)}
         )
     skew_s = round(abs(now - datetime.now(UTC).timestamp()))
     if skew_s > _MOST_SKEW_S:
-        yield Finding("fragments_server_clock", "warning", facts={"path": name, "seconds": skew_s})
+        yield Finding(
+            "fragments.health.server_clock", "warning", facts={"path": name, "seconds": skew_s}
+        )
 
 
 def _row(connection: "Connection[Any]", query: str) -> Any:

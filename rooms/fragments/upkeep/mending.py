@@ -47,7 +47,7 @@ def _mended_on_server(findings: Iterable[Finding], server: Server) -> list[Findi
     """Repair what is wrong with the security of rows. Raises DatabaseError."""
     pool = Pool(server)
     try:
-        done = [it for it in findings if it.kind == "fragments_server_open"]
+        done = [it for it in findings if it.kind == "fragments.health.server_open"]
         if done:
             Schema(pool).secure()
         return done
@@ -57,14 +57,14 @@ def _mended_on_server(findings: Iterable[Finding], server: Server) -> list[Findi
 
 def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mapping[str, str | int]:
     match finding.kind:
-        case "fragments_damaged":
+        case "fragments.health.damaged" | "fragments.health.damaged_alone":
             engine.close()
             done = engine.database.put_back_copy()
             return {"aside": str(done.aside), "copy": date_of(done.copy)}
-        case "fragments_index":
+        case "fragments.health.index":
             with engine.database.writing() as connection:
                 index.make_anew(connection)
-        case "fragments_mode":
+        case "fragments.health.mode":
             for name in ("", "-wal", "-shm"):
                 file = f"{engine.path}{name}"
                 if os.path.exists(file) and not os.path.islink(file):

@@ -16,10 +16,8 @@ from core.lessons.upkeep import Finding
 from core.messages import Facts
 from core.room.copies import kept_aside
 from core.room.database import Database, DatabaseDamagedError
-from core.room.documents import CONFIG_NAME
 from core.room.full_text import is_sound
-from rooms.sessions.config import FOLDER, config_path, unknown_keys
-from rooms.sessions.projection import NAME
+from rooms.sessions.config import config_path, unknown_keys
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, projects_in
 from rooms.sessions.search.index import INDEX
@@ -54,7 +52,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> H
     try:
         store = open_sessions(root, settings)
     except RefusedError as error:
-        return Health(path=config_path(root), findings=[_unusable("sessions_config", error)])
+        return Health(path=config_path(root), findings=[_unusable("sessions.health.config", error)])
     findings = [*_about_settings(root)]
     with archive(store, store.path) as database:  # with connections of its own
         findings += check(database)
@@ -65,7 +63,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> H
         with archive(store, path) as database:
             findings += check(database)
     for path in kept_aside(store.path):
-        findings.append(Finding("sessions_aside", "note", facts={"path": str(path)}))
+        findings.append(Finding("sessions.health.aside", "note", facts={"path": str(path)}))
     findings += git_findings(store)
     findings += _about_hints(root, environment)
     return Health(
@@ -85,13 +83,14 @@ def check(database: Database) -> list[Finding]:
     try:
         flaw = database.flaw(_has_whole_index)
     except SentinelError as error:
-        return [_unusable("sessions_unusable", error)]
+        return [_unusable("sessions.health.unusable", error)]
     if flaw is None:
         return []
     if flaw.of == "index":
-        return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
+        return [Finding("sessions.health.index", "warning", facts=facts, fixable=True)]
     facts |= {"reason": flaw.reason, "copy": flaw.copy}
-    return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
+    kind = "sessions.health.damaged" if flaw.copy else "sessions.health.damaged_alone"
+    return [Finding(kind, "error", facts=facts, fixable=True)]
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
@@ -123,8 +122,8 @@ def _about_rows(database: Database, store: SessionStore) -> tuple[int | None, in
 
 def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterator[Finding]:
     for table, condition, kind in (
-        ("actions", ORPHANS, "sessions_orphans"),
-        ("waiting_actions", STALE, "sessions_stale"),
+        ("actions", ORPHANS, "sessions.health.orphans"),
+        ("waiting_actions", STALE, "sessions.health.stale"),
     ):
         count = _counted(connection, f"{table} WHERE {condition}")
         if count:
@@ -137,7 +136,7 @@ def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterat
         path = store.path.parent / str(name)
         if not os.path.lexists(path):
             facts: Facts = {"path": str(path), "count": count}
-            yield Finding("sessions_archive_missing", "warning", facts=facts)
+            yield Finding("sessions.health.archive_missing", "warning", facts=facts)
 
 
 def _counted(connection: sqlite3.Connection, what: str) -> int:
@@ -148,7 +147,7 @@ def _counted(connection: sqlite3.Connection, what: str) -> int:
 def _about_settings(root: Path) -> Iterator[Finding]:
     for name in unknown_keys(root):
         facts = {"path": str(config_path(root)), "name": name}
-        yield Finding("sessions_unknown_key", "note", facts=facts)
+        yield Finding("sessions.health.unknown_key", "note", facts=facts)
 
 
 def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -160,9 +159,13 @@ def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding
         with database.reading() as hints:
             projects = projects_in(hints) if hints else []
     except SentinelError as error:
-        kind = "sessions_hints" if isinstance(error, DatabaseDamagedError) else "sessions_unusable"
+        kind = (
+            "sessions.health.hints"
+            if isinstance(error, DatabaseDamagedError)
+            else "sessions.health.unusable"
+        )
         facts = {**{"said": str(error)}, "path": str(database.path)}
-        is_fixable = kind == "sessions_hints"
+        is_fixable = kind == "sessions.health.hints"
         yield Finding(kind, "warning", facts=facts, fixable=is_fixable)
         return
     finally:
@@ -170,7 +173,7 @@ def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding
     for project in projects:
         if not os.path.isdir(project.root):
             facts = {"root": project.root, "name": project.name}
-            yield Finding("sessions_project_gone", "note", facts=facts, fixable=True)
+            yield Finding("sessions.health.project_gone", "note", facts=facts, fixable=True)
 
 
 def _unusable(kind: str, error: SentinelError) -> Finding:
@@ -194,16 +197,10 @@ def git_findings(store: SessionStore) -> Iterator[Finding]:
         below = folder.relative_to(store.root).as_posix()
         tracked = _listed(tree, f":(glob){below}/{_DATABASES}")
         for path in tracked:
-            yield Finding("sessions_tracked", "warning", facts={"path": path})
+            yield Finding("sessions.health.tracked", "warning", facts={"path": path})
         if not tracked and not all(_is_ignored(tree, name) for name in _names_of(store.path)):
             facts = {"path": f"{below}/.gitignore", "name": store.path.name}
-            yield Finding("sessions_not_ignored", "warning", facts=facts, fixable=True)
-        files = [f"{below}/{NAME}", f"{FOLDER}/{CONFIG_NAME}"]
-        present = [path for path in files if os.path.isfile(store.root / path)]
-        carried = _listed(tree, *(f":(literal){path}" for path in present)) if present else []
-        for path in present:
-            kind = "sessions_carried" if path in carried else "sessions_not_carried"
-            yield Finding(kind, "note", facts={"path": path})
+            yield Finding("sessions.health.not_ignored", "warning", facts=facts, fixable=True)
     except HistoryError:  # no git here; the doctor says so of the log
         return
 

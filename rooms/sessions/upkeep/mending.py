@@ -52,22 +52,22 @@ def _mended(
     finding: Finding, path: Path, store: SessionStore, environment: Mapping[str, str]
 ) -> Mapping[str, str | int]:
     match finding.kind:
-        case "sessions_damaged":
+        case "sessions.health.damaged" | "sessions.health.damaged_alone":
             return _put_back(path, store, environment)
-        case "sessions_index":
+        case "sessions.health.index":
             with archive(store, path) as database:
                 rebuild_index(database)
-        case "sessions_orphans":
+        case "sessions.health.orphans":
             return {"count": _delete(store, f"actions WHERE {ORPHANS}")}
-        case "sessions_stale":
+        case "sessions.health.stale":
             return {"count": _delete(store, f"waiting_actions WHERE {STALE}")}
-        case "sessions_not_ignored":
+        case "sessions.health.not_ignored":
             make_folder(store.path.parent)  # refuses a link, which would lead elsewhere
             with open(store.path.with_name(".gitignore"), "a", encoding="utf-8") as file:
                 file.write(f"\n{IGNORED}")
-        case "sessions_hints":
+        case "sessions.health.hints":
             _replace_hints(store, environment)
-        case "sessions_project_gone":
+        case "sessions.health.project_gone":
             hints = global_database(store.root, environment)
             if hints:
                 with closing(hints):

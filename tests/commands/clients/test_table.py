@@ -48,8 +48,8 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     assert rules("en") in (desk.root / "ACME.md").read_text(encoding="utf-8")
 
     code, out, errors = with_a_row(desk, "doctor", "--json")
-    clients = [(it["kind"], it["facts"]["client"]) for it in json.loads(out)["clients"]]
-    assert ("client_here", "Acme Code") in clients
+    [clients] = [it for it in json.loads(out)["findings"] if it["kind"] == "clients_ok"]
+    assert "Acme Code" in clients["facts"]["clients"]
 
     code, out, errors = with_a_row(desk, "setup", "acme", "--remove", "--yes")
     assert (code, errors, desk.files("shop")) == (0, "", {})

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
+import subprocess
 import sys
-import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -15,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from commands.doctor.lines import SEVERITIES
+from commands.doctor import surroundings
 from core.disk import held
 from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.command_steps import CommandSteps, with_variables
-from tests.support.costly import enough, one_in
-from tests.support.doctor_desk import Desk, Run
+from tests.support.costly import one_in
+from tests.support.doctor_desk import NO_CLIENT, Desk, Run
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
@@ -31,11 +32,8 @@ from tests.support.tables import text_of as recorded
 
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
-CLI = shlex.join([sys.executable, str(ROOT / "cli.py")])
-NO_CLIENT = "✗ no client starts the server: run python cli.py setup --all"
 NO_GIT = "No git repository: the memory is not shared and has no history."
 DAYS = table("commands/doctor_days")  # by the project that they begin with
-WELL = f"✓ log 1 record  ✓ git merge=union  {NO_CLIENT}"
 
 pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
@@ -78,21 +76,15 @@ class Day(CommandSteps):
         assert (done.code, done.kinds) == (code, list(kinds.items()))
         assert [one["kind"] for one in done.told["fixed"]] == list(fixed)
 
-    def code(self, words: list[str], code: int) -> None:
-        assert self.run(*words).code == code
-
-    def ends(self, words: list[str], code: int, *lines: str) -> None:
-        """What a repair says below the head and the project."""
-        done = self.run(*words)
-        assert (done.code, done.lines[3:]) == (code, list(lines))
-
     def begin(self, words: list[str], code: int, *lines: str) -> None:
-        """The same before what is left."""
+        """What a repair says before what is left."""
         done = self.run(*words)
-        assert (done.code, done.lines[3 : 3 + len(lines)]) == (code, list(lines))
+        assert (done.code, done.lines[: len(lines)]) == (code, list(lines))
 
-    def head(self, words: list[str], line: str) -> None:
-        assert self.run(*words).lines[0] == line
+    def well(self, words: list[str], code: int, line: str) -> None:
+        """What is well, in the first line."""
+        done = self.run(*words)
+        assert (done.code, done.lines[0]) == (code, line)
 
     def same_log(self, *step: Any) -> None:
         """A step that leaves the log as it is."""
@@ -157,42 +149,30 @@ def test_the_doctor_says_how_a_project_is_and_repairs_it(
         day.live(*step)
 
 
-# A project that is well
-
-
-def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
+def test_a_project_without_a_client_is_well_and_told_how_to_get_one(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
-    assert done.out == (f"{WELL}\nProject  {healthy.root} (from cwd)\n")
-    told = healthy.doctor("--json").told
-    sizes = [told[name] for name in ("log", "records", "lines", "bytes")]
-    assert sizes == [str(healthy.log), 1, 1, healthy.log.stat().st_size]
-
-
-def test_the_project_may_be_named(healthy: Desk) -> None:
+    assert done.lines == [
+        "✓ lessons 1  ✓ git merge=union",
+        f"Project  {healthy.root} (from cwd)",
+        "",
+        f"- {NO_CLIENT} To set one up:",
+        "    python cli.py setup",
+        "",
+        "errors: 0, warnings: 0, notes: 1",
+    ]
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
+    assert named.lines[4] == f"    python cli.py setup --project {shlex.quote(str(healthy.root))}"
 
 
-def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: Desk) -> None:
-    named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
-    assert named.lines[0] == f"{WELL} --project {shlex.quote(str(healthy.root))}"
-    assert "this directory is no project" in healthy.doctor(cwd=healthy.home).lines[0]
+@posix
+def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
+    place = healthy.place(COLUMNS="24", NO_COLOR="1")
+    assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
 
 
-def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
-    entry = {"command": sys.executable, "args": [str(ROOT / "server.py")]}
-    (healthy.home / ".cursor").mkdir()
-    (healthy.home / ".cursor" / "mcp.json").write_text(
-        json.dumps({"mcpServers": {"memory": {**entry, "env": {}}}})
-    )
-    done = healthy.doctor()
-    counts = {key: sum(it.startswith(key) for it in done.found) for key in SEVERITIES}
-    told = ", ".join(f"{key}s: {count}" for key, count in counts.items())
-    assert done.lines[-1] == told
-
-
-# What stands in the file
+# What is in the file
 
 
 LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
@@ -214,7 +194,6 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     parts, said = IN_THE_FILE[case]
     bare.write(*parts)
     done = bare.doctor()
-    assert done.code == (0 if said.startswith("note") else 1)
     width = len(said.split()[0])
     assert done.found == [said, f"{'note':<{width}}  {NO_GIT}"]
 
@@ -232,74 +211,106 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
         "error  lines 305, 307, 309, 311, 313, 315, 317, 319 and 12 more: not a record: JSON,"
         " but not an object. The line is skipped. Repair it by hand; --fix moves it to a file"
         " beside the log.",
-        "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank; --fix removes it.",
+        "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank. --fix repairs it.",
         f"note   {NO_GIT}",
     ]
     assert done.out.endswith(
-        "errors: 320, warnings: 0, notes: 2\npython cli.py doctor --fix repairs 321 of them."
+        "errors: 320, warnings: 0, notes: 3\npython cli.py doctor --fix repairs 321 of them."
         " Nothing was changed.\n"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_the_command_that_is_named_saves_a_utf_16_log_as_utf_8(bare: Desk, encoding: str) -> None:
+    bare.write(ONE)
+    data = bare.log.read_bytes()
+    bare.log.write_bytes(data.decode().encode(encoding))
+    [command] = re.findall(r"`(python3? -c .*)`", "\n".join(bare.doctor().found))
+    program = shlex.split(command)[2]
+    subprocess.run([sys.executable, "-c", program], cwd=bare.root, check=True)
+    assert bare.log.read_bytes() == data
+
+
+def test_the_first_records_with_a_path_of_no_file_are_named(healthy: Desk) -> None:
+    (healthy.root / "src.py").write_text("x\n")
+    records = [a_record(f"new {at}", paths=["src.py", "gone.py"]) for at in range(11)]
+    healthy.write(a_record("narrow", paths=["src.py"]), *records)
+    healthy.commit()
+    found = healthy.doctor().found
+    assert len(found) == 9 and found[-1] == "note  More records with such paths: 3."
+    assert found[0] == (
+        "note  line 2: No file of the project matches gone.py in the paths of this record, so no"
+        " change brings it up by that. Correct or remove it: python cli.py edit"
+        f" {records[0].token}"
     )
 
 
 # What is around it
 
 
+def made(desk: Desk, place: str, mode: int) -> Run:
+    """What a doctor says while a path has another mode; a process that is bound by it."""
+    path = desk.root / place
+    before = path.stat().st_mode
+    path.chmod(mode)
+    done = Run(*desk.started("doctor"))
+    path.chmod(before)
+    return done
+
+
 @pytest.mark.parametrize("place", one_in(2, [".", ".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str) -> None:
-    path = healthy.root / place
     if place == ".":
         shutil.rmtree(healthy.log.parent)
         git(healthy.root, "rm", "--quiet", "-r", "--cached", ".")
-    mode = path.stat().st_mode
-    path.chmod(mode & ~0o222)
-    done = Run(*healthy.started("doctor"))
-    path.chmod(mode)
+    done = made(healthy, place, 0o555)
     assert done.code == 0
     assert done.found[-1] == (
-        f"note  {os.path.normpath(path)} cannot be written: searches work, saves fail. Make it"
-        " writable if agents should save here."
+        f"note  {os.path.normpath(healthy.root / place)} cannot be written: searches work, saves"
+        " fail. Make it writable if agents should save here."
     )
 
 
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str) -> None:
-    path = healthy.root / place
-    mode = path.stat().st_mode
-    path.chmod(0)
-    done = Run(*healthy.started("doctor"))
-    path.chmod(mode)
+    done = made(healthy, place, 0)
     assert (done.code, done.found) == (
         1,
         [
-            "error  The log cannot be read (Permission denied), so searches and saves fail. This"
-            " does not mean that it is empty: make the path a readable file."
+            f"error  The memory log {healthy.log} cannot be read (Permission denied). Nothing was"
+            " changed. This does not mean that it is empty: make the path a readable file, then"
+            " try again. Until then nothing is read or saved."
         ],
     )
 
 
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
-    healthy.log.parent.chmod(0o311)
-    done = Run(*healthy.started("doctor"))
-    healthy.log.parent.chmod(0o755)
+    done = made(healthy, ".context", 0o311)
     assert (done.code, done.errors) == (0, "")
 
 
-def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(bare: Desk) -> None:
+def test_a_network_file_system_is_a_note(
+    healthy: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(healthy.root).replace(" ", "\\040")
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
+    monkeypatch.setattr(surroundings, "MOUNTS", mounts)
+    [found] = healthy.doctor().found
+    assert found.startswith("note  The log is on a network file system (nfs4), where locks may not")
+
+
+def test_a_lock_file_of_another_user_is_an_error_and_named(
+    bare: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bare.write(ONE)
-    stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
-    stray.write_bytes(b"half")
-    assert bare.doctor().found[0] == (
-        f"note  Temporary files left by killed processes: 1, such as {stray}. The next save or"
-        " --fix removes them."
-    )
-    assert not Path(f"{bare.log}.lock").exists()
-    with held(f"{bare.log}.lock", timeout_s=5):
-        # As a process, which has a minute: who waits for the lock does not end within it.
-        done = bare.started("doctor", SENTINEL_MEMORY_LOCK_TIMEOUT_S="3600")
-        assert len(Run(*done).found) == 1
-    assert len(bare.doctor().found) == 2
-    assert bare.doctor("--fix", "--yes").code == 0
-    assert not stray.exists()
+    lock = bare.log.with_name(f"{bare.log.name}.lock")
+    lock.touch()
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != lock and real(path, mode))
+    done = bare.doctor()
+    assert done.code == 1
+    assert any(line.startswith("error") and f"`rm -f {lock}`" in line for line in done.found)
 
 
 # git
@@ -323,8 +334,7 @@ def torn(project: Desk) -> Desk:
 
 def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
     done = torn.doctor("--fix", "--yes", "--json")
-    assert done.code == 1
-    assert done.kinds == [("set_aside", "note"), ("unmerged", "error")]
+    assert (done.code, done.kinds) == (1, [("unmerged", "error"), ("set_aside", "note")])
     torn.asides()[0].unlink()
     git(torn.root, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
     git(torn.root, "commit", "--quiet", "--no-edit")
@@ -381,8 +391,7 @@ def test_as_a_hook_it_lets_a_healthy_commit_pass(
     git(cwd, "add", "code")
     hook(healthy, tmp_path / "report")
     assert commits(healthy, "--message=code", *options, cwd=cwd)
-    report = (tmp_path / "report").read_text().replace(CLI, "python cli.py")
-    assert (report.splitlines()[0], len(report.splitlines())) == (WELL, 2)
+    assert (tmp_path / "report").read_text().endswith("\nerrors: 0, warnings: 0, notes: 1\n")
 
 
 @posix
@@ -412,115 +421,15 @@ def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
     assert (done.code, done.kinds) == (1, [("conflict", "error")])
 
 
-# Clients
-
-
-def cursor(
-    command: str = sys.executable, *arguments: str, script: str = "", **variables: str
-) -> str:
-    args = [script or str(ROOT / "server.py"), *arguments]
-    entry = {"command": command, "args": args, "env": variables}
-    return json.dumps({"mcpServers": {"sentinel-memory": entry}})
-
-
-def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) -> None:
-    other = healthy.home / "other"
-    other.mkdir()
-    for root, to in ((healthy.root, "${workspaceFolder}"), (healthy.home, str(other))):
-        (root / ".cursor").mkdir()
-        (root / ".cursor" / "mcp.json").write_text(cursor(sys.executable, "--project", to))
-    healthy.commit()
-    done = healthy.doctor()
-    assert (done.code, [told for told in done.found if "mcp.json" in told]) == (0, [])
-    assert done.lines[0] == "✓ log 1 record  ✓ git merge=union  ✓ clients: Cursor"
-    found = [(it["severity"], it["text"]) for it in healthy.doctor("--json").told["clients"]]
-    assert [told for told in found if "mcp.json" in told[1]] == [
-        ("note", f"Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from --project"),
-        (
-            "note",
-            f"Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other}, from"
-            " --project",
-        ),
-    ]
-
-
-BROKEN = {
-    "unreadable": ("{", "the configuration cannot be read. Correct it by hand."),
-    "command_missing": (
-        cursor("/gone/python"),
-        "the command of entry sentinel-memory does not exist on this machine, so the server does"
-        " not start. Use an absolute path.",
-    ),
-    "script_missing": (
-        cursor(script="/gone/server.py"),
-        "server.py of entry sentinel-memory does not exist on this machine, so the server does not"
-        " start. Correct its path.",
-    ),
-    "project_missing": (
-        cursor(sys.executable, "--project", "/gone/shop"),
-        "entry sentinel-memory names a project that does not exist on this machine: /gone/shop."
-        " Correct it.",
-    ),
-    "bad_setting": (
-        cursor(sys.executable, "--project", "/gone/shop", SENTINEL_MEMORY_BUDGET="lots"),
-        "the server does not start with the budget that entry sentinel-memory or the environment"
-        " sets. Make it a whole number of tokens, or remove it.",
-    ),
-    "unexpanded": (
-        cursor(sys.executable, "--project", "${nothing}"),
-        "entry sentinel-memory names the project with a variable that this client does not expand."
-        " Write the path.",
-    ),
-    "no_project": (
-        cursor(),
-        "entry sentinel-memory names no project. Add --project DIR to its args.",
-    ),
-}
-
-
-@posix
-@pytest.mark.parametrize(
-    ("problem", "shared"),
-    enough(
-        product(BROKEN, (True, False)),
-        lambda problem, _: problem,
-        lambda problem, shared: (problem.endswith("_missing"), shared),
-        names=2,
-    ),
-)
-def test_a_broken_client_is_told_but_is_no_reason_to_fail(
-    healthy: Desk, problem: str, shared: bool
-) -> None:
-    text, said = BROKEN[problem]
-    file = (healthy.root if shared else healthy.home) / ".cursor" / "mcp.json"
-    file.parent.mkdir()
-    file.write_text(text)
-    if shared:
-        healthy.commit()
-    done = healthy.doctor("--json")
-    assert done.code == 0
-    [found] = [it for it in done.told["clients"] if it["kind"] == f"client_{problem}"]
-    severity = "error" if problem not in ("unexpanded", "no_project") else "warning"
-    severity = "note" if shared and problem.endswith("_missing") else severity
-    way_out = f" To correct it: `{CLI} setup cursor"  # what else it holds is in test_clients.py
-    assert found["severity"] == severity
-    assert found["text"].partition(way_out)[0] == f"Cursor ({file}): {said}"
-    others = ("unreadable", "bad_setting", *(() if shared else ("project_missing",)))
-    assert (way_out in found["text"]) == (problem not in others)
-
-
 # JSON and Korean
 
 
 def test_json_says_the_same_as_the_text(torn: Desk) -> None:
     text, told = torn.doctor(), torn.doctor("--json")
     assert text.code == told.code == 1
-    found = told.told["findings"]
-    order = ["error", "warning", "note"]
-    in_order = sorted(found, key=lambda one: order.index(one["severity"]))
-    for line, one in zip(text.found, in_order, strict=True):
+    for line, one in zip(text.found, told.findings, strict=True):
         assert line.startswith(one["severity"]) and line.endswith(one["text"])
-    assert in_order[0] == {
+    assert told.findings[0] == {
         "kind": "conflict",
         "severity": "error",
         "lines": [2, 4, 6],
@@ -534,24 +443,14 @@ def test_json_says_the_same_as_the_text(torn: Desk) -> None:
 
 
 def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
-    told = healthy.doctor("--json").told
-    assert told == {
-        "project": str(healthy.root),
-        "source": "cwd",
-        "log": str(healthy.log),
-        "records": 1,
-        "lines": 1,
-        "bytes": healthy.log.stat().st_size,
-        "findings": [],
-        "clients": [],
-        "fixed": [],
-        "aside": "",
-    }
+    done = healthy.doctor("--json")
+    assert list(done.told) == ["project", "source", "log", "findings", "fixed"]
+    assert (done.told["log"], done.told["fixed"]) == (str(healthy.log), [])
+    assert done.well("lessons_ok") == {"count": 1, "lines": 1, "bytes": healthy.log.stat().st_size}
     healthy.log.write_bytes(b"torn\n")
     fixed = healthy.doctor("--fix", "--yes", "--json").told
-    assert list(fixed) == list(told)
+    assert list(fixed) == list(done.told)
     assert [one["kind"] for one in fixed["fixed"]] == ["unreadable"]
-    assert [fixed["aside"]] == [str(path) for path in healthy.asides()]
 
 
 def test_in_korean_everything_is_korean(torn: Desk) -> None:
@@ -567,24 +466,11 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
 def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
     before = torn.tree()
-    for options in ((), ("--json",)):
+    for options in ((), ("--json",), ("--fix", "--dry-run")):
         assert torn.doctor(*options).code == 1
     assert torn.doctor(SENTINEL_MEMORY_THRESHOLD="1").code == 1
     assert torn.tree() == before
     assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
-
-
-def test_a_lock_file_of_another_user_is_an_error_and_named(
-    bare: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bare.write(ONE)
-    lock = bare.log.with_name(f"{bare.log.name}.lock")
-    lock.touch()
-    real = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: path != lock and real(path, mode))
-    done = bare.doctor()
-    assert done.code == 1
-    assert any(line.startswith("error") and f"(rm -f {lock})" in line for line in done.found)
 
 
 # Repairs
@@ -607,7 +493,7 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     done = bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
     assert (done.code, done.errors) == (1, "")
-    facts = {"root": bare.root, "no_client": NO_CLIENT, "aside": aside}
+    facts = {"root": bare.root, "aside": aside}
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
 
 
@@ -632,11 +518,7 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     with held(lock, timeout_s=5):
         done = bare.doctor("--fix", "--yes", SENTINEL_MEMORY_LOCK_TIMEOUT_S="1")
     assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        f"Another process has held {lock} for more than 1 s. Nothing was saved; the file is"
-        " unchanged. Try again; if this persists, look for a hung process that uses this"
-        " project.\n"
-    )
+    assert done.errors.startswith(f"Another process has held {lock} for more than 1 s.")
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
@@ -650,12 +532,20 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     done = Run(*bare.started("doctor", "--fix", "--yes"))
     path.chmod(mode)
     assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        f"The memory log {bare.log} could not be written (Permission denied). The old file is"
-        " intact and nothing was saved. Make room, or make the file and its directory writable,"
-        " then try again.\n"
-    )
+    assert done.errors.startswith(f"The memory log {bare.log} could not be written (Permission")
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
+
+
+@pytest.mark.parametrize("options", [(), ("--fix", "--yes"), ("--json",)])
+def test_where_no_project_can_be_nothing_is_written(bare: Desk, options: tuple[str, ...]) -> None:
+    gone = bare.root / "gone"
+    done = bare.doctor("--project", str(gone), *options)
+    assert (done.code, done.out) == (1, "")
+    assert done.errors.startswith(f"The project directory {gone} (from --project) does not exist.")
+    if "--fix" in options:
+        done = bare.doctor(*options, cwd=bare.home)
+        assert (done.code, done.out) == (1, "")
+        assert done.errors.startswith(f"{bare.home} (from cwd) is a home directory, not a project.")
 
 
 # Hostile input
@@ -677,19 +567,16 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
     assert keys == ["lesson", HOSTILE]
 
 
-def test_a_large_log_takes_seconds(bare: Desk) -> None:
-    lesson = "x" * 500
-    records = (a_record(f"gap {at}", lesson=lesson, now=LONG_AGO) for at in range(31_000))
+def test_a_large_log_is_read_and_its_secrets_are_left_to_the_scan(bare: Desk) -> None:
+    records = (a_record(f"gap {at}", lesson="x" * 500, now=LONG_AGO) for at in range(31_000))
     assert len(bare.write(*records)) > 20_000_000
-    began = time.monotonic()
     _, unread, _ = bare.doctor().found  # besides it, the threshold, and that there is no git
     assert unread == (
         "note     The log is too large to look for secrets here. `python cli.py scan` does."
     )
-    assert time.monotonic() - began < 120
 
 
-@pytest.mark.parametrize("size", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [20_000, 200_000])
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, size: int) -> None:
     data = bare.write(Random(1).randbytes(size))
     done = bare.doctor()

@@ -25,7 +25,11 @@ KEY = "smk_" + "k" * 43
 
 def found(desk: Desk, *options: str, **variables: str) -> list[tuple[str, str]]:
     told = desk.doctor("--json", *options, **variables).told
-    return [(it["kind"], it["severity"]) for it in told["clients"] if "team_" in it["kind"]]
+    return [
+        (it["kind"], it["severity"])
+        for it in told["findings"]
+        if "team_" in it["kind"] and it["kind"] != "team_ok"
+    ]
 
 
 def write(desk: Desk, url: str, sent: str) -> None:
@@ -40,10 +44,10 @@ def write(desk: Desk, url: str, sent: str) -> None:
 )
 def test_what_setup_writes_is_well_where_the_variable_is_set(client: str, healthy: Desk) -> None:
     assert healthy.run("setup", client, "--url", URL, "--yes").code == 0
-    assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == [("team_by_key", "note")]
+    assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == []
     assert found(healthy) == [("team_key_unset", "warning")]
     assert healthy.run("setup", client, "--url", URL, "--oauth", "--yes").code == 0
-    assert found(healthy) == [("team_by_login", "note")]
+    assert found(healthy) == []
     assert healthy.run("setup", client, "--remove", "--yes").code == 0
     assert found(healthy) == []
 
@@ -64,7 +68,7 @@ def test_an_address_that_gives_something_away_is_said_and_not_shown(healthy: Des
     assert found(healthy) == [("team_bad_url", "error")]
     assert KEY not in healthy.doctor("--json").out
     write(healthy, "http://memory.example.com/mcp", "Bearer ${SENTINEL_MEMORY_KEY}")
-    expected = [("team_plain_http", "warning"), ("team_by_key", "note")]
+    expected = [("team_plain_http", "warning")]
     assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == expected
 
 
@@ -96,15 +100,14 @@ def test_a_server_is_asked_only_on_demand_and_without_the_key(
     healthy: Desk, server: ThreadingHTTPServer
 ) -> None:
     write(healthy, f"http://127.0.0.1:{server.server_port}/mcp", "Bearer ${SENTINEL_MEMORY_KEY}")
-    by_key = ("team_by_key", "note")
-    assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == [by_key]
+    assert found(healthy, SENTINEL_MEMORY_KEY=KEY) == []
     asked = {"SENTINEL_MEMORY_KEY": KEY}
-    assert found(healthy, "--online", **asked) == [by_key, ("team_answers", "note")]
-    assert found(healthy, "--online", **asked) == [by_key, ("team_unwell", "error")]
+    assert found(healthy, "--online", **asked) == [("team_answers", "ok")]
+    assert found(healthy, "--online", **asked) == [("team_unwell", "error")]
     assert _Health.asked == ["/health None"] * 2
     server.shutdown()
     server.server_close()
-    assert found(healthy, "--online", **asked) == [by_key, ("team_silent", "error")]
+    assert found(healthy, "--online", **asked) == [("team_silent", "error")]
 
 
 def certificate(directory: Path, name: str) -> Path:

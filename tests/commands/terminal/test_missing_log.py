@@ -187,7 +187,6 @@ def test_the_doctor_says_the_same(
     found = WAY_BACK.search(Run.of(capsys, "list").errors)
     done = Run.of(capsys, "doctor")
     assert found and found["command"] in done.out and found["folder"] in done.out
-    assert "the log is missing" in done.out
     assert "the first save creates it" not in done.out
     assert done.code == 1
 

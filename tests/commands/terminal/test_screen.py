@@ -250,10 +250,3 @@ def test_a_report_has_no_signs_of_markdown_on_a_terminal_but_in_a_pipe(
         "report", cwd=shop, environment={**os.environ, "SENTINEL_MEMORY_LANG": lang}
     )
     assert re.search(r"^##+ ", piped.out, re.MULTILINE) and "**" in piped.out
-
-
-def test_a_line_breaks_before_a_part_and_never_within_a_command(shop: Path) -> None:
-    assert seen(shop, "doctor", "en")[:2] == [
-        "✓ log 40 records  ! git: see below",
-        "✗ no client starts the server: run python cli.py setup --all",
-    ]

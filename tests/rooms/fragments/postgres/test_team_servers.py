@@ -77,7 +77,7 @@ def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_els
     with without_vectors.as_login() as connection:
         connection.execute("CREATE EXTENSION vector")
     assert [it.kind for it in look_at(without_vectors.server).findings] == [
-        "fragments_server_vectors"
+        "fragments.health.server_vectors"
     ]
     tables = Schema(without_vectors)
     assert tables.is_ready() and not tables.has_vectors
@@ -151,7 +151,7 @@ def test_a_standby_is_read_and_says_that_it_takes_no_changes() -> None:
         with pytest.raises(ServerError, match="standby"), engine.writing():
             pass
         [found] = look_at(server).findings
-        assert (found.kind, found.severity) == ("fragments_server_unusable", "error")
+        assert (found.kind, found.severity) == ("fragments.health.server_unusable", "error")
         engine.close()
 
 

@@ -137,7 +137,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     before = engine.path.read_bytes()
     health = look(SETTINGS, place)
     assert health and [(it.kind, it.facts["copy"]) for it in health.findings] == [
-        ("fragments_damaged", date_of(copy))
+        ("fragments.health.damaged", date_of(copy))
     ]
     with pytest.raises(DatabaseDamagedError) as caught, engine.reading() as reading:
         reading.find(Wanted())
@@ -146,7 +146,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     aside = Path(str(told["aside"]))
     assert aside.read_bytes() == before and aside.name.startswith("memory.db.damaged-2")
     assert told["copy"] == date_of(copy)
-    assert kinds(place) == [("fragments_aside", "note", False)]
+    assert kinds(place) == [("fragments.health.aside", "note", False)]
     with engine.reading() as reading:
         assert reading.count(Wanted(state="all")) == {"": COUNT}
         assert reading.count(Wanted(state="bin")) == {"": 1}
@@ -164,7 +164,7 @@ def test_a_file_without_a_copy_begins_anew_beside_what_was_there(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     engine.path.write_bytes(b"no database " * 900)
-    assert kinds(place) == [("fragments_damaged", "error", True)]
+    assert kinds(place) == [("fragments.health.damaged_alone", "error", True)]
     told = mended(place)
     assert (told["copy"], Path(str(told["aside"])).read_bytes()[:11]) == ("", b"no database")
     with engine.writing() as writing:
@@ -182,7 +182,7 @@ def test_an_index_out_of_step_is_noticed_and_made_anew(
     engine: SqliteEngine, place: Mapping[str, str], statement: str
 ) -> None:
     change(engine, statement)
-    assert kinds(place) == [("fragments_index", "warning", True)]
+    assert kinds(place) == [("fragments.health.index", "warning", True)]
     mended(place)
     assert kinds(place) == []
     with engine.reading() as reading:
@@ -197,7 +197,7 @@ def test_a_file_that_others_may_read_is_made_the_users_own(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     engine.path.chmod(0o644)
-    assert kinds(place) == [("fragments_mode", "warning", True)]
+    assert kinds(place) == [("fragments.health.mode", "warning", True)]
     mended(place)
     assert engine.path.stat().st_mode & 0o777 == 0o600
     assert kinds(place) == []
@@ -211,17 +211,17 @@ def test_vectors_of_several_lengths_are_named(
     health = look(SETTINGS, place)
     assert health
     [it] = health.findings
-    assert (it.kind, it.severity, it.fixable) == ("fragments_vectors", "warning", False)
+    assert (it.kind, it.severity, it.fixable) == ("fragments.health.vectors", "warning", False)
     assert it.facts["lengths"] == f"2 ({COUNT - 1}), 1 (1)"
 
 
 def test_a_place_that_is_no_path_and_a_foreign_file_are_said(tmp_path: Path) -> None:
-    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("fragments_config", "error", False)]
+    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("fragments.health.config", "error", False)]
     with closing(sqlite3.connect(tmp_path / "theirs.db")) as connection:
         connection.execute("CREATE TABLE theirs (a)")
     (tmp_path / "theirs.db").chmod(0o600)
     place = {FRAGMENTS_PLACE: str(tmp_path / "theirs.db")}
-    assert kinds(place) == [("fragments_unusable", "error", False)]
+    assert kinds(place) == [("fragments.health.unusable", "error", False)]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs permissions that hold")

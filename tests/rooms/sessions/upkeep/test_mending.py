@@ -135,7 +135,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
         store.path.write_bytes(b"overwritten by something else " * 900)
     before = store.path.read_bytes()
     [found] = look(store).findings
-    assert (found.kind, found.severity, found.fixable) == ("sessions_damaged", "error", True)
+    assert (found.kind, found.severity, found.fixable) == ("sessions.health.damaged", "error", True)
     assert found.facts["copy"] == date_of(copy)
     with pytest.raises(DatabaseDamagedError) as caught:
         search(store, Criteria(), limit=5)
@@ -145,7 +145,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     aside = Path(str(told["aside"]))
     assert (told["copy"], aside.read_bytes()) == (date_of(copy), before)
     assert aside.name.startswith("history.db.damaged-2")
-    assert kinds(store) == [("sessions_aside", "note", False)]
+    assert kinds(store) == [("sessions.health.aside", "note", False)]
     assert store.get("60").goal == "Goal 60 of zebras"
     assert [it.content for it in store.actions(store.get("60"))] == ["command 60", "npm test"]
     assert search(store, Criteria(query="zebras"), limit=5).total == 59
@@ -165,7 +165,7 @@ def test_the_copy_of_a_damaged_archive_comes_back_like_that_of_the_database(
     [path] = archives_of(store)
     assert len(copies_of(path)) == len(copies_of(store.path)) == 1
     spoil(path, pages_of(path, "word30 ")[-1])
-    assert kinds(store) == [("sessions_damaged", "error", True)]
+    assert kinds(store) == [("sessions.health.damaged", "error", True)]
     told = mended(store)
     assert Path(str(told["aside"])).name.startswith("archive-2024.db.damaged-")
     session, actions = whole(store, store.get("60"))
@@ -186,7 +186,7 @@ def test_an_index_that_alone_is_broken_is_made_anew(store: SessionStore, damage:
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute(damage)
         connection.commit()
-    assert kinds(store) == [("sessions_index", "warning", True)]
+    assert kinds(store) == [("sessions.health.index", "warning", True)]
     assert mended(store) == {"path": str(store.path)}
     assert kinds(store) == []
     with closing(sqlite3.connect(store.path)) as connection:
@@ -210,8 +210,8 @@ def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_remo
         )
     found = look(store).findings
     assert [(it.kind, it.facts["count"]) for it in found] == [
-        ("sessions_orphans", 2),
-        ("sessions_stale", 1),
+        ("sessions.health.orphans", 2),
+        ("sessions.health.stale", 1),
     ]
     mend(store.root, found, SETTINGS, os.environ)
     assert kinds(store) == []
@@ -226,7 +226,7 @@ def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_remo
 def test_a_repair_behind_another_writer_says_that_it_is_busy(store: SessionStore) -> None:
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        stale = Finding("sessions_stale", "note", fixable=True)
+        stale = Finding("sessions.health.stale", "note", fixable=True)
         with pytest.raises(DatabaseBusyError):
             mend(store.root, [stale], Settings(lock_timeout_s=0), os.environ)
 
@@ -237,7 +237,7 @@ def test_a_missing_archive_is_named(store: SessionStore) -> None:
     archives_of(store)[0].unlink()
     [found] = look(store).findings
     assert (found.kind, found.severity, found.facts["count"]) == (
-        *("sessions_archive_missing", "warning", 59),
+        *("sessions.health.archive_missing", "warning", 59),
     )
 
 
@@ -245,7 +245,7 @@ def test_settings_that_cannot_be_used_are_said_by_their_key(store: SessionStore)
     config = store.path.parent / "config.json"
     config.write_text('{"search": {"defaultLimit": 0}}', encoding="utf-8")
     [found] = look(store).findings
-    assert (found.kind, found.severity) == ("sessions_config", "error")
+    assert (found.kind, found.severity) == ("sessions.health.config", "error")
     assert str(found.facts["said"]).startswith(f"{config}: search.defaultLimit must be a whole")
     text = '{"serach": {"defaultLimit": 3}, "storage": {"dbfile": 1}, "search": {}, "x": [1]}'
     config.write_text(text, encoding="utf-8")
@@ -257,7 +257,11 @@ def test_a_newer_database_is_left_alone(store: SessionStore) -> None:
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     [found] = look(store).findings
-    assert (found.kind, found.severity, found.fixable) == ("sessions_unusable", "error", False)
+    assert (found.kind, found.severity, found.fixable) == (
+        "sessions.health.unusable",
+        "error",
+        False,
+    )
     assert "newer version of this program" in str(found.facts["said"])
 
 
@@ -267,7 +271,7 @@ def test_damaged_hints_begin_anew_with_those_of_this_project(
 ) -> None:
     share(store, os.environ)
     (state / "global.db").write_bytes(b"no database" * 999)
-    assert kinds(store) == [("sessions_hints", "warning", True)]
+    assert kinds(store) == [("sessions.health.hints", "warning", True)]
     mend(store.root, look(store).findings, SETTINGS, os.environ)
     assert kinds(store) == []
     with closing(sqlite3.connect(state / "global.db")) as connection:
@@ -282,7 +286,7 @@ def test_a_project_that_is_gone_leaves_the_hints_when_somebody_repairs(
     share(other, os.environ)
     shutil.rmtree(other.root)
     [found] = look(store).findings
-    assert (found.kind, found.facts["root"]) == ("sessions_project_gone", str(other.root))
+    assert (found.kind, found.facts["root"]) == ("sessions.health.project_gone", str(other.root))
     mend(store.root, [found], SETTINGS, os.environ)
     assert kinds(store) == []
 
@@ -296,7 +300,7 @@ def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
     ignored = store.path.with_name(".gitignore")
     ignored.unlink()
     ignored.symlink_to(profile)
-    found = [it for it in look(store).findings if it.kind == "sessions_not_ignored"]
+    found = [it for it in look(store).findings if it.kind == "sessions.health.not_ignored"]
     with pytest.raises(SessionsError, match="link or a directory"):
         mend(store.root, found, SETTINGS, os.environ)
     assert profile.read_text() == "export A=1\n"
@@ -309,6 +313,6 @@ def test_a_text_that_is_no_unicode_is_damage_that_no_copy_has(store: SessionStor
         odd = "CAST(x'6164ff' AS TEXT)"
         connection.execute(f"UPDATE contexts SET summary = {odd} WHERE number = 7")
     close(store)
-    assert kinds(store) == [("sessions_damaged", "error", True)]
+    assert kinds(store) == [("sessions.health.damaged", "error", True)]
     mended(store)
     assert store.get("7").summary == "word7 " * 200
