@@ -80,7 +80,13 @@ COMMANDS = {
         "rooms.topics:compact", "change", "compact_topic", ("compact", "compact ci")
     ),
     "restore": Command("records.restore", "history"),
-    "report": Command("report.report", "team", failed=2),
+    "report": Command(
+        "report:report",
+        "team",
+        "report_range?/report_staged report_strict report_github report_output force json",
+        ("report origin/main..HEAD", "report --staged"),
+        failed=2,
+    ),
     "scan": Command("scan.scan", "team", failed=2),
     "export": Command("exchange.export", "team"),
     "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),

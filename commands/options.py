@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commands import Command
-from commands.terminal.ask import explain, moment, positive, summary_of
+from commands.terminal.ask import explain, file_name, moment, positive, summary_of
 from core.messages import has_sentence
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
@@ -56,6 +56,12 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # doctor
     "doctor_fix": (("--fix",), {"action": "store_true"}),
     "doctor_online": (("--online",), {"action": "store_true"}),
+    # report
+    "report_range": (("range",), {"metavar": "RANGE"}),
+    "report_staged": (("--staged",), {"action": "store_true"}),
+    "report_strict": (("--strict",), {"action": "store_true"}),
+    "report_github": (("--github",), {"action": "store_true"}),
+    "report_output": (("-o", "--output"), {"type": file_name, "metavar": "FILE"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

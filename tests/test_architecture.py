@@ -34,8 +34,12 @@ ROOMS = {
     "commands.records": "core rooms commands.terminal commands.documents commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
     " commands.rooms",
-    "commands.report": "core rooms commands.terminal commands.documents commands.clients"
-    " commands.scan",
+    "commands.report": "core commands.terminal commands.clients commands.comparison"
+    " commands.revisions commands.suspicions",
+    "commands.comparison": "core commands.revisions commands.suspicions",
+    "commands.revisions": "core commands.suspicions",
+    "commands.suspicions": "core commands.terminal",
+    "commands.scan": "core rooms commands.terminal commands.suspicions",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"

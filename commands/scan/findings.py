@@ -5,51 +5,31 @@ A finding says where and of what kind; no text leaves this file but in records, 
 """
 
 import os
-import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands.terminal.safe_text import plain
+from commands.suspicions import (
+    Suspicion,
+    fresh_lines,
+    in_file,
+    in_lines,
+    is_text,
+    unread_parts,
+)
 from core.config import LOG_NAME
 from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
-from core.guard.injection import marks_of
 from core.lessons.history import EVERYWHERE, Commit, own_commits
-from core.lessons.log import BOM, IN_UTF_16, UTF_16_MARKS, MemoryLog, split_lines, utf_16_name
-from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.record_text import token_text, topic_text
-from core.lessons.upkeep import MOST_LOOKED_BYTES, Looked, look
-from core.sanitizer import find, has_secret, safe
 
 MOST_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 BINARY = "binary"
 
 _BINARY_BYTES = 8_192
-_ODD_SHARE = 1 / 32  # of the characters of a text
-_OF_RECORDS = b'"missing_context"'
 _GIT = ".git"
-_IN_UTF_8 = re.compile(rb"[\t -~]{16}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A secret, or with `is_mark` a text that reads like instructions to a model.
-
-    line: counted from 1. field: of the record that stands there, if one does.
-    """
-
-    path: str
-    line: int
-    kind: str
-    field: str = ""
-    record: Record | None = None
-    is_mark: bool = False
-    commit: Commit | None = None
 
 
 @dataclass(slots=True)
@@ -60,7 +40,7 @@ class Scan:
     untracked: how many files of the folders git neither tracks nor ignores.
     """
 
-    found: list[Found] = field(default_factory=list)
+    found: list[Suspicion] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     files: int = 0
@@ -72,27 +52,26 @@ class Scan:
         return bool(self.unreadable) or any(why != BINARY for _, why in self.skipped)
 
     @property
-    def secrets(self) -> list[Found]:
+    def secrets(self) -> list[Suspicion]:
         """The findings that must not stay."""
-        return [it for it in self.found if not it.is_mark]
+        return [it for it in self.found if not it.is_order]
 
     @property
-    def marks(self) -> list[Found]:
+    def marks(self) -> list[Suspicion]:
         """The findings that somebody should read."""
-        return [it for it in self.found if it.is_mark]
+        return [it for it in self.found if it.is_order]
 
     def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
         """Look at the content of one file; a memory log is known by its records, or is said to be.
 
         Only records are looked at for marks: a model reads nothing else.
         """
-        found = _in_file(path, data, is_log=is_log)
-        if found is None:
+        if not is_log and not is_text(data):
             self.skipped.append((path, BINARY))
         else:
             self.files += 1
-            self.found += found
-            self.unreadable += [(path, reason) for reason in _unread(data)]
+            self.found += in_file(path, data, is_log=is_log)
+            self.unreadable += [(path, reason) for reason in unread_parts(data)]
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
@@ -126,7 +105,7 @@ def _add_file(path: str, scan: Scan) -> None:
             return
         with open(path, "rb") as file:
             data = file.read(-1 if is_log else MOST_BYTES + 1)
-        if len(data) > MOST_BYTES and not is_log and _texts(data[:_BINARY_BYTES]):
+        if len(data) > MOST_BYTES and not is_log and is_text(data[:_BINARY_BYTES]):
             scan.skipped.append((path, "too_large"))
         else:
             scan.add(path, data, is_log=is_log)
@@ -174,93 +153,6 @@ def _below(folder: str, name: str) -> str:
     return name if folder == os.curdir else os.path.join(folder, name)
 
 
-def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
-    """Return what is found in a file in each encoding that it may be, None for a binary one."""
-    texts = readings(data) if is_log else _texts(data)
-    found: dict[tuple[object, ...], Found] = {}
-    for text in texts:
-        for it in _in_reading(path, text, is_log=is_log):
-            found.setdefault((it.line, it.kind, it.field, it.is_mark), it)
-    return list(found.values()) if texts else None
-
-
-def readings(data: bytes) -> list[bytes]:
-    """Return a file as UTF-8 in every encoding that it may be, one at least.
-
-    Somebody may have put a mark or a stray byte before it, or joined parts of two encodings: what
-    one program cannot read, another one shows.
-    """
-    if b"\0" not in data and not data.startswith(UTF_16_MARKS):
-        return [data.removeprefix(BOM)]
-    found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
-    if name := utf_16_name(data):
-        return [data.decode(name).encode("utf-8").removeprefix(BOM), *found]
-    for name in ("utf-16-le", "utf-16-be"):
-        for text in (data[at:].decode(name, "replace").removeprefix("\ufeff") for at in (0, 1)):
-            if IN_UTF_16.search(text):
-                found.append(text.encode("utf-8", "replace"))
-    return found or [data]
-
-
-def _texts(data: bytes) -> list[bytes]:
-    """Return a file as UTF-8 in each encoding that it may be; nothing if in none it is a text."""
-    texts = readings(data)
-    return texts if any(_is_text(it[:_BINARY_BYTES]) for it in texts) else []
-
-
-def _is_text(beginning: bytes) -> bool:
-    """Return whether there is no NUL, or so few odd bytes that it may be put there to mislead."""
-    if b"\0" not in beginning:
-        return True
-    text = beginning.decode("utf-8", "replace")
-    odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
-    return odd <= len(text) * _ODD_SHARE
-
-
-def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Found]:
-    if is_log or _OF_RECORDS in data:
-        log = MemoryLog.parse(data)
-        if is_log or any(entry is not None for entry in log.entries):
-            return _in_log(path, log)
-    return _in_text(path, data.decode("utf-8", "replace"))
-
-
-def _unread(data: bytes) -> Iterator[str]:
-    """Yield why a part of a file was not looked at: nobody may take it for clean."""
-    if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
-        for number, line in enumerate(split_lines(data), start=1):
-            if len(line) > MOST_LOOKED_BYTES:
-                yield f"line {number}: only its first {MOST_LOOKED_BYTES:,} bytes were looked at"
-
-
-def _in_text(path: str, text: str) -> Iterator[Found]:
-    line, at = 1, 0
-    for secret in find(text):
-        line, at = line + text.count("\n", at, secret.start), secret.start
-        yield Found(path=path, line=line, kind=secret.kind)
-
-
-def _in_log(path: str, log: MemoryLog) -> Iterator[Found]:
-    for looked in look(log):
-        yield from _secrets_of(looked, path, 1)
-        if not looked.record:
-            continue
-        place = Found(path=path, line=looked.first + 1, kind="", record=looked.record, is_mark=True)
-        for name in LIMITS_BYTES:
-            for mark in dict.fromkeys(marks_of(getattr(looked.record, name))):
-                yield replace(place, kind=mark, field=name)
-
-
-def _secrets_of(
-    looked: Looked, path: str, first: int, commit: Commit | None = None
-) -> Iterator[Found]:
-    """Yield the secrets of some lines. first: the number of line 0."""
-    for line, name, kind in looked.spots:
-        yield Found(
-            path=path, line=first + line, kind=kind, field=name, record=looked.record, commit=commit
-        )
-
-
 def scan_history(repository: Repository) -> Scan:
     """Look at every version of a log that git has, each different line once, the oldest first.
 
@@ -294,33 +186,3 @@ def is_in_last_commit(log_path: Path) -> bool:
         return bool(scan.secrets)
     except HistoryError as error:
         return error.key != "no_repository"
-
-
-def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
-    """Return the lines of a file not known yet, and make them known; numbers count from 1."""
-    fresh: list[tuple[int, bytes]] = []
-    for text in readings(data):
-        for number, line in enumerate(split_lines(text), start=1):
-            content = line.rstrip(b"\r\n")
-            if content not in known:
-                known.add(content)
-                fresh.append((number, content))
-    return fresh
-
-
-def in_lines(
-    path: str, numbered: Iterable[tuple[int, bytes]], commit: Commit | None = None
-) -> Iterator[Found]:
-    """Yield the secrets in some lines of a log; neighbours are looked at together."""
-    for _, run in groupby(enumerate(numbered), key=lambda it: it[1][0] - it[0]):
-        neighbours = [line for _, line in run]
-        first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
-        for looked in look(MemoryLog(lines, [parse_line(line) for line in lines])):
-            yield from _secrets_of(looked, path, first, commit)
-
-
-def shown_record(record: Record) -> tuple[str, str]:
-    """Return a record's version id and topic as they may be printed; "" for one with a secret."""
-    token = plain(token_text(record))
-    topic = plain(topic_text(record.topic))
-    return safe(token), "" if has_secret(record.topic) else topic

@@ -5,53 +5,12 @@ A name that holds a secret itself (a topic, an id, a path) is left out.
 
 from collections.abc import Iterable
 
-from commands.scan.findings import Found, shown_record
-from commands.terminal.safe_text import plain
+from commands.suspicions import token_of
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.upkeep import Cleaned
 from core.messages import say
-from core.sanitizer import safe
 
 INDENT = "  "
-
-
-def finding_line(found: Found, where: str) -> str:
-    """Return one finding as a line without any secret."""
-    if not found.record:
-        return say("scan.in_file", where=where, kind=found.kind)
-    field = found.field if found.field in LIMITS_BYTES else say(f"scan.{found.field}")
-    facts = {"where": where, "kind": found.kind, "field": field}
-    key = "mark" if found.is_mark else "in_record"
-    return say(f"scan.{key}", **facts, record=_record(found.record))
-
-
-def _record(record: Record) -> str:
-    token, topic = shown_record(record)
-    named = say("scan.record", token=token) if token else say("scan.unnamed")
-    return f"{named} [{topic}]" if topic else named
-
-
-def shown_path(path: str) -> str:
-    """Return a path for a line of ours that no CI runner can take for a command (`::error …`)."""
-    shown = plain(safe(path) or say("scan.hidden_name"))
-    return f"./{shown}" if shown.lstrip().startswith("::") else shown
-
-
-def finding_json(found: Found) -> dict[str, object]:
-    """Return one finding as data, without any secret."""
-    value: dict[str, object] = {
-        "path": shown_path(found.path),
-        "line": found.line,
-        "severity": "warning" if found.is_mark else "error",
-        "kind": found.kind,
-    }
-    if found.record:
-        token, topic = shown_record(found.record)
-        value |= {"field": found.field, "token": token, "topic": topic}
-    if found.commit:
-        commit = found.commit
-        value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
-    return value
 
 
 def change_lines(change: Cleaned) -> list[str]:
@@ -76,7 +35,7 @@ def change_lines(change: Cleaned) -> list[str]:
 
 
 def _token(record: Record) -> str:
-    return shown_record(record)[0] or say("scan.unnamed")
+    return token_of(record) or say("scan.unnamed")
 
 
 def _counted(kinds: Iterable[str]) -> str:

@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from commands.scan.lines import INDENT, shown_path
+from commands.scan.lines import INDENT
+from commands.suspicions import shown_path
 from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain
 from core.config import FRAGMENTS_PLACE

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from commands.scan.findings import (
     MOST_BYTES,
-    Found,
     Scan,
     is_in_last_commit,
     scan_history,
@@ -21,9 +20,6 @@ from commands.scan.lines import (
     INDENT,
     change_json,
     change_lines,
-    finding_json,
-    finding_line,
-    shown_path,
 )
 from commands.scan.rooms import (
     ROOMS,
@@ -37,6 +33,7 @@ from commands.scan.rooms import (
     secrets_in,
     words_of,
 )
+from commands.suspicions import Suspicion, shown_path, suspicion_json, suspicion_line
 from commands.terminal.ask import (
     add_confirmation,
     add_examples,
@@ -185,7 +182,8 @@ def _print(
         print(plain_json({**_as_json(scan), **of_rooms}))
     else:
         lines = [
-            _painted(finding_line(it, f"{shown_path(it.path)}:{it.line}"), it) for it in scan.found
+            _painted(suspicion_line(it, f"{shown_path(it.path)}:{it.line}"), it)
+            for it in scan.found
         ]
         for path, why in scan.skipped:
             lines.append(say(f"scan.{why}", path=shown_path(path), most=MOST_BYTES))
@@ -196,8 +194,8 @@ def _print(
     return FAILED if scan.has_failed else FOUND if scan.secrets else 0
 
 
-def _painted(line: str, found: Found) -> str:
-    return screen_here().painted(line, "yellow" if found.is_mark else "red")
+def _painted(line: str, found: Suspicion) -> str:
+    return screen_here().painted(line, "yellow" if found.is_order else "red")
 
 
 def _summed(line: str, scan: Scan) -> str:
@@ -210,7 +208,7 @@ def _as_json(scan: Scan) -> dict[str, object]:
         return [{"path": shown_path(path), "reason": reason} for path, reason in paths]
 
     return {
-        "findings": [finding_json(found) for found in scan.found],
+        "findings": [suspicion_json(found) for found in scan.found],
         "skipped": listed(scan.skipped),
         "unreadable": listed(scan.unreadable),
         "secrets": len(scan.secrets),
@@ -242,7 +240,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
             named = INDENT.join(plain(fact) for fact in who if fact)
             lines.append(screen_here().painted(named, "bold"))
             last = head
-        line = finding_line(found, say("scan.line", line=found.line))
+        line = suspicion_line(found, say("scan.line", line=found.line))
         lines.append(INDENT + _painted(line, found))
     if not scan.files:
         lines.append(say("scan.no_history", path=_place(opened)))
@@ -269,7 +267,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     if arguments.json:
         told: dict[str, object] = {
             "redacted": [change_json(change) for change in cleaning.changes],
-            "left": [finding_json(found) for found in left.secrets],
+            "left": [suspicion_json(found) for found in left.secrets],
         }
         for room, it in of_rooms.items():
             told[room] = held_json(room, it.changed)
@@ -316,7 +314,7 @@ def _redacted_lines(
         for change in cleaning.changes:
             lines += change_lines(change)
     if left.secrets:
-        shown = [finding_line(it, say("scan.line", line=it.line)) for it in left.secrets]
+        shown = [suspicion_line(it, say("scan.line", line=it.line)) for it in left.secrets]
         lines += [say("scan.left"), *shown]
     for room, it in of_rooms.items():
         lines += redaction_lines(room, it)

@@ -52,8 +52,8 @@ def plain_lines(text: str) -> list[str]:
 
 
 def plain_json(value: object, *, indent: int | None = 2) -> str:
-    r"""Return a value as JSON, in which only an unsafe character is escaped (`\u`)."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    r"""Return a value as JSON, in which only what is unsafe is escaped (`\u`)."""
+    text = _COMMAND.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=indent))
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
         return text
     hidden = _hidden_places(text)

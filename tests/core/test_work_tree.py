@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.report.revisions import commit_of
+from commands.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree
 from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits

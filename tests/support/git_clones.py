@@ -227,6 +227,14 @@ def install_hook(clone: Path, script: str) -> None:
     path.chmod(0o755)
 
 
+def offered_hooks() -> dict[str, dict[str, str]]:
+    """By id, the keys of each hook that pre-commit gets from this repository."""
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    parts = re.split(r"^- ", text, flags=re.M)[1:]
+    hooks = [dict(line.strip().split(": ", 1) for line in part.splitlines()) for part in parts]
+    return {hook["id"]: hook for hook in hooks}
+
+
 def pull(clone: Path, other: Path) -> None:
     """Merge what another clone has checked out; it must not end in a conflict."""
     git(clone, "pull", "--quiet", "--no-rebase", "--no-edit", str(other), "HEAD")

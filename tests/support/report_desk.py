@@ -24,12 +24,6 @@ class Run(DiscreetRun):
         assert found, self.out
         return rest.partition("\n### ")[0].strip("\n")
 
-    @property
-    def folded(self) -> list[str]:
-        """The lines of what is folded, without the blank ones."""
-        lines = [line for line in self.out.splitlines() if line]
-        return lines[lines.index("  <details>") + 1 : lines.index("  </details>")]
-
 
 Report = Callable[..., Run]
 

@@ -2,36 +2,43 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from commands.report.parts import MOST_CHARS
-from core.lessons.side_file import Replaced
+from core.messages import Language
 from tests.support.cli_process import TOKEN
 from tests.support.costly import one_in
 from tests.support.git_clones import (
     commit,
     compact,
     git,
+    install_hook,
     new_project,
+    offered_hooks,
     path_of,
+    run_git,
     store_of,
     tokens_of,
-    without_side_file,
     write,
 )
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
-from tests.support.samples import LATER, NOW, a_draft, a_record
-from tests.support.sentences import pair
+from tests.support.samples import LATER, a_draft, a_record
+from tests.support.sentences import sentence
+from tests.support.stdio_client import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+posix = pytest.mark.skipif(os.name == "nt", reason="a hook of POSIX, and its names of files")
 
 PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
+OF_A_COMMENT = 65_536  # the characters that GitHub takes
 
 # The whole of it.
 
@@ -55,11 +62,11 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
     told = report(f"{base}..HEAD")
     assert (told.code, told.errors) == (0, "")
     assert told.out == (
-        "**Memory:** 1 lesson added.\n\n### Lessons added\n\n#### 결제\n\n- 환불하기 전에 환불"
-        " 규칙을 읽는다.\n "
-        " - What was missing: 환불은 결제와 같은 통화로 한다\n  - Ask first: 어느 통화로"
-        " 결제했는가?\n  - Files:"
-        f" `src/payment/**`\n  - When you write: `refund(a, b)`\n  - `{token}`\n\n###"
+        "**Memory:** 1 lesson added.\n\n### Lessons added\n\n"
+        "- `환불하기 전에 환불 규칙을 읽는다.`\n"
+        "  - What was missing: `환불은 결제와 같은 통화로 한다`\n"
+        "  - Ask first: `어느 통화로 결제했는가?`\n  - Files:"
+        f" `src/payment/**`\n  - When you write: `refund(a, b)`\n  - `{token}` (`결제`)\n\n###"
         " Figures\n\n| | before | after | change |\n| --- | ---: | ---: | ---: |\n| Records | 1"
         " | 2 | +1 |\n| principles among them | 0 | 0 | 0 |\n| logs among them | 1 | 2 | +1 |\n|"
         " Topics | 1 | 2 | +1 |\n| Estimated tokens of a search that shows all | 33 | 82 | +49"
@@ -174,7 +181,6 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     ("arguments", "said"),
     [
         (["HEAD", "--staged"], "--staged and RANGE cannot be used together."),
-        (["--json", "--github"], "--github and --json cannot be used together."),
         (["--force"], "--force can only be used with -o FILE"),
         (["-o", ""], "-o/--output: a file name is missing"),
     ],
@@ -201,17 +207,15 @@ def test_what_does_not_go_together_is_refused(
         ),
     ],
 )
-def test_no_field_lets_a_secret_out_in_any_form(
-    field: str, project: Path, report: Report, tmp_path: Path
-) -> None:
+def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, report: Report) -> None:
     values = {"paths": (TOKEN,), "when": (TOKEN,), "extra": {"note": TOKEN}}
     record = replace(a_record("gap"), **{field: values.get(field, TOKEN)})  # type: ignore[arg-type]
     old = written(project, record)
     new = written(project, replace(record, updated=LATER, lesson="another " + TOKEN))
     gone = written(project, PLAIN)
     for range in (f"{old}~..{old}", f"{old}..{new}", f"{new}..{gone}", f"{old}~..{gone}"):
-        for option in ("--staged", "--json", "--github"):
-            told = report(range, *([option] if option != "--staged" else []))
+        for options in ((), ("--json",), ("--github",)):
+            told = report(range, *options)
             assert told.code in (0, 1)
             assert "REDACTED" in told.out or "github-token" in told.out
 
@@ -267,7 +271,7 @@ def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     path_of(app).write_bytes(first + path_of(app).read_bytes())
     told = report("--project", str(app))
     assert told.first == "**Memory:** 2 records compacted."
-    assert told.out.count("<summary>Replaced: 2</summary>") == 2
+    assert told.out.count("  - Replaced: 2\n") == 2
     assert "In none of the versions" not in told.out
 
 
@@ -285,7 +289,7 @@ def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
     assert list(told.told) == [
         *("summary", "path", "before", "after", "shallow"),
         *("secrets", "passing_secrets", "earlier_secrets", "damage", "marked"),
-        *("added", "changed", "came_back", "compacted", "undone", "renamed", "removed"),
+        *("added", "changed", "came_back", "compacted", "removed"),
         *("compaction", "refused"),
     ]
     assert told.told["before"]["version"] == base
@@ -324,17 +328,18 @@ def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("words", "most"), [(1, 30), (600, 10), (2_000, 3)])
+@pytest.mark.parametrize(("words", "least"), [(1, 30), (600, 5), (2_000, 1)])
 def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
-    project: Path, report: Report, words: int, most: int
+    project: Path, report: Report, words: int, least: int
 ) -> None:
     base = written(project, a_record("old"))
     written(project, *(a_record(f"{at}", lesson=f"새 {at} " * words) for at in range(200)), SECRET)
     told = report(f"{base}..HEAD")
     added = told.part("Lessons added").splitlines()
-    assert sum(line.startswith("  - What was missing: ") for line in added) == most
-    assert added[-1] == f"And {201 - most} more. Use `--json` to see all."
-    assert len(told.out) <= MOST_CHARS
+    shown = sum(line.startswith("  - What was missing: ") for line in added)
+    assert least <= shown <= 30
+    assert added[-1] == f"And {201 - shown} more. Use `--json` to see all."
+    assert len(told.out) <= OF_A_COMMENT
     assert SECRET.token in told.part("Do not merge")
     assert "Records: 201, threshold: 50. Compaction is due." in told.part("Figures")
 
@@ -342,47 +347,44 @@ def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
 @pytest.mark.long  # it costs much
 def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report: Report) -> None:
     base = written(project, a_record("gone"))
-    endless = a_record("endless")
-    endless = replace(endless, lesson="never ending " * 10_000)
+    endless = replace(a_record("endless"), lesson="never ending " * 10_000)
     written(project, endless, a_record("behind it"))
     told = report(f"{base}..HEAD")
     assert told.first == "**Memory:** 2 lessons added, 1 record removed."
     added = told.part("Lessons added")
-    assert "What was missing: behind it" in added
+    assert "What was missing: `behind it`" in added
     assert added.endswith("And 1 more. Use `--json` to see all.")
-    assert "What was missing: gone" in told.part("Removed")
+    assert "What was missing: `gone`" in told.part("Removed")
+
+
+PARTS = "refused reads_like added_head changed_head returned_head compacted_head removed_head"
+PARTS += " figures"
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", one_in(2, ["ko", "en"]))
 def test_the_longest_texts_leave_a_report_with_every_part(
-    lang: str, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+    lang: Language, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    app = new_project(project / "app", "one", "two", "three", "four", "moved")
+    app = new_project(project / "app", "one", "two", "three", "four")
     store = store_of(app, LATER)
     base = head(app)
-    huge = "긴 글 " * 2_000
     store.upsert_log(a_draft("one", lesson="changed"))
-    moved = next(it for it in store.read_all() if it.key_text == "moved")
-    store.renew({moved.token: replace(moved, topic="elsewhere")}, join=False)
     compact("a sum", "two", "three")(app)
     store.delete_by_ids(tokens_of(app, "four"))
-    data = path_of(app).read_bytes()
+    data, huge = path_of(app).read_bytes(), ORDER + "긴 글 " * 2_000
     lines = [
-        replace(a_record(f"{at} {TOKEN}"), lesson=ORDER + huge, topic="t" * 5_000).to_line()
+        replace(a_record(f"{at} {TOKEN}"), lesson=huge, topic="t" * 5_000).to_line()
         for at in range(3)
     ]
     path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
     commit(app)
     told = report(f"{base}..HEAD", "--project", str(app))
     assert told.code == 1
-    assert len(told.out) <= MOST_CHARS
-    index = 0 if lang == "en" else 1
-    for key in ("refused", "reads_like", "added_head", "changed_head", "returned_head"):
-        assert f"### {pair(f'report.{key}')[index]}\n" in told.out
-    for key in ("compacted_head", "renamed_head", "removed_head", "figures"):
-        assert f"### {pair(f'report.{key}')[index]}\n" in told.out
+    assert len(told.out) <= OF_A_COMMENT
+    for key in PARTS.split():
+        assert f"### {sentence(lang, f'report.{key}')}\n" in told.out
 
 
 @pytest.mark.long  # it costs much
@@ -404,72 +406,190 @@ def test_a_log_that_cannot_be_read_is_said(project: Path, report: Report) -> Non
     assert os.path.join(".context", "memory_log.jsonl") in told.errors
 
 
-ONE = a_record("one", lesson="lesson one")
-UNKNOWN = "  - In none of the versions read: 1."
-
-
-def merged(project: Path, *gaps: str) -> str:
-    """The commit of one gap, after which others came and a principle replaced them all."""
-    base = written(project, ONE)
-    for gap in gaps:
-        store_of(project).upsert_log(a_draft(gap, lesson=f"lesson {gap}"))
+def test_of_many_originals_the_first_thirty_are_shown(project: Path, report: Report) -> None:
+    base = written(project, *(a_record(f"{at}", lesson=f"lesson {at}") for at in range(33)))
     compact("all of it")(project)
-    return base
+    told = report(base)
+    assert told.out.count("    - `lesson ") == 30
+    assert "    - And 3 more." in told.out.splitlines()
 
 
-@pytest.mark.long
-def test_the_data_tell_what_git_has_from_what_is_only_kept(project: Path, report: Report) -> None:
-    merged(project, "two")
-    two = a_record("two", lesson="lesson two")
-
-    def compacted() -> dict[str, object]:
-        [found] = report("--json").told["compacted"]
-        return {key: found[key] for key in ("originals", "kept", "unknown")}
-
-    first = {"token": ONE.token, "record": ONE.as_json()}
-    second = {"token": two.token, "record": two.as_json()}
-    assert compacted() == {"originals": [first], "kept": [second], "unknown": 0}
-    without_side_file(project)
-    assert compacted() == {"originals": [first], "kept": [], "unknown": 1}
-
-
-@pytest.mark.long
-def test_a_version_that_git_shows_is_not_taken_from_beside_the_log(
-    project: Path, report: Report
-) -> None:
-    base = merged(project)
-    forged = replace(ONE, lesson="forged [REDACTED]")
-    line = Replaced(record=forged, token=ONE.token, at=NOW).to_line()
-    store_of(project).replaced_path.write_bytes(line)
-    for words in ((), (base,)):
-        assert report(*words).folded == [
-            "  <summary>Replaced: 1</summary>",
-            "  - lesson one\\",
-            f"    `{ONE.token}` (payment)",
-        ]
+# A page of GitHub, and a runner.
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("kind", ["folder", "link", "broken"])
-def test_what_is_no_such_file_holds_no_report_up(kind: str, project: Path, report: Report) -> None:
-    merged(project, "two")
-    side = store_of(project).replaced_path
-    data = side.read_bytes()
-    side.unlink()
-    if kind == "folder":
-        side.mkdir()
-    elif kind == "link":
-        (project / "elsewhere.jsonl").write_bytes(data)
-        os.symlink("../elsewhere.jsonl", side)
-    else:
-        side.write_bytes(b"\xff\x00 torn\n" + data[: len(data) // 2])
-    told = report()
-    assert (told.code, told.folded[-1]) == (0, UNKNOWN)
+def test_findings_become_annotations_as_the_runner_reads_them(
+    project: Path, report: Report
+) -> None:
+    ordered = a_record("odd", topic="100%: a, b\n::error::x", lesson=ORDER)
+    base = written(project, PLAIN)
+    bad = written(project, PLAIN, a_record("gone " + TOKEN))
+    written(project, PLAIN, SECRET, ordered, b"torn\n")
+    told = report(f"{base}..HEAD", "--github")
+    assert told.code == 1
+    assert told.out == report(f"{base}..HEAD").out
+    gone = a_record("gone " + TOKEN).token
+    where = f"file={LOG},line="
+    assert told.errors.splitlines() == [
+        f"::error {where}2,title=Possible secret in the memory log::"
+        f"{LOG}:2: github-token in missing_context of record {SECRET.token} [payment]",
+        f"::error title=Possible secret in the memory log::commit {bad[:10]}: {LOG}:2:"
+        f" github-token in missing_context of record {gone} [payment]. A later commit removed"
+        " it, but git's history keeps it unless the commits are squashed.",
+        f"::error {where}4,title=Damaged memory log::{LOG}:4: an unreadable line",
+        f"::warning {where}3,title=Reads like instructions to a model::"
+        f"{LOG}:3: warning: reads like instructions to a model: override, in lesson of record"
+        f' {ordered.token} ["100%25: a, b\\n::error::x"]',
+    ]
 
 
-@pytest.mark.long
-def test_of_many_originals_the_first_fifty_are_shown(project: Path, report: Report) -> None:
-    merged(project, *(f"gap {at}" for at in range(53)))
-    told = report()
-    assert told.out.count("    - lesson gap ") == 50
-    assert "    - And 3 more." in told.out.splitlines()
+@pytest.mark.long  # it costs much
+@posix
+def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printed(
+    project: Path, report: Report
+) -> None:
+    for name in ("50%, a:b", "line\nend", TOKEN):
+        (project / name / ".context").mkdir(parents=True)
+        (project / name / LOG).write_bytes(b"torn\n")
+    for name, begin in {
+        "50%, a:b": f"::error file=50%25%2C a%3Ab/{LOG},line=1,title=Damaged memory log::50%25, a",
+        "line\nend": "::error title=Damaged memory log::line end/",
+        TOKEN: "::error title=Damaged memory log::(a name that contains a secret):1: ",
+    }.items():
+        told = report("--github", "--project", str(project / name))
+        assert (told.code, told.errors.startswith(begin)) == (1, True)
+
+
+@pytest.mark.long  # it costs much
+def test_no_more_annotations_are_made_than_github_shows(project: Path, report: Report) -> None:
+    write(project, *(f"torn {at}\n".encode() for at in range(11)))
+    errors = report("--github").errors.splitlines()
+    assert len(errors) == 10
+    assert errors[-1] == (
+        "::error title=More in the memory log::And 2 more; the report counts them all."
+    )
+    write(project, *(f"torn {at}\n".encode() for at in range(10)))
+    assert "And 1 more" not in report("--github").errors
+
+
+def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Report) -> None:
+    write(project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a"))
+    for told in (report(), report("--json")):
+        assert not re.search(r"^\s*::|##(?:vso)?\[", told.out, re.I | re.M)
+    [added] = report("--json").told["added"]
+    assert "##[error]x" in added["record"]["lesson"]
+
+
+# The index, and the hook.
+
+
+def test_of_a_commit_to_be_only_what_is_staged_is_told(project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    write(project, PLAIN, a_record("staged"))
+    git(project, "add", "--all")
+    write(project, PLAIN, a_record("staged"), SECRET)
+    told = report("--staged", "--json")
+    assert told.code == 0
+    assert told.told["before"]["version"] == head(project)
+    assert told.told["after"]["version"] == "index"
+    assert [it["record"]["missing_context"] for it in told.told["added"]] == ["staged"]
+
+
+@pytest.mark.long  # it costs much
+def test_before_the_first_commit_everything_staged_is_new(report: Report, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    git(fresh, "init", "--quiet")
+    write(fresh, PLAIN)
+    nothing = report("--staged", "--project", str(fresh))
+    assert nothing.first.startswith("**Memory:** there is no memory log here")
+    git(fresh, "add", "--all")
+    for arguments in (["--staged"], []):
+        told = report(*arguments, "--project", str(fresh))
+        assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
+
+
+@pytest.mark.long  # it costs much
+def test_an_open_merge_has_to_be_resolved_first(project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    git(project, "checkout", "--quiet", "-b", "side")
+    written(project, a_record("of the side"))
+    git(project, "checkout", "--quiet", "main")
+    written(project, a_record("of main"))
+    assert run_git(project, "merge", "--quiet", "side").returncode == 1
+    told = report("--staged")
+    assert (told.code, told.out) == (2, "")
+    assert told.errors.startswith(f"{LOG}: a merge is still open")
+
+
+@pytest.mark.long  # it costs much
+@posix
+def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path) -> None:
+    keys = offered_hooks()["sentinel-memory-report"]
+    wanted = {"language": "python", "pass_filenames": "false", "verbose": "true"}
+    assert {name: keys[name] for name in wanted} == wanted
+    assert re.search(keys["files"], f"app/{LOG}")
+    _, *options = shlex.split(keys["entry"])
+    install_hook(project, f"exec {shlex.join([sys.executable, str(ROOT / 'cli.py'), *options])}")
+    write(project, PLAIN)
+    git(project, "add", "--all")
+    done = run_git(project, "commit", "--message", "good")
+    assert done.returncode == 0
+    assert "**Memory:** 1 lesson added." in done.stdout + done.stderr
+    write(project, PLAIN, SECRET)
+    for how in (["--all"], [LOG]):  # git gives the hook an index of its own
+        refused = run_git(project, "commit", "--message", "bad", *how)
+        assert refused.returncode == 1
+        assert "1 possible secret" in refused.stdout + refused.stderr
+        assert TOKEN not in refused.stdout + refused.stderr
+    assert git(project, "log", "--format=%s").split("\n")[0] == "good"
+
+
+# The documents.
+
+
+@pytest.mark.parametrize(("name", "lang"), [("report.md", "en"), ("report.ko.md", "ko")])
+def test_the_documents_name_the_parts_and_keys_as_the_report_does(
+    name: str, lang: Language, project: Path, report: Report
+) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
+    assert [part.rstrip(".") for part in listed] == [
+        sentence(lang, f"report.{part}") for part in PARTS.split()
+    ]
+    write(project, PLAIN)
+    table = text.partition("## 2. ")[2]
+    rows = " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+    assert set(report("--json").told) == set(re.findall(r"`(\w+)`", rows))
+
+
+@pytest.mark.long  # it costs much
+@posix
+@pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
+def test_the_step_of_the_workflow_does_what_the_document_says(
+    name: str, project: Path, tmp_path: Path
+) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
+    [workflow] = [block for block in blocks if "pull_request:" in block]
+    assert re.findall(r"^on:\n  (.*):$", workflow, re.M) == ["pull_request"]
+    assert "permissions:\n  contents: read\n" in workflow
+    assert "secrets." not in workflow
+    [script] = re.findall(r"        run: >-\n((?:          .*\n)+)", workflow)
+    assert "${{" not in script
+    base = written(project, PLAIN)
+    tip = written(project, PLAIN, SECRET)
+    summary = tmp_path / "summary.md"
+    (tmp_path / "sentinel-memory").symlink_to(ROOT)
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "BASE": base,
+        "HEAD": tip,
+    }
+    command = ("bash", "-e", "-c", " ".join(script.split()))
+    done = Run.process(*command, cwd=project, environment=environment)
+    assert (done.code, done.out) == (1, "")
+    assert done.errors.startswith(f"::error file={LOG},line=2,title=")
+    assert summary.read_text(encoding="utf-8").startswith("**Memory:** 1 possible secret,")

@@ -35,8 +35,6 @@ class Day(MemorySteps):
         assert [it for it in more.get("lacks", []) if it in told.out] == []
         if "below" in more:
             assert told.out.splitlines()[2] == more["below"]
-        if "folded" in more:
-            assert told.folded == more["folded"]
         for part, number in more.get("counts", {}).items():
             assert told.out.count(part) == number
 
@@ -44,12 +42,6 @@ class Day(MemorySteps):
         """A report that is no more than these lines."""
         told = self._report(*arguments)
         assert (told.code, told.errors, told.out.splitlines()) == (0, "", list(lines))
-
-    def has(self, arguments: list[str], *lines: str) -> None:
-        """A report in which these lines are."""
-        told = self._report(*arguments)
-        assert (told.code, told.errors) == (0, "")
-        assert [it for it in lines if it not in told.out.splitlines()] == []
 
     def refused(self, arguments: list[str], said: str) -> None:
         """said: how the sentence begins."""

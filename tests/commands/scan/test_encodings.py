@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from commands.scan.findings import readings
+from commands.suspicions import readings
 from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.upkeep import examine, repair
 from tests.support.cli_process import TOKEN, Command

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 import cli
+from commands import suspicions
 from commands.scan import findings as scanning
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep import Looked, look
@@ -301,7 +302,7 @@ def test_each_different_line_is_looked_at_once(
         looked.append(len(log.lines))
         return look(log)
 
-    monkeypatch.setattr(scanning, "look", counted)
+    monkeypatch.setattr(suspicions, "look", counted)
     scan("--history", "--project", str(made))
     assert sum(looked) == 4  # the plain record, the bad one, its other version, the note
 
@@ -425,7 +426,7 @@ def test_the_sentences_name_commands_that_exist() -> None:
 def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scanning, "MOST_LOOKED_BYTES", 1_000)
+    monkeypatch.setattr(suspicions, "MOST_LOOKED_BYTES", 1_000)
     scan = scanning.Scan()
     scan.add("memory_log.jsonl", b'{"missing_context": "' + b"x" * 1_000 + b'"}\n', is_log=True)
     [(path, reason)] = scan.unreadable

@@ -1,17 +1,12 @@
-"""Reads the two versions of a memory log that a report compares, and what came and went between.
-
-Nothing is written.
-"""
+"""Reads the two versions of a memory log that a report compares. Nothing is written."""
 
 import os
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands.scan.findings import Found, fresh_lines, in_lines
+from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
-from core.errors import LogReadError
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.file import place_of
 from core.lessons.history import own_commits
@@ -24,15 +19,13 @@ INDEX, WORK_TREE = "index", "work tree"
 _HEAD = "HEAD"
 _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
-Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """One version of the log.
 
     name: the id of the commit, INDEX or WORK_TREE, "" before the first commit. is_wide: the file
-    begins like UTF-16, so that no reader takes that.
+    begins like UTF-16, so that no reader takes it.
     """
 
     name: str
@@ -60,11 +53,10 @@ class Revisions:
 
     path: the log from the top of the work tree. fresh, kept: the lines of `after` that `before`
     does not have, and those that it has. passing: secrets in lines that neither has, each with the
-    commit that brought it. passed: by version id, the records of such lines. replaced: by version
-    id, what left the log on this machine and is kept beside it. is_cut: whether older commits are
-    missing here. link: the path of the log, where it has become a symbolic link since `before`, or
-    names another file: whoever can have any file in the repository would have it read as the
-    memory.
+    commit that brought it. passed: by version id, the records of such lines. is_cut: whether older
+    commits are missing here. link: the path of the log, where it has become a symbolic link since
+    `before`, or names another file: whoever can have any file in the repository would have it read
+    as the memory.
     """
 
     path: str
@@ -72,9 +64,8 @@ class Revisions:
     after: Side
     fresh: Lines
     kept: Lines
-    passing: list[Found] = field(default_factory=list)
+    passing: list[Suspicion] = field(default_factory=list)
     passed: dict[str, Record] = field(default_factory=dict)
-    replaced: dict[str, Record] = field(default_factory=dict)
     link: str = ""
     is_cut: bool = False
 
@@ -148,18 +139,6 @@ def _cut(repository: Repository) -> tuple[str, ...]:
     return ("cut",) if repository.is_cut else ()
 
 
-def _own_path(repository: Repository, log_path: Path) -> str:
-    """Return the path of a log in its project as the project has it, whatever it is a link to.
-
-    That of the file itself where the project is no part of this work tree.
-    """
-    project = Path(os.path.realpath(log_path.parent.parent))
-    top = os.path.realpath(repository.top)
-    if not project.is_relative_to(top):
-        return repository.path
-    return (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
-
-
 class _Reader:
     """Reads the versions of one log from its repository, the index and the work tree."""
 
@@ -219,27 +198,9 @@ class _Reader:
             after=after,
             fresh=[line for line in lines if line[1] not in known],
             kept=[line for line in lines if line[1] in known],
-            replaced=self._replaced(),
             link=link,
             is_cut=self._repository.is_cut,
         )
-
-    def _replaced(self) -> dict[str, Record]:
-        """Return what was replaced and is kept beside the log, on this machine.
-
-        Nothing of a file that git tracks, or that is none: whoever made the branch could have any
-        text shown as what a principle replaced.
-        """
-        kept = self._store.replaced_path
-        place = Path(os.path.realpath(kept.parent), kept.name)
-        top = os.path.realpath(self._repository.top)
-        if place.is_relative_to(top):
-            path = place.relative_to(top).as_posix()
-            if self._repository.entries("", path):
-                return {}
-        with suppress(LogReadError):
-            return {it.token: it.record for it in reversed(self._store.read_replaced())}
-        return {}
 
     def _links_in(self, commit: str) -> list[bytes]:
         """Return what the log and its folder are links to in a commit, "" for the index."""
@@ -257,3 +218,15 @@ class _Reader:
 
     def _content(self, blob: str) -> bytes | None:
         return next(self._repository.contents([blob])) if blob else None
+
+
+def _own_path(repository: Repository, log_path: Path) -> str:
+    """Return the path of a log in its project as the project has it, whatever it is a link to.
+
+    That of the file itself where the project is no part of this work tree.
+    """
+    project = Path(os.path.realpath(log_path.parent.parent))
+    top = os.path.realpath(repository.top)
+    if not project.is_relative_to(top):
+        return repository.path
+    return (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()

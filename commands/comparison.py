@@ -1,0 +1,362 @@
+"""Says what lies between two versions of a memory log: what became of records, what is dangerous.
+
+A record is the same when its id and what it is about are. A record under changed texts lists the
+one that it was, and a principle those that it replaced.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from commands.revisions import Revisions, Side
+from commands.suspicions import Suspicion, in_lines, orders_in
+from core.config import Settings
+from core.lessons.answers import Frame, Need, need_of, search_answer
+from core.lessons.draft import clean_record
+from core.lessons.history import originals_of
+from core.lessons.log import CONFLICT_BEGIN, MemoryLog
+from core.lessons.record import LIMITS_BYTES, Record, id_in, ids_in, seconds_of
+from core.sanitizer import find, safe, values_in
+from core.text.plain import estimate_tokens
+
+BOUNDLESS = 10**12
+
+# What another part of a report says already, or what only programs need.
+_NO_NEWS = frozenset(
+    (
+        *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
+        *("meta.source_ids", "meta.source_count"),
+    )
+)
+
+
+class Entry(NamedTuple):
+    """A record as it may be shown: without its secrets, under the version id that the log has.
+
+    token: "" where the id holds a secret itself.
+    """
+
+    token: str
+    record: Record
+
+    @classmethod
+    def of(cls, record: Record) -> "Entry":
+        """Return the entry of a record of the log."""
+        return cls(safe(record.token), clean_record(record)[0])
+
+
+class Changed(NamedTuple):
+    """A record with other values than before; `before` has the newest last, if several became one.
+
+    values: by key, the old value and the new one; None for no such key. Empty where the versions
+    differ in a secret only.
+    """
+
+    before: tuple[Entry, ...]
+    after: Entry
+    values: dict[str, tuple[object, object]]
+
+
+class Returned(NamedTuple):
+    """A gap that was logged again; seen_before: how often it had been seen, 0 if compacted."""
+
+    seen_before: int
+    after: Entry
+
+
+class Compacted(NamedTuple):
+    """A principle and what it replaced; unknown: how many originals no version here shows."""
+
+    principle: Entry
+    originals: tuple[Entry, ...]
+    unknown: int
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What happened to the records, each in the order of the log.
+
+    replaced: how many originals all compactions have, each counted once. touched: the records that
+    are new or changed as the log has them, with those texts of their former selves that are no
+    news.
+    """
+
+    added: list[Entry] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    returned: list[Returned] = field(default_factory=list)
+    compacted: list[Compacted] = field(default_factory=list)
+    replaced: int = 0
+    removed: list[Entry] = field(default_factory=list)
+    touched: list[tuple[Record, frozenset[str]]] = field(default_factory=list)
+
+
+def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
+    """Return what became of the records. passed: by version id, what was there between the two."""
+    comparer = _Comparer(before, after, passed)
+    pairs = _pairs(before.records, after.records)
+    paired = {id(record) for record in pairs.values()}
+    for record in before.records:
+        if id(record) not in paired:
+            comparer.gone.setdefault(record.id, []).append(record)
+    for at, record in enumerate(after.records):
+        known = pairs.get(at)
+        # Not by their version ids: other texts with the same six digits are found within seconds.
+        if not known or known.to_line() != record.to_line():
+            comparer.sort(record, known)
+    gone = [record for records in comparer.gone.values() for record in records]
+    comparer.result.removed = [Entry.of(record) for record in gone]
+    return comparer.result
+
+
+def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
+    """Return, by place in `after`, the record it was; a hand may have changed what it is about."""
+    pairs: dict[int, Record] = {}
+    for is_exact in (True, False):
+        paired = {id(record) for record in pairs.values()}
+        left: dict[object, list[Record]] = {}
+        for record in reversed(before):
+            if id(record) not in paired:
+                left.setdefault((record.id, is_exact and record.gap), []).append(record)
+        for at, record in enumerate(after):
+            same = left.get((record.id, is_exact and record.gap))
+            if same and at not in pairs:
+                pairs[at] = same.pop()
+    return pairs
+
+
+class _Comparer:
+    """Sorts the records of the later log. gone: by id, what is there no longer."""
+
+    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
+        self.result = Comparison()
+        self.gone: dict[str, list[Record]] = {}
+        self._passed = passed
+        self._ids = {record.id for record in after.records}
+        # What was replaced before has no part in what happened since.
+        self._old_tokens = {token for record in before.records for token in record.source_ids}
+        self._compacted_s: dict[str, float] = {}  # by id, when it was first replaced
+        for record in before.records:
+            if record.type == "principle":
+                for id_ in ids_in(originals_of(record)):
+                    at = seconds_of(record.compacted_at)
+                    self._compacted_s[id_] = min(at, self._compacted_s.get(id_, at))
+        self._originals: dict[str, list[Record]] = {}
+
+    def sort(self, record: Record, known: Record | None) -> None:
+        """Note what happened to a record of the later log; known: the same in the earlier one."""
+        fresh = [token for token in record.source_ids if token not in self._old_tokens]
+        originals = set(originals_of(record)) if record.type == "principle" else set()
+        own_ids = ids_in(token for token in fresh if token not in originals)
+        former = [old for id_ in sorted(own_ids) for old in self.gone.pop(id_, ())]
+        former.sort(key=Record.version)
+        former += [known] if known else []
+        old_texts = frozenset(text for old in former for text in old.texts)
+        self.result.touched.append((record, old_texts))
+        is_compacted = self._compact(record, [token for token in fresh if token in originals])
+        seen_before = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
+        if former:
+            self._change(former, record, is_compacted=is_compacted)
+            is_back = record.seen > seen_before and not is_compacted
+        else:
+            compacted_s = self._compacted_s.get(record.id)
+            # A record that was brought back is older than its compaction.
+            is_back = compacted_s is not None and seconds_of(record.created) >= compacted_s
+            if not is_compacted:
+                self.result.added.append(Entry.of(record))
+        if is_back:
+            self.result.returned.append(Returned(seen_before=seen_before, after=Entry.of(record)))
+
+    def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
+        """Note what a principle replaced; return whether there was anything."""
+        versions_of: dict[str, list[str]] = {}
+        for token in tokens:
+            if id_in(token) not in self._ids:
+                versions_of.setdefault(id_in(token), []).append(token)
+        for id_, versions in versions_of.items():
+            if id_ not in self._originals:  # after a merge two principles may list it
+                passed = [self._passed[token] for token in versions if token in self._passed]
+                self._originals[id_] = self.gone.pop(id_, []) or passed[:1]
+                self.result.replaced += len(self._originals[id_]) or 1
+        if versions_of:
+            compacted = Compacted(
+                principle=Entry.of(principle),
+                originals=tuple(Entry.of(it) for id_ in versions_of for it in self._originals[id_]),
+                unknown=sum(not self._originals[id_] for id_ in versions_of),
+            )
+            self.result.compacted.append(compacted)
+        return bool(versions_of)
+
+    def _change(self, former: Sequence[Record], after: Record, *, is_compacted: bool) -> None:
+        last, new = former[-1], Entry.of(after)
+        found = _changes(Entry.of(last).record, new.record)
+        values = {key: both for key, both in found.items() if key not in _NO_NEWS}
+        if not values and len(former) == 1:
+            if is_compacted or last.seen < after.seen:
+                return  # another part says that
+            if last.texts == after.texts:  # else they differ in a secret
+                values = {key: both for key, both in found.items() if key != "id"}
+        before = tuple(map(Entry.of, former))
+        self.result.changed.append(Changed(before=before, after=new, values=values))
+
+
+def _changes(before: Record, after: Record) -> dict[str, tuple[object, object]]:
+    """Return by key the values that differ, the old and the new one; None for no such key."""
+    old, new = _flat(before), _flat(after)
+    keys = dict.fromkeys([*old, *new])
+    return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}
+
+
+def _flat(record: Record) -> dict[str, object]:
+    value = record.as_json()
+    meta = value.pop("meta")
+    return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
+
+
+# What a change brings, and what in it is dangerous.
+
+
+class Damage(NamedTuple):
+    """A line that no reader can read or sees, an open conflict, or another file in its place.
+
+    kind: names the sentence that says it.
+    """
+
+    path: str
+    line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that a report says of two revisions.
+
+    secrets: in lines that they bring. passing: in lines that a commit on the way brought and a
+    later one took out again. earlier: how many were there before and still are. orders: records
+    with texts that read like instructions to a model. before, after: the figures of both versions.
+    """
+
+    revisions: Revisions
+    secrets: list[Suspicion]
+    passing: list[Suspicion]
+    earlier: int
+    damage: list[Damage]
+    orders: list[tuple[Entry, list[Suspicion]]]
+    records: Comparison
+    before: dict[str, int]
+    after: dict[str, int]
+    need: Need
+    threshold: int
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is something that must not be merged."""
+        return bool(self.secrets or self.passing or self.damage)
+
+
+def report_on(revisions: Revisions, *, threshold: int) -> Report:
+    """Look at two revisions; threshold: records above which to compact."""
+    before, after = revisions.before.log, revisions.after.log
+    secrets = list(in_lines(revisions.path, revisions.fresh))
+    there: dict[tuple[str, str, str], set[str]] = {}
+    for found in secrets:
+        there.setdefault(_place(found), set()).update(_values(found))
+    records = compare(before, after, revisions.passed)
+    return Report(
+        revisions=revisions,
+        secrets=secrets,
+        passing=[it for it in revisions.passing if not _is_there(it, there)],
+        earlier=sum(1 for _ in in_lines(revisions.path, revisions.kept)),
+        damage=list(_damage(revisions)),
+        orders=list(_orders(revisions, records)),
+        records=records,
+        before=_figures(revisions.before),
+        after=_figures(revisions.after),
+        need=need_of(after.records, after.count, threshold),
+        threshold=threshold,
+    )
+
+
+def _is_there(found: Suspicion, there: Mapping[tuple[str, str, str], set[str]]) -> bool:
+    """Return whether only other words of its record changed; another value is another secret."""
+    values = _values(found)
+    return bool(values) and values <= there.get(_place(found), set())
+
+
+def _place(found: Suspicion) -> tuple[str, str, str]:
+    return found.record.id if found.record else "", found.field, found.kind
+
+
+def _values(found: Suspicion) -> set[str]:
+    """Return the secrets of this kind in the field, none where no text of a record holds them."""
+    if not found.record or found.field not in LIMITS_BYTES:
+        return set()
+    text = getattr(found.record, found.field)
+    secrets = find(text, values_in(found.record.texts))
+    return {text[it.start : it.end] for it in secrets if it.kind == found.kind}
+
+
+def _damage(revisions: Revisions) -> Iterator[Damage]:
+    """Yield what is broken and was not before; a line that is there once more counts as well."""
+    before, after = revisions.before, revisions.after
+    if revisions.link:
+        yield Damage(revisions.link, 1, "link")
+    if after.is_wide and not before.is_wide:
+        yield Damage(revisions.path, 1, "utf_16")
+        return  # its lines are broken for that reason alone
+    known = Counter(content for _, content, _ in _broken(before.log))
+    for line, content, kind in _broken(after.log):
+        if known[content]:
+            known[content] -= 1
+        else:
+            yield Damage(revisions.path, line, kind)
+
+
+def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
+    """Yield the lines that no reader can read, or that another line hides, counted from 1.
+
+    Of an open conflict the line where it begins.
+    """
+    hidden = {id(record) for record, _ in log.hidden}
+    begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
+    conflicts = frozenset(begun or sorted(log.conflict)[:1])
+    for at, entry in enumerate(log.entries):
+        content = log.content(at).rstrip(b"\r\n")
+        if at in conflicts:
+            yield at + 1, content, "conflict"
+        elif entry is None and at not in log.conflict and content.strip():
+            yield at + 1, content, "unreadable"
+        elif id(entry) in hidden:
+            yield at + 1, content, "hidden"
+
+
+def _orders(revisions: Revisions, records: Comparison) -> Iterator[tuple[Entry, list[Suspicion]]]:
+    log = revisions.after.log
+    places = (at for at, _ in log.all_records() if at not in log.leftovers)
+    line_of = {id(record): at + 1 for at, record in zip(places, log.records, strict=True)}
+    for record, known in records.touched:
+        found = [
+            it
+            for it in orders_in(revisions.path, line_of[id(record)], record)
+            if getattr(record, it.field) not in known
+        ]
+        if found:
+            yield Entry.of(record), found
+
+
+def _figures(side: Side) -> dict[str, int]:
+    """Return the size of a version; tokens: estimated, of a search that shows everything."""
+    records = side.log.records
+    principles = sum(record.type == "principle" for record in records)
+    # Neither the name of a directory nor a setting of this machine may change a figure.
+    settings = Settings(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    frame = Frame(project="", settings=settings)
+    answer = search_answer(side.log, frame, query="") if records else ""
+    return {
+        "records": len(records),
+        "principles": principles,
+        "logs": len(records) - principles,
+        "topics": len(side.log.topics),
+        "tokens": estimate_tokens(answer),
+        "bytes": len(side.data),
+    }

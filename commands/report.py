@@ -1,0 +1,388 @@
+"""Tells a reviewer or a committer what a change teaches a memory, and what in it is dangerous.
+
+Whoever writes a record must not decide what its text does on a page or in the log of a runner:
+each text stands there as code, in which nothing is a mention, a link, markup or a command.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from commands.clients.text_file import write_new
+from commands.comparison import Changed, Compacted, Damage, Entry, Report, Returned, report_on
+from commands.revisions import Side, read_revisions
+from commands.suspicions import Suspicion, field_name, shown_path, suspicion_json, suspicion_line
+from commands.terminal.ask import STDOUT, check_output, open_memory, progress
+from commands.terminal.markdown_lines import markdown_lines
+from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import screen_here
+from core.messages import say
+from core.sanitizer import safe
+from core.text.plain import EMPTY, listed, one_line, shown_lines
+
+MOST_ITEMS = 30  # of a list
+MOST_CHARS = 60_000  # of all lists; GitHub refuses a comment of more than 65,536
+MOST_UNSETTLED = 10
+MOST_ANNOTATIONS = 10  # of a kind; GitHub shows no more
+
+_TICKS = re.compile("`+")
+_IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Look and report; 1 for what must not be merged, 2 when that could not be done."""
+    check_output(arguments)
+    opened = open_memory(arguments)
+    with progress():
+        revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
+        found = report_on(revisions, threshold=opened.settings.threshold)
+    text = plain_json(report_json(found)) + "\n" if arguments.json else markdown(found)
+    if arguments.output not in (None, STDOUT):
+        root = opened.project.root
+        write_new(Path(arguments.output), text, force=arguments.force, project=root)
+        print(plain(say("terminal.written", path=arguments.output)))
+    elif screen_here().is_terminal and not arguments.json:
+        print("\n".join(markdown_lines(text, screen_here())))
+    else:
+        print(text, end="")
+    for annotation in annotations(found) if arguments.github else ():
+        # The runner takes commands from standard error as well, and the report is redirected.
+        print(annotation, file=sys.stderr)
+    is_wrong = found.is_refused or (arguments.strict and found.orders)
+    return 1 if is_wrong else 0
+
+
+# As Markdown, the most important part first.
+
+
+def markdown(report: Report) -> str:
+    """Return the document. Every line of it may be printed by a runner or on a terminal."""
+    lines = [summary(report), ""]
+    for note in _notes(report):
+        lines += [note, ""]
+    room, has_parts = MOST_CHARS, False
+    for key, intro, items, after in _parts(report):
+        if not items:
+            continue
+        has_parts = True
+        shown = _cut(items, room // 2)
+        room -= sum(map(_size, shown))
+        lines += [f"### {say(f'report.{key}')}", ""]
+        lines += [intro, ""] if intro else []
+        lines += [line for item in shown for line in item]
+        if more := len(items) - len(shown):
+            lines += ["", say("report.not_shown", count=more)]
+        lines += ["", after, ""] if after else [""]
+    lines += _figure_lines(report) if has_parts else []
+    return "\n".join(map(plain, lines)).rstrip("\n") + "\n"
+
+
+def _cut(items: Sequence[list[str]], room: int) -> list[list[str]]:
+    """Return the first items, as many as have room; an endless one pushes no other off."""
+    shown = list[list[str]]()
+    for item in items:
+        if len(shown) < MOST_ITEMS and _size(item) <= room:
+            shown.append(item)
+            room -= _size(item)
+    return shown
+
+
+def _size(item: list[str]) -> int:
+    return sum(len(line) + 1 for line in item)
+
+
+def summary(report: Report) -> str:
+    """Sum up the whole report in one sentence, of numbers only."""
+    revisions, records = report.revisions, report.records
+    if not (revisions.before.is_there or revisions.after.is_there):
+        return say("report.no_log", path=code(shown_path(revisions.path)))
+    counts = {
+        "secrets": len(report.secrets) + len(report.passing),
+        "damage": len(report.damage),
+        "marked": len(report.orders),
+        "added": len(records.added),
+        "changed": len(records.changed),
+        "returned": len(records.returned),
+        "compacted": records.replaced,
+        "removed": len(records.removed),
+    }
+    parts = [
+        say(f"report.{key}_1" if count == 1 else f"report.{key}", count=count)
+        for key, count in counts.items()
+        if count
+    ]
+    if not parts and revisions.fresh:
+        parts = [say("report.other_lines")]
+    if parts:
+        return say("report.memory", told=", ".join(parts))
+    return say("report.nothing", count=report.after["records"])
+
+
+def _notes(report: Report) -> Iterator[str]:
+    revisions = report.revisions
+    if not (revisions.before.is_there or revisions.after.is_there):
+        return
+    if report.earlier:
+        yield say("report.earlier", count=report.earlier)
+    if not revisions.before.is_there:
+        yield say("report.before_absent")
+    if not revisions.after.is_there:
+        yield say("report.after_absent")
+    if revisions.is_cut:
+        yield say("report.cut")
+    if unsettled := revisions.after.log.unsettled:
+        named = "; ".join(
+            " ↔ ".join(_named(Entry.of(record)) for record in versions)
+            for versions in unsettled[:MOST_UNSETTLED]
+        )
+        yield say("report.unsettled", count=len(unsettled), records=named)
+
+
+def _parts(report: Report) -> Iterator[tuple[str, str, list[list[str]], str]]:
+    """Yield the parts: the key of the heading, what stands before the items, these, what behind."""
+    records = report.records
+    yield "refused", "", list(_refused(report)), _advice(report)
+    orders = [_order_item(*it) for it in report.orders]
+    yield "reads_like", say("report.reads_like_intro"), orders, ""
+    # Principles sum up many logs.
+    added = sorted(records.added, key=lambda it: it.record.type != "principle")
+    yield "added_head", "", list(map(_record_item, added)), ""
+    yield "changed_head", "", list(map(_changed_item, records.changed)), ""
+    returned = list(map(_returned_item, records.returned))
+    yield "returned_head", say("report.returned_intro"), returned, ""
+    yield "compacted_head", "", list(map(_compacted_item, records.compacted)), ""
+    removed = list(map(_record_item, records.removed))
+    yield "removed_head", say("report.removed_intro"), removed, ""
+
+
+def _refused(report: Report) -> Iterator[list[str]]:
+    for found in report.secrets:
+        yield [f"- {_secret(found)}"]
+    for found in report.passing:
+        commit = code(found.commit.short if found.commit else "")
+        yield [f"- {say('report.passing', commit=commit, found=_secret(found))}"]
+    for damage in report.damage:
+        yield [f"- {say(f'report.{damage.kind}', where=code(_where(damage)))}"]
+
+
+def _advice(report: Report) -> str:
+    due = {
+        "replace_advice": report.secrets or report.passing,
+        "redact_advice": report.secrets,
+        "damage_advice": [it for it in report.damage if it.kind not in ("link", "hidden")],
+    }
+    return " ".join(say(f"report.{key}") for key, is_due in due.items() if is_due)
+
+
+def _secret(found: Suspicion) -> str:
+    """Say where a secret is, of what kind and in which record, with no text of it."""
+    where = code(_where(found))
+    if not found.record:
+        return say("report.in_line", where=where, kind=found.kind)
+    record = _named(Entry.of(found.record))
+    field = code(field_name(found))
+    return say("report.in_record", where=where, kind=found.kind, field=field, record=record)
+
+
+def _where(found: Suspicion | Damage) -> str:
+    return f"{shown_path(found.path)}:{found.line}"
+
+
+def _order_item(entry: Entry, found: Sequence[Suspicion]) -> list[str]:
+    kinds = ", ".join(dict.fromkeys(it.kind for it in found))
+    lines = [f"- {code(_where(found[0]))}: {kinds}, {_named(entry)}"]
+    for field in dict.fromkeys(it.field for it in found):
+        lines += _text(f"  - {code(field)}: ", getattr(entry.record, field))
+    return lines
+
+
+def _record_item(entry: Entry) -> list[str]:
+    """Return a whole record as an item."""
+    record = entry.record
+    lines = _text("- ", record.lesson)
+    for label, text in (("missing", record.missing_context), ("ask", record.ask_next_time)):
+        if text.strip():
+            lines += _text(f"  - {say(f'documents.{label}')}: ", text)
+    for label, names in (("paths", record.paths), ("when", record.when)):
+        if names:
+            lines.append(f"  - {say(f'documents.{label}')}: {', '.join(map(code, names))}")
+    kind = "principle " if record.type == "principle" else ""
+    return [*lines, f"  - {kind}{_named(entry)}"]
+
+
+def _changed_item(changed: Changed) -> list[str]:
+    after, values = changed.after, changed.values
+    former = ", ".join(_token(it) for it in changed.before if it.token != after.token)
+    lines = [f"- {former} → {_named(after)}" if former else f"- {_named(after)}"]
+    for key, (old, new) in values.items():
+        lines.append(f"  - {code(key)}")
+        lines += _text(f"    - {say('report.before')}: ", _value(old))
+        lines += _text(f"    - {say('report.after')}: ", _value(new))
+    return lines if values else [*lines, f"  - {say('report.only_secret')}"]
+
+
+def _value(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _returned_item(returned: Returned) -> list[str]:
+    record, before = returned.after.record, returned.seen_before
+    lines = _text("- ", record.missing_context.strip() or record.lesson)
+    if before:
+        how = say("report.seen", before=before, after=record.seen)
+    else:
+        how = say("report.seen_again")
+    return [*lines, f"  - {how}, {_named(returned.after)}"]
+
+
+def _compacted_item(compacted: Compacted) -> list[str]:
+    lines = _record_item(compacted.principle)
+    count = len(compacted.originals) + compacted.unknown
+    lines.append(f"  - {say('report.originals', count=count)}")
+    for entry in compacted.originals[:MOST_ITEMS]:
+        lines += listed("    - ", [*_text("", entry.record.lesson), _named(entry)])
+    if more := len(compacted.originals[MOST_ITEMS:]):
+        lines.append(f"    - {say('report.many', count=more)}")
+    if compacted.unknown:
+        lines.append(f"    - {say('report.unknown', count=compacted.unknown)}")
+    return lines
+
+
+def _figure_lines(report: Report) -> list[str]:
+    head, rule = say("report.columns"), "| --- | ---: | ---: | ---: |"
+    lines = [f"### {say('report.figures')}", "", head, rule]
+    for key, old in report.before.items():
+        new = report.after[key]
+        change = f"{new - old:+,}" if new != old else "0"
+        lines.append(f"| {say(f'report.{key}')} | {old:,} | {new:,} | {change} |")
+    need = "required" if report.need == "required" else "not_required"
+    count, threshold = report.after["records"], report.threshold
+    return [*lines, "", say(f"report.{need}", count=count, threshold=threshold)]
+
+
+def _text(start: str, text: str) -> list[str]:
+    """Return a text behind `start`, each of its lines as code."""
+    return listed(start, [code(line) for line in shown_lines(text)])
+
+
+def _named(entry: Entry) -> str:
+    return f"{_token(entry)} ({code(entry.record.topic)})"
+
+
+def _token(entry: Entry) -> str:
+    return code(entry.token) if entry.token else say("report.unnamed")
+
+
+def code(text: str) -> str:
+    """Return a text as one line of code, whatever it holds; hidden characters are spelled out."""
+    shown = one_line(text).strip() or EMPTY
+    longest = max(map(len, _TICKS.findall(shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if "`" in (shown[0], shown[-1]) else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+# As data for scripts: the same facts, every list whole, no secret.
+
+
+def report_json(report: Report) -> dict[str, object]:
+    """Return the object that `--json` prints; `docs/report.md` lists its keys."""
+    revisions, records = report.revisions, report.records
+    return {
+        "summary": summary(report),
+        "path": shown_path(revisions.path),
+        "before": _side_json(revisions.before, report.before),
+        "after": _side_json(revisions.after, report.after),
+        "shallow": revisions.is_cut,
+        "secrets": [suspicion_json(it) for it in report.secrets],
+        "passing_secrets": [suspicion_json(it) for it in report.passing],
+        "earlier_secrets": report.earlier,
+        "damage": [
+            {"path": shown_path(it.path), "line": it.line, "kind": it.kind} for it in report.damage
+        ],
+        "marked": [
+            {**_entry_json(entry), "findings": [suspicion_json(it) for it in found]}
+            for entry, found in report.orders
+        ],
+        "added": [_entry_json(it) for it in records.added],
+        "changed": [
+            {
+                "before": [entry.token for entry in it.before],
+                **_entry_json(it.after),
+                "changed": {key: list(both) for key, both in it.values.items()},
+            }
+            for it in records.changed
+        ],
+        "came_back": [
+            {**_entry_json(it.after), "seen_before": it.seen_before} for it in records.returned
+        ],
+        "compacted": [
+            {
+                **_entry_json(it.principle),
+                "originals": [_entry_json(entry) for entry in it.originals],
+                "unknown": it.unknown,
+            }
+            for it in records.compacted
+        ],
+        "removed": [_entry_json(it) for it in records.removed],
+        "compaction": {"need": report.need, "threshold": report.threshold},
+        "refused": report.is_refused,
+    }
+
+
+def _side_json(side: Side, figures: Mapping[str, int]) -> dict[str, object]:
+    return {"version": side.name, "present": side.is_there, **figures}
+
+
+def _entry_json(entry: Entry) -> dict[str, object]:
+    return {"token": entry.token, "record": entry.record.as_json()}
+
+
+# As annotations of GitHub Actions.
+
+
+def annotations(report: Report) -> list[str]:
+    """Return errors for what must not be merged, warnings for what should be read."""
+    errors, warnings = list[str](), list[str]()
+    for found in report.secrets:
+        text = suspicion_line(found, _where(found))
+        errors.append(_annotation("error", "title_secret", text, found))
+    for found in report.passing:
+        commit = found.commit.short if found.commit else ""
+        text = say("report.passing", commit=commit, found=suspicion_line(found, _where(found)))
+        errors.append(_annotation("error", "title_secret", text))
+    for damage in report.damage:
+        text = say(f"report.{damage.kind}", where=_where(damage))
+        errors.append(_annotation("error", "title_damage", text, damage))
+    for found in (it for _, every in report.orders for it in every):
+        text = suspicion_line(found, _where(found))
+        warnings.append(_annotation("warning", "title_marked", text, found))
+    return [*_limited("error", errors), *_limited("warning", warnings)]
+
+
+def _limited(kind: str, lines: list[str]) -> list[str]:
+    """Return as many as GitHub shows; the last one counts the rest."""
+    if len(lines) <= MOST_ANNOTATIONS:
+        return lines
+    kept = lines[: MOST_ANNOTATIONS - 1]
+    more = say("report.more", count=len(lines) - len(kept))
+    return [*kept, _annotation(kind, "title_more", more)]
+
+
+def _annotation(kind: str, title: str, text: str, at: Suspicion | Damage | None = None) -> str:
+    """Return one command of the runner, without its path where that may not be printed as it is."""
+    properties = {"title": say(f"report.{title}")}
+    if at and safe(at.path) and plain(at.path) == at.path:
+        properties = {"file": at.path, "line": str(at.line), **properties}
+    named = ",".join(f"{name}={_escaped(it, _IN_PROPERTY)}" for name, it in properties.items())
+    return f"::{kind} {named}::{_escaped(plain(text), _IN_DATA)}"
+
+
+def _escaped(text: str, signs: Mapping[str, str]) -> str:
+    return "".join(signs.get(char, char) for char in text)

@@ -1,1 +1,0 @@
-"""`cli.py report`: tells a pull request what it does to the memory."""
