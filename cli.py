@@ -139,8 +139,8 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
     name, before, words = "", list[str](), list(given)
     while words:
         longer = f"{name} {words[0]}".lstrip()
-        if words[0] in ("-p", "--project"):
-            before, words = [*before, *words[:2]], words[2:]
+        if words[0] in ("-p", "--project") and len(words) > 1:
+            before, words = [*before, f"--project={words[1]}"], words[2:]
         elif words[0].startswith(("-p", "--project=")):
             before, words = [*before, words[0]], words[1:]
         elif any(f"{known} ".startswith(f"{longer} ") for known in COMMANDS):

@@ -1,1 +1,0 @@
-"""Tests the commands about the command line itself."""
