@@ -78,15 +78,23 @@ def test_without_a_terminal_nothing_is_changed_and_yes_is_named(made: Made, desk
 
 @pytest.mark.long  # it costs much
 @EACH
-@pytest.mark.parametrize("option", ["-n", "--dry-run"])
-def test_a_dry_run_shows_the_same_and_changes_nothing(made: Made, option: str, desk: Desk) -> None:
+def test_a_dry_run_shows_the_same_and_changes_nothing_and_yes_does_it_without_a_question(
+    made: Made, desk: Desk
+) -> None:
     words = made(desk)
     before = desk.files()
-    done = desk.run(*words, option)
+    done = desk.run(*words, "--dry-run")
     assert (done.errors, desk.files()) == ("", before)
     assert SHOWN[made] in done.out
     assert done.out.endswith("\nNothing was changed (--dry-run).\n")
     assert done.code == (1 if made in (secret, damage) else 0)  # what is wrong still is
+    if made in (secret, damage):
+        as_data = desk.run(*words, "--json", "-n")
+        assert (as_data.code, as_data.errors, desk.files()) == (1, "", before)
+        assert as_data.told
+    done = desk.run(*words, "-y")
+    assert (done.code, done.errors, "[y/N]" in done.out) == (0, "", False)
+    assert desk.files() != before
 
 
 @pytest.mark.long  # it costs much
@@ -108,27 +116,6 @@ def test_a_person_at_the_terminal_decides(
     assert SHOWN[made] in done.out and "? [y/N] " in done.out
     assert (desk.log.read_bytes() != before) == is_done
     assert ("Nothing was changed." in done.out) != is_done
-
-
-@pytest.mark.long  # it costs much
-@EACH
-def test_yes_does_it_without_a_question(made: Made, desk: Desk) -> None:
-    words = made(desk)
-    before = desk.log.read_bytes()
-    done = desk.run(*words, "-y")
-    assert (done.code, done.errors) == (0, "")
-    assert "[y/N]" not in done.out
-    assert desk.log.read_bytes() != before
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("made", [secret, damage], ids=lambda it: it.__name__)
-def test_as_data_a_dry_run_changes_nothing(made: Made, desk: Desk) -> None:
-    words = made(desk)
-    before = desk.files()
-    done = desk.run(*words, "--json", "--dry-run")
-    assert (done.code, done.errors, desk.files()) == (1, "", before)
-    assert done.told
 
 
 def test_where_nothing_is_to_be_done_nobody_is_asked(desk: Desk) -> None:

@@ -53,10 +53,6 @@ def look(monkeypatch: pytest.MonkeyPatch) -> Look:
     return looked
 
 
-def test_a_second_of_silence_comes_first() -> None:
-    assert module.SILENCE_S == 1
-
-
 @pytest.mark.parametrize(("lang", "said"), [("en", "Reading ... "), ("ko", "읽는 중 ... ")])
 def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, said: str) -> None:
     terminal = look()
@@ -78,15 +74,14 @@ def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -
     assert terminal.getvalue() == ""
 
 
-def test_the_line_goes_when_the_work_fails(look: Look) -> None:
+def test_the_line_goes_when_the_work_fails_and_where_nobody_looks_there_is_none(
+    look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
     terminal = look()
     with pytest.raises(ValueError), progress():
         terminal.wait_for("Reading")
         raise ValueError
     assert terminal.getvalue().endswith(" \r")
-
-
-def test_where_nobody_looks_nothing_is_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     stream, before = io.StringIO(), threading.active_count()
     monkeypatch.setattr(sys, "stderr", stream)
     with progress():
