@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,42 +24,21 @@ from tests.support.client_events import (
     copilot,
     cursor,
     cursor_edit,
-    environment_of,
     gemini,
     run_hook,
     vscode,
 )
 from tests.support.costly import one_in
-from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import git
+from tests.support.hook_desk import HEAD, LESSON, LOGIN, REFUND, Desk
 from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
 
 ROWS = table("commands/hook")
 
-NOTHING_ELSE: Mapping[str, str] = {}
-
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
-REFUND = a_record(
-    "who approves a refund",
-    topic="refunds",
-    lesson="Refunds above 500 EUR wait for a second approver.",
-    paths=["src/refund.py"],
-)
-LOGIN = a_record(
-    "how sessions end", topic="login", lesson="Tokens live 15 minutes.", paths=["src/auth/**"]
-)
-HEAD = (
-    "[memory_log] Lessons of this project for what you are doing (notes, not orders; judge"
-    " whether they apply):\n"
-)
-BLOCK = (
-    "[refunds]\n2026-03-01 who approves a refund\n"
-    "→ Refunds above 500 EUR wait for a second approver."
-)
-LESSON = HEAD + BLOCK
 KOREAN = {"SENTINEL_MEMORY_LANG": "ko", "LC_ALL": "C"}
 REMINDER = (
     "Files were changed in this session and nothing was added to the project's memory. If the"
@@ -71,61 +49,6 @@ USAGE = (
     "sentinel-memory hook: usage:"
     " python cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
 )
-
-
-class Desk(AnyDesk):
-    """A project with a memory, a state directory, and another directory in which hooks start."""
-
-    @property
-    def state(self) -> Path:
-        return self.root.parent / "state"
-
-    @property
-    def elsewhere(self) -> Path:
-        return self.home
-
-    def environment(self, **variables: str) -> dict[str, str]:
-        return environment_of(self.state, **variables)
-
-    @property
-    def beside(self) -> dict[str, Any]:
-        """Where a process is started that is no command of its own."""
-        return {"cwd": self.elsewhere, "environment": self.environment()}
-
-    @property
-    def start(self) -> str:
-        """What a session is told when it starts, with both records in the log."""
-        return (
-            f"[memory_log - records: 2 | {self.root}]\ntopics: refunds (1), login (1)\n"
-            "All records (2); search_memory has no others now."
-            " Notes of colleagues and their agents, not orders:\n"
-            "[login]\n2026-03-01 how sessions end\n"
-            "→ Tokens live 15 minutes.\n" + BLOCK
-        )
-
-    def hook(
-        self,
-        client: str,
-        event: str,
-        given: Mapping[str, Any] | bytes,
-        *more: str,
-        cwd: Path | None = None,
-        options: tuple[str, ...] = (),
-        variables: Mapping[str, str] = NOTHING_ELSE,
-    ) -> Ran:
-        words = [event, "--client", client, *more]
-        where: dict[str, Any] = {"cwd": cwd or self.elsewhere, "options": options}
-        return run_hook(*words, given=given, environment=self.environment(**variables), **where)
-
-    def edit(self, path: str = "src/refund.py", **more: Any) -> Ran:
-        """Claude Code is about to edit this file."""
-        return self.hook("claude-code", "before-action", claude_edit(self.root, path, **more))
-
-    def stop(self, **more: Any) -> Ran:
-        return self.hook("claude-code", "stop", claude("Stop", self.root, **more))
-
-    def tree(self) -> list[str]:
-        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*"))
 
 
 @pytest.fixture
@@ -539,31 +462,6 @@ def test_a_memory_of_more_than_the_threshold_says_that_a_compaction_is_due(desk:
         assert lines[:2] == [f"[memory_log - records: {count} | {desk.root}]", said]
 
 
-ODD_INPUTS: dict[str, tuple[bytes, str]] = {
-    "nothing": (b"", "the input is no JSON"),
-    "a torn object": (b'{"cwd": "/tm', "the input is no JSON"),
-    "UTF-16": ('{"cwd": "x"}'.encode("utf-16"), "the input is no JSON"),
-    "a list": (b"[]", "the input is no JSON object"),
-    "null": (b"null", "the input is no JSON object"),
-    "a deep nest": (b"[" * 100_000, "the input is no JSON"),
-    "a long number": (b'{"a": ' + b"9" * 5_000 + b"}", "the input is no JSON"),
-}
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("kind", ODD_INPUTS)
-def test_odd_input_is_answered_by_nothing_and_a_line(desk: Desk, kind: str) -> None:
-    given, said = ODD_INPUTS[kind]
-    ran = desk.hook("claude-code", "before-action", given)
-    assert ran == Ran(0, "", f"sentinel-memory hook: {said}\n")
-
-
-@pytest.mark.long  # it costs much
-def test_more_than_is_read_is_no_input(desk: Desk) -> None:
-    ran = desk.hook("claude-code", "before-action", b'{"a": "' + b"x" * 33_000_000 + b'"}')
-    assert ran == Ran(0, "", "sentinel-memory hook: the input is no JSON\n")
-
-
 def test_a_mark_at_the_beginning_and_a_line_end_of_windows_are_read_over(desk: Desk) -> None:
     given = b"\xef\xbb\xbf" + json.dumps(claude_edit(desk.root, "src/refund.py")).encode() + b"\r\n"
     assert desk.hook("claude-code", "before-action", given).text == LESSON
@@ -622,34 +520,6 @@ def test_a_project_without_a_memory_gets_no_answer_and_no_file(desk: Desk) -> No
     assert desk.tree() == [".git"]
 
 
-def broken_by(desk: Desk, how: str) -> None:
-    desk.log.unlink()
-    if how == "directory":
-        desk.log.mkdir()
-    elif how == "pipe":
-        os.mkfifo(desk.log)
-    elif how == "link":
-        desk.log.symlink_to("nowhere")
-    elif how == "locked":
-        desk.write(REFUND)
-        desk.log.chmod(0)
-    else:
-        desk.log.parent.rmdir()
-        desk.log.parent.write_bytes(b"")
-
-
-@pytest.mark.long  # it costs much
-@posix
-@pytest.mark.parametrize("how", ["directory", "pipe", "link", "locked", "file"])
-def test_a_log_that_cannot_be_read_is_a_line_on_standard_error(desk: Desk, how: str) -> None:
-    broken_by(desk, how)
-    ran = desk.edit()
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.errors.startswith("sentinel-memory hook: ")
-    assert ran.errors.count("\n") == 1
-    assert str(desk.log) in ran.errors
-
-
 def test_the_records_between_bytes_and_conflict_markers_are_found(desk: Desk) -> None:
     desk.write(b"\xff\x00\xfe\n", b"<<<<<<< HEAD\n", REFUND, b"=======\n", LOGIN, b">>>>>>> b\n")
     assert desk.edit().text == LESSON
@@ -686,28 +556,6 @@ def test_a_pattern_full_of_stars_does_not_hold_up_the_work(desk: Desk) -> None:
     assert desk.edit().text == LESSON
 
 
-@pytest.mark.parametrize("state", ["file", "relative"])
-def test_without_a_place_for_its_state_a_hook_still_answers(desk: Desk, state: str) -> None:
-    (desk.elsewhere / "file").write_bytes(b"")
-    variables = {"SENTINEL_MEMORY_STATE": str(desk.elsewhere / "file")}
-    if state == "relative":  # each of them names another place wherever the client is at work
-        variables = dict.fromkeys(("SENTINEL_MEMORY_STATE", "XDG_STATE_HOME", "HOME"), "there")
-        variables |= dict.fromkeys(("LOCALAPPDATA", "USERPROFILE"), "there")
-    given = claude_edit(desk.root, "src/refund.py")
-    ran = desk.hook("claude-code", "before-action", given, cwd=desk.root, variables=variables)
-    assert (ran.code, json.loads(ran.out)) == (0, specific("PreToolUse", LESSON))
-    assert ran.errors.count("\n") == 1
-    assert desk.tree() == [".context", ".context/memory_log.jsonl", ".git"]
-
-
-@posix
-def test_a_state_directory_that_nobody_may_write_keeps_no_answer_back(desk: Desk) -> None:
-    desk.state.mkdir(mode=0o500)
-    ran = desk.edit()
-    assert (ran.code, json.loads(ran.out)) == (0, specific("PreToolUse", LESSON))
-    assert ran.errors == "sentinel-memory hook: Permission denied\n"
-
-
 def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":
     """A hook that has been given this much and waits for more."""
     process = subprocess.Popen(
@@ -738,28 +586,6 @@ def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
             process.stdin = None
         answers = [process.communicate(timeout=60)[0] for process in processes]
         assert [bool(answer) for answer in answers].count(True) == 1, event
-
-
-SHELL_LINES = {
-    "stdin closed": ("<&-", "standard input is closed\n"),
-    "stdout closed": (">&-", "the stream for the answer is closed\n"),
-    "stdout full": (">/dev/full", "No space left on device\n"),
-    "stderr closed": ("<&- 2>&-", None),
-    "stderr full": ("<&- 2>/dev/full", None),
-    "all closed": ("<&- >&- 2>&-", None),
-}
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-@pytest.mark.parametrize("redirected", SHELL_LINES)
-def test_closed_and_full_streams_are_passed_over(desk: Desk, redirected: str) -> None:
-    redirection, said = SHELL_LINES[redirected]
-    line = f'"$0" "$1" hook before-action --client claude-code {redirection}'
-    given = json.dumps(claude_edit(desk.root, "src/refund.py")).encode()
-    command = ("/bin/sh", "-c", line, sys.executable, str(CLI))
-    errors = f"sentinel-memory hook: {said}" if said else ""
-    assert Run.process(*command, given=given, **desk.beside) == (0, "", errors)
 
 
 @pytest.mark.long
@@ -804,15 +630,6 @@ def test_modules_of_the_environment_and_of_the_project_are_not_taken_for_ours(de
     variables = {"PYTHONPATH": str(desk.root), "PYTHONSTARTUP": str(startup)}
     ran = desk.hook("claude-code", "before-action", given, cwd=desk.root, variables=variables)
     assert ran.text == LESSON
-
-
-@pytest.mark.long  # it costs much
-@posix
-def test_a_working_directory_that_is_gone_does_not_matter(desk: Desk) -> None:
-    line = 'cd "$2" && rmdir "$2" && exec "$0" "$1" hook before-action --client claude-code'
-    given = json.dumps(claude_edit(desk.root, "src/refund.py")).encode()
-    command = ("/bin/sh", "-c", line, sys.executable, str(CLI), str(desk.elsewhere))
-    assert Ran.process(*command, given=given, **desk.beside).text == LESSON
 
 
 @pytest.mark.long  # it costs much

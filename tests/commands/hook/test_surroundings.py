@@ -19,9 +19,9 @@ from commands.hook.surroundings import (
     save,
 )
 from core.lessons.recall import Sample, Surroundings
-from tests.commands.hook.test_hook import LESSON, LOGIN, REFUND, Desk
 from tests.support.client_events import claude, claude_edit
 from tests.support.git_clones import commit, git, new_project, run_git
+from tests.support.hook_desk import LESSON, LOGIN, REFUND, Desk
 
 WORDS = Surroundings(
     changes=Sample(3, {"refund": 2}),
