@@ -1,0 +1,256 @@
+"""Tells one story in a screenful: an agent is corrected, and the next one is told in time.
+
+What the agents do is written here, since no language model takes part. What they are answered is
+not: the server saves, the hook speaks, the report reads the change from git.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from pathlib import Path
+from typing import IO, Any
+
+from commands.clients.machine import is_passing
+from commands.terminal.screen import Screen, broken, cells, fitted, screen_here, wrapped
+from core import git
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
+from core.errors import SentinelError
+from core.messages import LANG_VARIABLE, language, say
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE_S = 60  # for an answer; a program that needs longer hangs
+LEAST_COLUMNS, MOST_COLUMNS = 60, 80
+MOST_LINES, MOST_REPORT_LINES = 14, 5
+FILE = "migrations/0042_drop_phone.sql"
+EDIT = "ALTER TABLE users DROP COLUMN phone;"
+FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
+ANCHORS = {"paths": ["migrations/**"], "when": ["DROP COLUMN"]}
+README = "# Scratch project\n\nMade by the demo of Sentinel-Memory.\n"
+GIT_SETTINGS = ("user.name=demo", "user.email=demo@example.invalid", "commit.gpgsign=false")
+CLIENT = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "demo", "version": "1"},
+}
+
+
+class DemoFailedError(SentinelError, RuntimeError):
+    """A claim did not hold, or a program did not answer. Facts: reason."""
+
+    table, key = "demo", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where the story plays: a scratch project, the programs' environment, the reader's screen."""
+
+    project: Path
+    environment: Mapping[str, str]
+    screen: Screen
+
+    def head(self, text: str) -> None:
+        """Print a paragraph behind a blank line, its first sentence in bold."""
+        first, point, rest = text.partition(". ")
+        painted = self.screen.painted(first + point.rstrip(), "bold")
+        print()
+        self.say(painted + point[1:] + rest)
+
+    def say(self, text: str) -> None:
+        """Print a paragraph."""
+        print("\n".join(broken(text, self.screen.width)), flush=True)
+
+    def answer(self, text: str, most: int = MOST_LINES) -> None:
+        """Print an answer behind a bar: some lines, then only how many more there are."""
+        lines = [it for line in text.splitlines() for it in broken(line, self.screen.width - 4)]
+        print("\n".join(f"  | {line}".rstrip() for line in lines[:most]))
+        if len(lines) > most:
+            print("  " + say("demo.more_lines", count=len(lines) - most))
+
+    def command(self, *words: str, given: str = "") -> str:
+        """Return what a command of this program prints. Raises DemoFailedError where it fails."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), *words],
+            input=given.encode(),
+            capture_output=True,
+            cwd=self.project,
+            env=self.environment,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        if done.returncode or done.stderr:
+            raise DemoFailedError(reason=f"{words[0]}: {_text(done.stderr)}")
+        return _text(done.stdout)
+
+    def git(self, *words: str) -> None:
+        """Run git without the settings of the user. Raises DemoFailedError, HistoryError."""
+        settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
+        nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        done = git.run(self.project, *settings, *words, variables=nobodys)
+        if done.returncode:
+            raise DemoFailedError(reason=f"git {words[0]}: {_text(done.stderr)}")
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Tell the story in a scratch project, which is removed. Raises DemoFailedError."""
+    columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
+    screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
+    try:
+        with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
+            stage = Stage(Path(scratch, "web-shop"), _environment(scratch), screen)
+            _tell_story(stage)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DemoFailedError(reason=str(error)) from error
+    return 0
+
+
+def _tell_story(stage: Stage) -> None:
+    place = say("demo.story_place", path=str(stage.project))
+    stage.say(stage.screen.painted(say("demo.story"), "bold"))
+    stage.say(say("demo.story_is_real"))
+    stage.say(stage.screen.painted(place, "dim"))
+    has_git = _make_project(stage)
+    _monday(stage)
+    _tuesday(stage)
+    _pull_request(stage, has_git=has_git)
+    stage.head(say("demo.story_next_uvx" if is_passing(str(ROOT)) else "demo.story_next"))
+
+
+def _make_project(stage: Stage) -> bool:
+    """Make the scratch project; return whether it is a repository of its own."""
+    # With this directory, the server takes no outer project for this one.
+    (stage.project / CONTEXT_DIRECTORY).mkdir(parents=True)
+    (stage.project / "README.md").write_text(README, encoding="utf-8", newline="\n")
+    try:  # a new Mac has only a stub of git, which fails
+        if git.run(stage.project, "--version").returncode:
+            return False
+    except git.HistoryError:
+        return False
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "--no-verify", "-m", "Start")):
+        stage.git(*words)
+    return True
+
+
+def _monday(stage: Stage) -> None:
+    """An agent has been corrected, and saves what it was not told."""
+    lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
+    anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
+    stage.head(say("demo.story_monday"))
+    wide = max(map(cells, {**lesson, **anchors})) + 2
+    for name, text in {**lesson, **anchors}.items():
+        first, *rest = wrapped(text, stage.screen.width, " " * (wide + 2))
+        print("\n".join([f"  {name}{' ' * (wide - cells(name))}{first.lstrip(' ')}", *rest]))
+    answer = _call_server(stage, "log_memory", {**lesson, **ANCHORS})
+    saved = [json.loads(line) for line in _log(stage).splitlines()]
+    _check([{name: it.get(name) for name in FIELDS} for it in saved] == [lesson], answer)
+    stage.answer(fitted(answer.splitlines()[0], stage.screen.width - 4))
+
+
+def _tuesday(stage: Stage) -> None:
+    """Another agent is about to make the same mistake; the hook of its client speaks first."""
+    stage.head(say("demo.story_tuesday", file=FILE))
+    print(f"  {EDIT}")
+    stage.say(say("demo.story_hook"))
+    event = {
+        "session_id": "tuesday",
+        "cwd": str(stage.project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(stage.project / FILE), "content": f"{EDIT}\n"},
+    }
+    words = ("hook", "before-action", "--client", "claude-code")
+    answer = stage.command(*words, given=json.dumps(event))
+    told = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+    _check(say("demo.saved_lesson") in told, answer)
+    stage.answer(told)
+
+
+def _pull_request(stage: Stage, *, has_git: bool) -> None:
+    """A colleague reads the report of the change, or its diff where there is no git."""
+    if has_git:
+        stage.head(say("demo.story_pull_request"))
+        answer = stage.command("report")
+    else:
+        stage.head(say("demo.story_no_git"))
+        name = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
+        lines = unified_diff([], _log(stage).splitlines(), f"a/{name}", f"b/{name}", lineterm="")
+        answer = "\n".join(lines)
+    _check(say("demo.saved_lesson") in answer, answer)
+    stage.answer("\n".join(filter(None, answer.splitlines())), MOST_REPORT_LINES)
+
+
+def _call_server(stage: Stage, tool: str, arguments: Mapping[str, Any]) -> str:
+    """Start the server as a client does, call one tool, end it. Raises DemoFailedError."""
+    line = [sys.executable, str(ROOT / "server.py"), "--project", str(stage.project)]
+    with tempfile.TemporaryFile() as errors:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(line, stderr=errors, env=stage.environment, **pipes) as server:
+            watch = threading.Timer(PATIENCE_S, server.kill)
+            watch.start()
+            try:
+                _ask(server, 1, "initialize", CLIENT)
+                _send(server.stdin, {"method": "notifications/initialized"})
+                found = _ask(server, 2, "tools/call", {"name": tool, "arguments": arguments})
+            except (OSError, ValueError, KeyError) as error:
+                server.kill()
+                errors.seek(0)
+                said = _text(errors.read()).splitlines() or [str(error)]
+                reason = f"{line[1]} gave no answer: {said[-1]}"
+                raise DemoFailedError(reason=reason) from error
+            finally:
+                watch.cancel()
+    text = str(found["content"][0]["text"])
+    if found.get("isError"):
+        raise DemoFailedError(reason=f"server.py refused {tool}: {text}")
+    return text
+
+
+def _ask(
+    server: "subprocess.Popen[bytes]", number: int, method: str, params: object
+) -> dict[str, Any]:
+    """Return the result of a request. Raises ValueError or KeyError where none comes."""
+    _send(server.stdin, {"id": number, "method": method, "params": params})
+    for line in server.stdout or ():
+        message = json.loads(line)
+        if message.get("id") == number:
+            result: dict[str, Any] = message["result"]
+            return result
+    raise ValueError("no answer")
+
+
+def _send(stdin: IO[bytes] | None, message: Mapping[str, object]) -> None:
+    if stdin:
+        stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        stdin.flush()
+
+
+def _log(stage: Stage) -> str:
+    """Return the memory log of the project, "" before the first save."""
+    path = stage.project / CONTEXT_DIRECTORY / LOG_NAME
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """Return the user's environment without the settings of this program."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
+    }
+    return {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: str(Path(scratch, "state"))}
+
+
+def _check(is_so: bool, answer: str) -> None:
+    if not is_so:
+        raise DemoFailedError(reason=answer or "no answer")
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode("utf-8", "replace").replace("\r\n", "\n").rstrip()

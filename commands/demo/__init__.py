@@ -1,1 +1,0 @@
-"""`cli.py demo`: plays search, log and compaction on a scratch project."""

@@ -1,0 +1,129 @@
+"""Tests `cli.py demo`: one story in a screenful, with what really came back."""
+
+import os
+import re
+from argparse import Namespace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from commands import demo
+from commands.terminal.screen import cells
+from core.messages import Language
+from tests.support.cli_process import Run
+from tests.support.sentences import LANGUAGES, sentence
+
+MOST_LINES, COLUMNS = 35, 80
+
+pytestmark = pytest.mark.long  # it costs much
+
+
+class Told(NamedTuple):
+    """A story that was told, its language, and the directory below which it could have written."""
+
+    run: Run
+    lang: Language
+    at: Path
+
+
+def tell(at: Path, **variables: str) -> Run:
+    """Run the demo in an environment that tries to lead it astray."""
+    for name in ("temporary", "elsewhere"):
+        (at / name).mkdir(parents=True)
+    temporary, elsewhere = str(at / "temporary"), str(at / "elsewhere")
+    environment = {
+        **os.environ,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
+        **dict.fromkeys(("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "GIT_DIR"), elsewhere),
+        **{"SENTINEL_MEMORY_BUDGET": "nonsense", "SENTINEL_MEMORY_LANG": "en"},
+        **variables,
+    }
+    return Run.typed("demo", cwd=at / "elsewhere", environment=environment)
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    at = tmp_path_factory.mktemp(request.param)
+    variables = {"SENTINEL_MEMORY_LANG": request.param, "COLUMNS": str(COLUMNS)}
+    return Told(tell(at, **variables), request.param, at)
+
+
+def test_the_story_fits_on_a_screen_and_ends_with_what_to_run(told: Told) -> None:
+    assert (told.run.code, told.run.errors) == (0, "")
+    lines = told.run.out.splitlines()
+    assert len(lines) <= MOST_LINES
+    assert [line for line in lines if cells(line) > COLUMNS] == []
+    assert lines[0] == sentence(told.lang, "demo.story")
+    assert "python cli.py setup" in lines[-1]
+
+
+def test_server_hook_and_report_say_the_lesson_in_the_language_of_the_reader(told: Told) -> None:
+    answers = [
+        [line for line in part.splitlines() if line.startswith("  | ")]
+        for part in told.run.out.split("\n\n")[1:4]
+    ]
+    lesson = sentence(told.lang, "demo.saved_lesson")
+    assert {"en": "Saved: new log", "ko": "저장됨"}[told.lang] in answers[0][0]
+    assert f"  | → {lesson}" in answers[1]
+    assert lesson in " ".join(answers[2])
+    other: Language = "en" if told.lang == "ko" else "ko"
+    texts = [sentence(other, f"demo.saved_{name}") for name in demo.FIELDS if name != "topic"]
+    assert [text for text in texts if text in told.run.out] == []
+
+
+def test_it_says_where_it_happened_and_leaves_nothing_there(told: Told) -> None:
+    place = re.search(r": ?(\S+?web-shop)", told.run.out.replace("\n", ""))
+    assert place and not Path(place[1]).exists()
+    assert list((told.at / "temporary").iterdir()) == []
+    assert list((told.at / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
+def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> None:
+    run = tell(tmp_path, PATH=str(tmp_path))
+    assert (run.code, run.errors) == (0, "")
+    assert '\n  | +{"id": ' in run.out
+
+
+FORGETFUL = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = {"content": [{"type": "text", "text": "Saved."}]}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "reason"),
+    [
+        ("cli.py", "", "no answer"),
+        ("server.py", "raise SystemExit('no good day')\n", "{server} gave no answer: no good day"),
+        ("server.py", FORGETFUL, "Saved."),
+        ("server.py", "print('hello')\n", "{server} gave no answer: "),
+    ],
+    ids=["a silent hook", "no server", "a forgetful server", "another program"],
+)
+def test_what_is_not_as_the_story_says_ends_it_in_a_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    text: str,
+    reason: str,
+) -> None:
+    for name in ("cli.py", "server.py"):
+        (tmp_path / name).symlink_to(demo.ROOT / name)
+    (tmp_path / file).unlink()
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    with pytest.raises(demo.DemoFailedError) as failed:
+        demo.demo(Namespace())
+    assert str(failed.value).startswith(
+        f"The demo stopped: {reason.format(server=tmp_path / 'server.py')}"
+    )
+    assert (sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out) == (
+        file == "cli.py"
+    )
