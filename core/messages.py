@@ -93,9 +93,10 @@ def _template(key: str, spoken: Language) -> str:
 
 def _files(key: str, spoken: Language) -> tuple[Path, ...]:
     owner = key.partition(".")[0]
-    folder = _ROOT / ("http_server" if owner == "http" else f"rooms/{owner}")
-    if folder.is_dir():
-        return (folder / f"words.{spoken}.json",)
+    folder = "http_server" if owner == "http" else f"rooms/{owner}"
+    own = _ROOT / folder / f"words.{spoken}.json"
+    if own.is_file():  # a room may have none
+        return (own,)
     data = _ROOT / "core" / "data"
     return data / f"words.{spoken}.answers.json", data / f"words.{spoken}.people.json"
 

@@ -1,6 +1,7 @@
 """The memory log as a room: its records as people list, search, show, forget and restore them."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import LogReadError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
+from core.lessons.answers import need_of
 from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
@@ -20,6 +22,7 @@ from core.messages import Facts, say
 from core.sanitizer import redact, safe
 from rooms.room import (
     LESSONS,
+    Figures,
     Forgotten,
     Found,
     Item,
@@ -261,6 +264,54 @@ class Lessons:
         """Repair the log; the lines that leave it go into a new file beside it."""
         name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
         self._store.repair(aside_name=name)
+
+    # --- stats
+
+    def figures(self) -> Figures:
+        """Count the records and topics, and what a compaction has done and would do."""
+        data = self._store.read_bytes()
+        log = MemoryLog.parse(data)
+        principles = [it for it in log.records if it.type == "principle"]
+        merged = [it for it in principles if it.source_count]  # an import has none
+        last = max((it.compacted_at for it in merged), key=seconds_of, default="")
+        threshold = self._opened.settings.threshold
+        need = need_of(log.records, log.count, threshold)
+        flaws: Facts = {
+            "skipped": log.skipped,
+            "conflicts": log.conflicts,
+            "hidden": len(log.hidden),
+            "unsettled": len(log.unsettled),
+        }
+        topics = Counter(safe(it.topic) for it in log.records)
+        counts = {"logs": log.count - len(principles), "principles": len(principles)}
+        facts: Facts = {
+            "replaced": sum(it.source_count or 0 for it in merged),
+            "questions": sum(bool(it.ask_next_time.strip()) for it in log.records),
+        }
+        lines = [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
+        if log.count:
+            lines.append(say("lessons.questions", count=facts["questions"], topics=len(topics)))
+            lines.append(say(f"lessons.{need}", count=log.count, threshold=threshold))
+        else:
+            lines.append(say("lessons.empty"))
+        if merged:
+            lines.append(say("lessons.replaced", replaced=facts["replaced"], day=day_of(last)))
+        return Figures(
+            say("lessons.records", count=log.count, size=len(data), **counts),
+            lines,
+            {
+                "bytes": len(data),
+                "records": log.count,
+                **counts,
+                **facts,
+                "topics": dict(topics.most_common()),
+                "unreadable_lines": log.skipped,
+                "conflicts": log.conflicts,
+                "hidden_records": len(log.hidden),
+                "unsettled_gaps": len(log.unsettled),
+                "compaction": {"threshold": threshold, "need": need, "last": last or None},
+            },
+        )
 
 
 def item_of(record: Record, *, date: str = "") -> Item:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
+from core.sanitizer import safe
 from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # most commands need none of it
 LESSONS = "lessons"
 FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
 FILE_NAME = "for_people.py"
+MOST_VALUES = 8  # of a list of counts
 
 
 class RoomNameError(RefusedError):
@@ -47,7 +49,8 @@ class Item:
     is another one by then. date: when it was last saved, or forgotten, ISO 8601 in UTC. kind: the
     word that `--kind` takes. mark: `*` for a principle or a pinned fragment, `!` for what failed or
     is blocked, "". texts: each with its label; a line of a list shows the first. facts: what stands
-    below them, in the language of the reader. data: the whole item, for scripts.
+    below them, in the language of the reader. data: the whole item, for scripts. privacy: who may
+    read what is its user's own: `public`, `team` or `private`; "" for what is of a project.
     """
 
     room: str
@@ -60,6 +63,7 @@ class Item:
     texts: tuple[tuple[str, str], ...]
     facts: tuple[str, ...]
     data: dict[str, Any]
+    privacy: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,14 @@ class Versions(NamedTuple):
     notes: list[str]
 
 
+class Figures(NamedTuple):
+    """What a room counts. lines: sentences below its headline; data: everything, for scripts."""
+
+    headline: str
+    lines: list[str]
+    data: dict[str, Any]
+
+
 class Room(Protocol):
     """What every room does for people. Each verb raises SentinelError where it cannot be read."""
 
@@ -177,6 +189,11 @@ class Room(Protocol):
         What can be repaired has its `fix`.
         """
 
+    # --- stats
+
+    def figures(self) -> Figures:
+        """Count what the room holds."""
+
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     """Return the rooms of these names, or all that may hold something. Raises RoomNameError."""
@@ -215,6 +232,13 @@ def setup_rooms(opened: Opened, name: str) -> str:
     here = replace(opened, project=find_project(None, os.environ, Path.cwd()))
     there = {LESSONS, name, *(room.name for room in rooms_of(here))}
     return ",".join(it for it in room_names() if it in there)
+
+
+def listed_counts(counts: Mapping[str, int]) -> str:
+    """Return values with their counts in one line, those of most first."""
+    order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
+    named = [f"{safe(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
+    return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
 
 
 def _folders() -> Iterator[str]:

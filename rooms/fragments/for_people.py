@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.errors import RefusedError
+from core.lessons.record_text import day_of
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
+    Figures,
     Forgotten,
     Found,
     Item,
@@ -20,6 +22,7 @@ from rooms.room import (
     Version,
     Versions,
     Wanted,
+    listed_counts,
     setup_rooms,
     with_fixes,
 )
@@ -228,6 +231,60 @@ class ForPeople:
             found.append(Finding("fragments.health.ok", "ok", facts=facts))
         return found
 
+    # --- stats
+
+    def figures(self) -> Figures:
+        """Count the fragments by how they are kept, and whether they are used."""
+        from rooms.fragments.engine import Wanted as Asked
+        from rooms.fragments.engine import pages_of
+        from rooms.fragments.upkeep.statistics import statistics_of
+
+        room = self.room
+        if not room.engine.exists():
+            return Figures(say("fragments.figures.fragments", count=0), [], {"live": 0})
+        with room.engine.reading() as reading:
+            uses = [it.access_count for page in pages_of(reading, Asked()) for it in page]
+        counted = statistics_of(room)
+        purged = counted.figures.get("purged", 0)
+        kept: Facts = {"superseded": counted.superseded, "versions": counted.versions}
+        waiting: Facts = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
+        used: Facts = {"pinned": counted.anchors, "used": sum(map(bool, uses)), "uses": sum(uses)}
+        lines = []
+        if counted.kinds:
+            lines.append(say("fragments.figures.kinds", listed=listed_counts(counted.kinds)))
+            lines.append(say("fragments.figures.use", count=counted.live, **used))
+        if counted.deleted:
+            lines.append(say("fragments.figures.bin", listed=listed_counts(counted.deleted)))
+        lines.append(say("fragments.figures.kept", purged=purged, **kept))
+        if any(waiting.values()):
+            lines.append(say("fragments.figures.waiting", **waiting))
+        upkeep = "upkeep" if counted.upkeep_at else "no_upkeep"
+        lines.append(say(f"fragments.figures.{upkeep}", day=day_of(counted.upkeep_at)))
+        return Figures(
+            say("fragments.figures.fragments", count=counted.live),
+            lines if counted.live or counted.superseded or counted.deleted else [],
+            {
+                "live": counted.live,
+                "superseded": counted.superseded,
+                "bin": dict(counted.deleted),
+                "purged": purged,
+                "kinds": dict(counted.kinds),
+                "lifetimes": dict(counted.lifetimes),
+                "tiers": dict(counted.tiers),
+                "agents": {safe(name): count for name, count in counted.agents.items()},
+                "pinned": counted.anchors,
+                "recalled": used["used"],
+                "recalls": used["uses"],
+                "links": dict(counted.links),
+                "versions": counted.versions,
+                "with_vector": counted.with_vector,
+                "model": safe(counted.model),
+                "suspicions": counted.suspicions,
+                "unreflected": counted.unreflected,
+                "last_upkeep": counted.upkeep_at or None,
+            },
+        )
+
 
 def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
     """Return which fragments are meant, as the storage is asked for them."""
@@ -296,6 +353,7 @@ def _item(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" 
         texts=tuple((label, text) for label, text in texts if text.strip()),
         facts=tuple(_facts(fragment)),
         data=data,
+        privacy=fragment.privacy,
     )
 
 

@@ -11,6 +11,7 @@ from core.errors import RefusedError, SentinelError
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
+    Figures,
     Forgotten,
     Found,
     Item,
@@ -19,6 +20,7 @@ from rooms.room import (
     Version,
     Versions,
     Wanted,
+    listed_counts,
     setup_rooms,
     with_fixes,
 )
@@ -226,6 +228,31 @@ class ForPeople:
             facts |= {"bytes": health.size, "archives": health.archives}
             found.append(Finding("sessions.health.ok", "ok", facts=facts))
         return found
+
+    # --- stats
+
+    def figures(self) -> Figures:
+        """Count the sessions by what they are, and what failed in them."""
+        from rooms.sessions.search.statistics import effect_of, statistics_of
+
+        counted, effect = statistics_of(self.store), effect_of(self.store)
+        lines = [
+            say("sessions.figures.statuses", listed=listed_counts(counted.by_status)),
+            say("sessions.figures.warned", warned=effect.warned, failed=counted.failed),
+            say("sessions.figures.continued", continued=effect.continued),
+        ]
+        return Figures(
+            say("sessions.figures.sessions", count=counted.sessions),
+            lines if counted.sessions else [],
+            {
+                "sessions": counted.sessions,
+                "statuses": {safe(name): count for name, count in counted.by_status.items()},
+                "agents": {safe(name): count for name, count in counted.by_agent.items()},
+                "with_warnings": effect.warned,
+                "failed_approaches": counted.failed,
+                "continued": effect.continued,
+            },
+        )
 
 
 def data_of(session: "Session") -> dict[str, Any]:

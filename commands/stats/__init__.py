@@ -1,1 +1,0 @@
-"""`cli.py stats`: shows in figures whether the memory helps."""
