@@ -41,7 +41,7 @@ from core.messages import language_of, speaking
 # `run`. A module is imported only when its command runs.
 COMMANDS = {
     "setup": Command("setup.setup", "start"),
-    "demo": Command("demo.demo", "start"),
+    "demo": Command("demo:demo", "start", "", ("demo",), of_project=False),
     "doctor": Command(
         "doctor.doctor:doctor",
         "start",
@@ -60,8 +60,10 @@ COMMANDS = {
     ),
     "sessions": Command("sessions.sessions", "read"),
     "fragments": Command("fragments.fragments", "read"),
-    "view": Command("view.view", "read"),
-    "stats": Command("stats.stats", "read"),
+    "view": Command(
+        "view.view:view", "read", "room public output force view_open", ("view -o memory.html",)
+    ),
+    "stats": Command("stats:stats", "read", "room json", ("stats", "stats --room sessions")),
     "add": Command(
         "rooms.lesson:add",
         "change",

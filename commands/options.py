@@ -10,6 +10,12 @@ from commands.terminal.ask import explain, file_name, moment, positive, summary_
 from core.messages import has_sentence
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
+from rooms.room import room_names
+
+
+def _rooms() -> dict[str, str]:
+    return {"rooms": ", ".join(room_names())}
+
 
 
 def _facts_of_hooks() -> dict[str, str]:
@@ -25,12 +31,17 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "id": (("id",), {"metavar": "ID"}),
     "any_id": (("ids",), {"metavar": "ID", "nargs": "+"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
+    "room": (("--room",), {"metavar": "ROOM", "action": "append", "facts": _rooms}),
+    "public": (("--public",), {"action": "store_true"}),
+    "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
     "since": (("--since",), {"metavar": "WHEN", "type": moment}),
     "limit": (("--limit",), {"metavar": "N", "type": positive}),
     "json": (("--json",), {"action": "store_true"}),
     "force": (("--force",), {"action": "store_true"}),
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
+    # view
+    "view_open": (("--open",), {"action": "store_true"}),
     # add, edit
     "add_topic": (("--topic",), {"metavar": "TOPIC"}),
     "add_missing": (("--missing",), {"metavar": "TEXT"}),

@@ -23,7 +23,7 @@ from core.program import NO_CANCELLATION, Cancellation, warn
 if TYPE_CHECKING:
     from filelock import FileLock
 
-_NEW_MODE = 0o666  # of a new file, less what the user's umask takes
+NEW_MODE = 0o666  # of a new file, less what the user's umask takes
 LOG_SUFFIX = ".jsonl"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -126,7 +126,7 @@ def prepared(
     name: str = "",
     *,
     like: Path | None = None,
-    mode: int = _NEW_MODE,
+    mode: int = NEW_MODE,
 ) -> Iterator[Path]:
     """Give a temporary file beside `target` with this content, on disk, until it was renamed.
 
@@ -182,17 +182,18 @@ def replace_whole(
     *,
     name: str = "",
     like: Path | None = None,
+    mode: int = NEW_MODE,
 ) -> None:
     """Replace the content of a file by `data`, in one step and on disk; a link stays one.
 
     check: gets the path without links just before the replacement; what it raises prevents that.
-    name, like: as of `prepared`. Raises OSError.
+    name, like, mode: as of `prepared`. Raises OSError.
     """
     try:
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:  # a link that cannot be read is not taken for a file
         target = Path(os.path.realpath(path.parent, strict=True), path.name)
-    with prepared(target, data, name, like=like) as temporary:
+    with prepared(target, data, name, like=like, mode=mode) as temporary:
         check(target)
         rename(temporary, target)
     sync_directory(target.parent)

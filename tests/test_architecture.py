@@ -42,10 +42,9 @@ ROOMS = {
     "commands.scan": "core rooms commands.terminal commands.suspicions",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
-    "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
-    " commands.sessions commands.fragments",
-    "commands.view": "core rooms commands.terminal commands.documents commands.clients"
-    " commands.hook commands.stats",
+    "commands.stats": "core rooms.room commands.terminal commands.hook",
+    "commands.demo": "core commands.terminal commands.clients",
+    "commands.view": "core rooms.room commands.terminal commands.clients",
     "commands.keys": "core http_server commands.terminal",
     "commands.terminal": "core rooms.room",
     "commands.documents": "core commands.terminal commands.clients",
@@ -82,7 +81,6 @@ FOREIGN = {
         "anyio fastmcp mcp prometheus_client pydantic pydantic_core sse_starlette starlette"
         " uvicorn".split()
     ),
-    "commands.demo": {"fastmcp"},  # as a client of the server
 }
 # The packages of the program are the folders at the top that have a sign; the others are its tools.
 PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
@@ -193,7 +191,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
         for module, path in sources().items()
         if any(map(STARTING.fullmatch, read(path).called))
     }
-    by_us = {"commands.setup.here", "commands.demo.stage"}
+    by_us = {"commands.setup.here", "commands.demo"}
     for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.judging.gemini"}
     assert started == for_us | by_us
 

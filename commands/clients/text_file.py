@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.disk import (
+    NEW_MODE,
     Identity,
     WayOut,
     identity_of,
@@ -125,17 +126,19 @@ def facts_of(path: Path, found: WayOut) -> dict[str, str | int]:
     }
 
 
-def write_new(path: Path, content: str | bytes, *, force: bool, project: Path) -> None:
+def write_new(
+    path: Path, content: str | bytes, *, force: bool, project: Path, is_private: bool = False
+) -> None:
     """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
 
-    project: whose links are not followed out of it.
+    project: whose links are not followed out of it. is_private: a new file is for the user alone.
     """
     check_stays(path, project, named=True)
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         data = content.encode("utf-8") if isinstance(content, str) else content
-        replace_whole(path, data)
+        replace_whole(path, data, mode=0o600 if is_private else NEW_MODE)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:

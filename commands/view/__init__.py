@@ -1,1 +1,1 @@
-"""`cli.py view`: shows the memory as one page in the browser."""
+"""`cli.py view`: the memory as one page for a browser."""

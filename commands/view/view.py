@@ -1,39 +1,45 @@
-"""Shows the memory as one page in a browser, or writes it to a file; serves and sends nothing."""
+"""Shows all rooms as one page in a browser, or writes it to a file; serves and sends nothing.
+
+The page is one file: a template, a style, a script, and the items as data. Its policy allows this
+style and this script, by their hashes, and nothing else.
+"""
 
 import argparse
+import base64
+import json
 import os
 import sys
-import time
 import webbrowser
+from collections.abc import Sequence
+from hashlib import sha256
+from html import escape
 from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
 
 from commands.clients.text_file import ExportError, write_new
-from commands.hook.journal import sessions_in, times_at_work
-from commands.terminal.ask import (
-    STDOUT,
-    add_examples,
-    add_output,
-    check_output,
-    explain,
-    open_memory,
-)
-from commands.terminal.records import counted_kinds
-from commands.terminal.rooms_here import has_fragments
+from commands.terminal.ask import STDOUT, check_output, open_memory
 from commands.terminal.safe_text import plain, warn
-from commands.view.beside import SCOPES, beside
-from commands.view.html import page_html
-from commands.view.page import page_of
 from core.config import state_directory
 from core.disk import reason_of
-from core.errors import DiskError
-from core.lessons.answers import Frame
+from core.errors import DiskError, SentinelError
+from core.lessons.log import MemoryLog
 from core.lessons.record import utc_now
-from core.messages import say
-from core.parser import add_project
-from core.program import CLI, version
-from rooms.room import Opened
+from core.lessons.record_text import day_of
+from core.messages import has_sentence, language, say
+from core.program import version
+from core.sanitizer import redact
+from core.text.plain import one_line, printable
+from rooms.room import LESSONS, Item, Opened, Wanted, room_names, rooms_of
 
-NAME = "view.html"
+HERE = Path(__file__).parent
+FILE_NAME = "view.html"
+MOST_ITEMS = 2_000  # of each room: above it a browser takes long to open the page
+WORDS = (
+    *("search", "all_rooms", "all_kinds", "all_topics", "order", "newest", "oldest", "found"),
+    *("nothing", "more", "details", "copy", "copied", "keys", "begin", "sample"),
+)
+STEPS = ("step_setup", "step_work", "step_view")
 
 
 class NoPlaceError(DiskError):
@@ -42,75 +48,193 @@ class NoPlaceError(DiskError):
     table, key = "view", "no_place"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py view`."""
-    add_project(parser)
-    add_output(parser, explain("view_output"))
-    parser.add_argument("--open", action="store_true", help=explain("view_open"))
-    parser.add_argument("--fragments", choices=SCOPES, help=explain("view_fragments"))
-    add_examples(parser, "view", "view -o memory.html")
+class Gathered(NamedTuple):
+    """What goes onto a page. notes: what a reader must know; left_out: how many are private."""
+
+    items: list[Item]
+    notes: list[str]
+    left_out: int
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Write the page and open it; return 1 when no browser opens. Raises ExportError."""
+def view(arguments: argparse.Namespace) -> int:
+    """Write the page and open it; return 1 when no browser opens. Raises SentinelError."""
     check_output(arguments, "--open")
     opened = open_memory(arguments)
-    text, count = _page(opened, arguments)
+    found = _gathered(opened, arguments)
+    left_out = say("view.left_out", count=found.left_out) if found.left_out else ""
+    text = page(found.items, project=opened.project.root.name, notes=found.notes)
     if arguments.output == STDOUT:
         print(text, end="")
+        if left_out:
+            warn(left_out)
         return 0
-    path = _written(opened, text, arguments)
+    path = Path(arguments.output) if arguments.output else _own_place(opened)
+    is_private = any(_is_private(it) for it in found.items)
+    write_new(
+        path,
+        text,
+        force=arguments.force or not arguments.output,
+        project=opened.project.root,
+        is_private=is_private or not arguments.output,
+    )
     if arguments.output:
-        print(say("terminal.written_records", path=plain(arguments.output), count=count))
-        if not arguments.fragments and has_fragments(os.environ):
-            print(say("view.no_fragments"))
+        written = say("view.written", path=plain(arguments.output), count=len(found.items))
+        print("\n".join(filter(None, (written, left_out))))
         if not arguments.open:
             return 0
-    is_open = webbrowser.open(path.as_uri())
+    is_open = webbrowser.open(path.resolve().as_uri())
     key = "opened" if is_open else "no_browser"
     print(say(f"view.{key}", path=plain(str(path))), file=None if is_open else sys.stderr)
     return 0 if is_open else 1
 
 
-def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
-    """Return the page and the number of its records; print how many secrets it leaves out."""
-    log = opened.store.read()
-    root = str(opened.project.root)
-    page = page_of(
-        log,
-        Frame(project=root, settings=opened.settings),
-        project=opened.project.root.name or root,
-        now=utc_now(),
-        times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
-    )
-    found = beside(opened, scope=_scope(arguments), is_own=not arguments.output)
-    if kinds := (*page.redacted, *found.redacted):
-        warn(say("view.redacted", cli=CLI, **counted_kinds(kinds)))
-    return page_html(page, version(), found.parts), log.count
+def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> str:
+    """Return the document, in the language of the reader. Items are shown in this order.
 
-
-def _scope(arguments: argparse.Namespace) -> str:
-    """Return which fragments the page shows: unasked, only where nobody else may read it."""
-    return str(arguments.fragments or ("none" if arguments.output else "all"))
-
-
-def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
-    """Write the page to the file that the user named, or beside the notes of hooks.
-
-    Returns its path. Raises ExportError and NoPlaceError.
+    project: its name. notes: sentences below the title.
     """
-    root = opened.project.root
-    if arguments.output:
-        path = Path(arguments.output)
-        write_new(path, text, force=arguments.force, project=root)
-        return path.resolve()
-    directory = state_directory(str(root), os.environ)
+    style, script, template = (
+        (HERE / name).read_text("utf-8") for name in ("view.css", "view.js", "template.html")
+    )
+    data = json.dumps(_data(items, notes), ensure_ascii=False)
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)};"
+        " base-uri 'none'; form-action 'none'"
+    )
+    return Template(template).substitute(
+        lang=language(),
+        title=escape(say("view.title", project=one_line(redact(project).text))),
+        policy=policy,
+        style=style,
+        script=script,
+        no_script=escape(say("view.no_script")),
+        data=data.replace("<", "\\u003c"),  # so that no text ends the element
+    )
+
+
+def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
+    """Return the items of the rooms, the newest first. Raises SentinelError.
+
+    What the user keeps apart from projects is left out of a file, unless it was asked for.
+    """
+    named = arguments.room or []
+    items, notes, left_out = list[Item](), list[str](), 0
+    for room in rooms_of(opened, named):
+        try:
+            found = room.find(Wanted(limit=MOST_ITEMS))
+        except SentinelError as error:
+            if room.name in (LESSONS, *named):
+                raise
+            warn(say("view.unread", room=room.name, reason=plain(str(error))))
+            continue
+        if room.name == LESSONS:
+            notes += _flaws(opened)
+        is_whole = not arguments.output or room.name in named
+        kept = [it for it in found.items if _is_shown(it, arguments, is_whole=is_whole)]
+        items += kept
+        if not arguments.public:
+            left_out += len(found.items) - len(kept)
+        if found.count > len(found.items):
+            shown = len(found.items)
+            notes.append(say("view.cut", shown=shown, count=found.count, room=room.name))
+    if arguments.output and (private := sum(it.privacy == "private" for it in items)):
+        notes.append(say("view.private", count=private))
+    return Gathered(sorted(items, key=lambda it: it.date, reverse=True), notes, left_out)
+
+
+def _is_shown(item: Item, arguments: argparse.Namespace, *, is_whole: bool) -> bool:
+    """Return whether an item goes onto the page: one with a privacy only where that allows it."""
+    if arguments.public:
+        return item.privacy in ("", "public")
+    return is_whole or not item.privacy
+
+
+def _is_private(item: Item) -> bool:
+    """Return whether only the user may read the item: a lesson is the team's."""
+    return item.room != LESSONS and item.privacy != "public"
+
+
+def _flaws(opened: Opened) -> list[str]:
+    """Say which lines of the log no reader sees."""
+    log = MemoryLog.parse(opened.store.read_bytes())
+    counts = {"skipped": log.skipped, "conflicts": log.conflicts, "hidden": len(log.hidden)}
+    counts["unsettled"] = len(log.unsettled)
+    return [say("lessons.flaws", **counts)] if any(counts.values()) else []
+
+
+def _own_place(opened: Opened) -> Path:
+    """Return the path of the page beside the notes of hooks, which only the user may read.
+
+    Raises ExportError and NoPlaceError.
+    """
+    directory = state_directory(str(opened.project.root), os.environ)
     if not directory:
         raise NoPlaceError
     try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)  # only the user may read it
+        os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
         raise ExportError("file_write", path=directory, reason=reason_of(error)) from error
-    path = Path(directory, NAME)
-    write_new(path, text, force=True, project=root)
-    return path
+    return Path(directory, FILE_NAME)
+
+
+def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
+    """Return what the script shows: the items, and the words around them."""
+    kinds = {(it.room, it.kind) for it in items}
+    there = {room for room, _ in kinds}
+    rooms = dict.fromkeys((*(it for it in room_names() if it in there), *sorted(there)))
+    facts = {"version": version(), "date": day_of(utc_now())}
+    words = {
+        **{name: say(f"page.{name}") for name in WORDS if name != "found"},
+        "found": say("page.found", shown="{shown}", count="{count}"),
+        "made": say("page.made", **facts),
+        "steps": [say(f"page.{step}") for step in STEPS],
+        "rooms": {room: _room_word(room) for room in rooms},
+        "kinds": {f"{room}.{kind}": _kind_word(room, kind) for room, kind in kinds},
+    }
+    shown = [_item_data(it) for it in items]
+    return {"items": shown, "words": words, "notes": list(notes), "sample": _sample()}
+
+
+def _item_data(item: Item) -> dict[str, Any]:
+    """Return an item for the script; hidden characters are spelled out, a line end stays."""
+    return {
+        "room": item.room,
+        "id": one_line(item.id),
+        "date": day_of(item.date),
+        "kind": one_line(item.kind),
+        "topic": one_line(item.topic),
+        "mark": item.mark,
+        "texts": [(one_line(label), _shown(text)) for label, text in item.texts if text.strip()],
+        "facts": [one_line(fact) for fact in item.facts if item.id not in fact],
+    }
+
+
+def _shown(text: str) -> str:
+    lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(map(printable, lines))
+
+
+def _sample() -> dict[str, Any]:
+    """Return the lesson that an empty memory shows."""
+    texts = [
+        ("", say("page.sample_lesson")),
+        (say("documents.missing"), say("page.sample_missing")),
+        (say("documents.ask"), say("page.sample_ask")),
+    ]
+    about = {"room": LESSONS, "id": "3f2a91bc", "date": day_of(utc_now()), "kind": "log"}
+    return {**about, "topic": say("page.sample_topic"), "mark": "", "texts": texts, "facts": []}
+
+
+def _room_word(room: str) -> str:
+    """Return what a room is called, its name where it has no word of its own."""
+    return say(f"{room}.title") if has_sentence(f"{room}.title") else one_line(room)
+
+
+def _kind_word(room: str, kind: str) -> str:
+    is_known = has_sentence(f"{room}.kinds.{kind}")
+    return say(f"{room}.kinds.{kind}") if is_known else one_line(kind)
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

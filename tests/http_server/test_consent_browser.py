@@ -9,11 +9,16 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
-from tests.commands.view.test_browser_looks import violations
-from tests.support.headless import DESKTOP, PHONE
+from tests.support.headless import (
+    DESKTOP,
+    NARROW,
+    PHONE,
+    Browser,
+    needs_axe,
+    needs_browser,
+)
 from tests.support.http_server import KEY, HttpServer
-from tests.support.sentences import sentence
-from tests.support.shown_pages import LANGUAGES, NARROW, Shown, needs_axe, needs_browser
+from tests.support.sentences import LANGUAGES, sentence
 from tests.support.waiting import until
 
 pytestmark = needs_browser
@@ -27,7 +32,7 @@ LONG_HOST = f"https://{'a' * 60}.{'b' * 60}.example.com/callback"
 class Person:
     """Somebody whom a client has sent to the page."""
 
-    def __init__(self, browser: Shown, server: HttpServer) -> None:
+    def __init__(self, browser: Browser, server: HttpServer) -> None:
         self.browser, self.server = browser, server
         self.back = f"http://127.0.0.1:{server.port}/landed"
 
@@ -93,14 +98,14 @@ class Person:
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Shown]:
+def browser(tmp_path: Path) -> Iterator[Browser]:
     """A browser of its own: one that was sent to a program takes no more keys."""
-    with Shown(tmp_path / "profile") as one:
+    with Browser(tmp_path / "profile") as one:
         yield one
 
 
 @pytest.fixture
-def person(browser: Shown, tmp_path: Path) -> Iterator[Person]:
+def person(browser: Browser, tmp_path: Path) -> Iterator[Person]:
     with HttpServer(tmp_path) as server:
         yield Person(browser, server)
 
@@ -199,7 +204,7 @@ def test_everybody_can_use_it(person: Person, lang: Language, dark: bool) -> Non
         found = list[str]()
         for size in (DESKTOP, PHONE):
             person.browser.resize(size)
-            found += violations(person.browser)
+            found += person.browser.violations()
         return found
 
     person.browser.visit(f"{person.back.removesuffix('/landed')}/consent?txn=x", languages=lang)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 
@@ -25,7 +26,10 @@ ARGUMENTS = (
 )
 TIMEOUT_S = 60
 DESKTOP = (1280, 900)
-PHONE = (360, 740)
+PHONE = (390, 844)
+NARROW = (320, 640)
+AXE = Path(__file__).parents[1] / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 MODIFIERS = {"": 0, "Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
 
@@ -34,6 +38,19 @@ def found() -> tuple[str, str] | None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which(DRIVER)
     return (browser, driver) if browser and driver else None
+
+
+needs_browser = [
+    pytest.mark.night,
+    pytest.mark.skipif(
+        not found() and not os.environ.get("CI"),
+        reason="there is no chromium with its chromedriver on the PATH",
+    ),
+]
+needs_axe = pytest.mark.skipif(
+    not AXE.is_file() and not os.environ.get("CI"),
+    reason="axe-core is missing: npm ci --prefix tests/browser --ignore-scripts",
+)
 
 
 class Browser:
@@ -159,3 +176,38 @@ class Browser:
     def printed(self) -> bytes:
         """The page on paper, as PDF."""
         return base64.b64decode(self.cdp("Page.printToPDF")["data"])
+
+    # What a reader sees
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of the elements that are not hidden."""
+        found: list[str] = self.js(
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter((it) => it.checkVisibility()).map((it) => it.textContent)",
+            selector,
+        )
+        return found
+
+    def has_focus(self, selector: str) -> bool:
+        return bool(self.js("return document.activeElement.matches(arguments[0])", selector))
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        found: int = self.js(
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        return found
+
+    def violations(self) -> list[str]:
+        """What axe-core has against the page as it is."""
+        if not self.js("return 'axe' in window"):
+            self.js(AXE.read_text(encoding="utf-8"))
+        found: list[str] = self.js_later(
+            """
+            const [tags, done] = arguments;
+            axe.run({ runOnly: tags, resultTypes: ["violations"] }).then((all) => done(
+              all.violations.flatMap((it) => it.nodes.map((node) => `${it.id}: ${node.html}`))));
+            """,
+            RULES,
+        )
+        return found

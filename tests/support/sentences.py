@@ -10,6 +10,8 @@ from core.errors import SentinelError
 from core.messages import Language, say, speaking
 from tests.support.said import sentences
 
+LANGUAGES: tuple[Language, ...] = ("en", "ko")
+
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
 _Error = TypeVar("_Error", bound=SentinelError)

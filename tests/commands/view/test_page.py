@@ -1,0 +1,369 @@
+"""Tests the page of `cli.py view`: what is on it, where it goes, and that a text stays a text."""
+
+import json
+import os
+import stat
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands.view import view
+from core.messages import Language
+from rooms.fragments.kinds import Privacy
+from rooms.room import Item
+from server import VERSION
+from tests.support.cli_process import TOKEN, Run
+from tests.support.desk import Desk as AnyDesk
+from tests.support.fourth_room import with_notes
+from tests.support.fragment_samples import keep_fragments, sample_fragments
+from tests.support.git_clones import new_project
+from tests.support.samples import NOW, a_record
+from tests.support.sentences import LANGUAGES, in_language, sentence
+from tests.support.session_samples import keep, make_sample_store, sample_sessions
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" ' ` & <!-- ]]> {title}"
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a forked command needs POSIX")
+
+
+def an_item(text: str = "Refund once. Never twice.", **changed: Any) -> Item:
+    """A lesson, or what else is named."""
+    facts: dict[str, Any] = {
+        **{"room": "lessons", "id": "3f2a91bc00000000", "version": "3f2a91bc@1", "date": NOW},
+        **{"kind": "log", "topic": "payment", "mark": "", "facts": ("saved",), "data": {}},
+        "texts": (("lesson", text), ("missing", "How often")),
+    }
+    return Item(**{**facts, **changed})
+
+
+class Document(HTMLParser):
+    """A page as a browser takes it. inside: the text of each element, up to the next tag."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[str] = []
+        self.is_inside = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.inside.append("")
+        self.is_inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self.is_inside:
+            self.inside[-1] += data
+
+    def texts(self, tag: str) -> list[str]:
+        """What is inside each element of this name."""
+        parts = zip(self.elements, self.inside, strict=True)
+        return [text for (name, _), text in parts if name == tag]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The items, as the script reads them."""
+        data, _script = self.texts("script")
+        return dict(json.loads(data))
+
+
+def page_of(*items: Item, lang: Language = "en", project: str = "shop") -> Document:
+    return Document(in_language(lang, view.page, items, project=project))
+
+
+# The document
+
+
+def test_the_page_allows_itself_its_own_style_and_script_and_nothing_else() -> None:
+    page = page_of(an_item(HOSTILE))
+    [policy] = [it["content"] for _, it in page.elements if "http-equiv" in it]
+    hashes = [
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+        for text in (page.texts("style")[0], page.texts("script")[1])
+    ]
+    assert policy == (
+        f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]};"
+        " base-uri 'none'; form-action 'none'"
+    )
+    names = {name for _, attributes in page.elements for name in attributes}
+    assert not {it for it in names if it in ("src", "href", "style") or it.startswith("on")}
+
+
+SHAPE = [tag for tag, _ in page_of().elements]
+
+
+@given(text=st.text() | st.sampled_from([HOSTILE, "<!--<script>", "\u2028</SCRIPT >"]))
+def test_whatever_an_item_says_the_page_has_the_same_elements(text: str) -> None:
+    texts = ((text, f"a{text}"), ("", text))
+    page = page_of(an_item(id=text, topic=text, kind=text, facts=(text,), texts=texts))
+    assert [tag for tag, _ in page.elements] == SHAPE
+    assert len(page.data["items"]) == 1
+
+
+def test_the_name_of_a_project_stays_text_and_has_no_secret() -> None:
+    page = page_of(project=f"</title><script>x</script>{TOKEN}")
+    assert [tag for tag, _ in page.elements] == SHAPE
+    assert page.texts("h1") == ["Memory of </title><script>x</script>[REDACTED]"]
+
+
+def test_hidden_characters_are_spelled_out_and_line_ends_stay() -> None:
+    [item] = page_of(an_item("one\r\ntwo\u202e\n", topic="a\u200bb\nc")).data["items"]
+    assert (item["texts"][0][1], item["topic"]) == ("one\ntwo<U+202E>", "a<U+200B>b c")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_words_are_in_the_language_of_the_reader(lang: Language) -> None:
+    page = page_of(an_item(), an_item(room="notes", kind="loose"), lang=lang)
+    words = page.data["words"]
+    assert [tag for tag, _ in page.elements] == SHAPE
+    assert page.elements[1] == ("html", {"lang": lang}) or page.elements[0][1] == {"lang": lang}
+    assert words["rooms"] == {"lessons": sentence(lang, "lessons.title"), "notes": "notes"}
+    assert words["kinds"]["lessons.log"] == sentence(lang, "lessons.kinds.log")
+    assert words["kinds"]["notes.loose"] == "loose"  # a room without words of its own
+    assert VERSION in words["made"]
+
+
+def test_a_reader_without_scripts_is_told_which_command_writes_a_text() -> None:
+    [text] = [it for it in page_of().inside if "export -o memory.md" in it]
+    assert text == sentence("en", "view.no_script")
+
+
+def test_a_date_that_a_hand_wrote_is_none() -> None:
+    [item] = page_of(an_item(date="<b>")).data["items"]
+    assert item["date"] == "????-??-??"
+
+
+# The command
+
+
+class Desk(AnyDesk):
+    """A project with one record, and a browser."""
+
+    @property
+    def pages(self) -> list[Path]:
+        return sorted((self.home / ".local" / "state").rglob("*.html"))
+
+    def view(self, *options: str, **variables: Any) -> Run:
+        if "BROWSER" in variables:  # Python looks for browsers once in a process
+            return self.started("view", *options, **variables)
+        return self.run("view", *options, **variables)
+
+    def items(self, *options: str, **variables: str) -> list[dict[str, Any]]:
+        """The items on the page that a call prints."""
+        told = self.view("-o", "-", *options, **variables)
+        assert told.code == 0, told.errors
+        found: list[dict[str, Any]] = Document(told.out).data["items"]
+        return found
+
+    def browser(self, code: int = 0) -> dict[str, str]:
+        """A browser that writes down what it is to show, and ends so."""
+        program = self.home / "browser"
+        program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{self.home}/shown"\nexit {code}\n')
+        program.chmod(0o700)
+        return {"BROWSER": f"{program} %s"}
+
+    @property
+    def shown(self) -> str:
+        return (self.home / "shown").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(new_project(tmp_path / "shop", "VAT differs by country"), tmp_path / "home")
+
+
+@pytest.mark.long  # it costs much
+def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: Desk) -> None:
+    for _ in range(2):
+        code, out, errors = desk.view(**desk.browser())
+        [page] = desk.pages
+        assert (code, errors) == (0, "")
+        assert out.startswith(f"The page opens in your browser: {page}.")
+        assert desk.shown == page.as_uri()
+    modes = [stat.S_IMODE(it.stat().st_mode) for it in (page.parent, page)]
+    assert modes == [0o700, 0o600]
+
+
+@pytest.mark.long  # it costs much
+def test_where_no_browser_opens_the_command_says_where_the_page_is(desk: Desk) -> None:
+    code, out, errors = desk.view(PATH=os.defpath, **desk.browser(code=1))
+    assert (code, out) == (1, "")
+    assert errors == f"{sentence('en', 'view.no_browser', path=str(desk.pages[0]))}\n"
+
+
+def test_a_state_directory_that_cannot_be_made_is_named(desk: Desk) -> None:
+    (desk.home / ".local").write_text("a file")
+    code, out, errors = desk.view()
+    assert (code, out) == (1, "")
+    assert "could not be written" in errors and str(desk.home / ".local") in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--force"], "--force can only be used with -o FILE"),
+        (["--open"], "--open can only be used with -o FILE"),
+        (["-o", "-", "--open"], "--open can only be used with -o FILE"),
+        (["-o", ""], "-o/--output: a file name is missing"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    desk: Desk, options: Sequence[str], told: str
+) -> None:
+    assert desk.view(*options).refused == told
+
+
+def test_a_file_is_replaced_only_by_force(desk: Desk) -> None:
+    assert desk.view("-o", "a b.html") == (0, "Written: a b.html (items: 1).\n", "")
+    before = (desk.root / "a b.html").read_bytes()
+    desk.write(a_record("other"), a_record("another"))
+    assert desk.view("-o", "a b.html").code == 1
+    assert (desk.root / "a b.html").read_bytes() == before
+    assert desk.view("-o", "a b.html", "--force").out == "Written: a b.html (items: 2).\n"
+
+
+def test_lines_that_are_no_records_are_said_on_the_page(desk: Desk) -> None:
+    desk.write(b"a note\n", a_record(), b"<<<<<<< ours\n", b"=======\n", b">>>>>>> theirs\n")
+    [note] = Document(desk.view("-o", "-").out).data["notes"]
+    assert note.startswith("Unreadable lines: 1, conflicts: 1,")
+
+
+def test_of_very_many_items_the_newest_are_on_the_page(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "MOST_ITEMS", 2)
+    desk.write(*[a_record(f"gap {at}", now=f"2026-03-0{at}T09:00:00+00:00") for at in (1, 3, 2)])
+    page = Document(desk.view("-o", "-").out)
+    assert [it["date"] for it in page.data["items"]] == ["2026-03-03", "2026-03-02"]
+    assert page.data["notes"] == [
+        "Shown of lessons: the newest 2 of 3."
+        " `sentinel-memory list --room lessons` lists the others."
+    ]
+
+
+# The other rooms
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> dict[str, str]:
+    """Where the fragments of the user are, with two private ones and a public one."""
+    texts: dict[str, Privacy] = {"Salaries": "private", "Style guide": "public", "Rota": "team"}
+    one = sample_fragments(1)[0]
+    fragments = [
+        replace(one, number=at, id=f"frag{at}", content=text, privacy=privacy)
+        for at, (text, privacy) in enumerate(texts.items(), 1)
+    ]
+    keep_fragments(tmp_path / "memory.db", fragments).close()
+    return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+
+
+def named(items: Sequence[dict[str, Any]], room: str) -> list[str]:
+    """The first words of the items of a room."""
+    return sorted(it["texts"][0][1].split()[0] for it in items if it["room"] == room)
+
+
+@pytest.mark.row("002 2.99")
+def test_a_page_of_ones_own_has_all_fragments_and_a_file_only_those_that_were_asked_for(
+    desk: Desk, place: dict[str, str]
+) -> None:
+    told = desk.view("-o", "page.html", **place)
+    assert told.out.splitlines()[1] == (
+        "Your own fragments are not in it, since others may read it (left out: 3). To write the"
+        " public ones: --public. To write all: --room fragments."
+    )
+    assert desk.view("-o", "-", **place).errors == f"{told.out.splitlines()[1]}\n"
+    page = Document((desk.root / "page.html").read_text("utf-8"))
+    assert named(page.data["items"], "fragments") == []
+    assert stat.S_IMODE((desk.root / "page.html").stat().st_mode) & 0o044
+    desk.view(PATH="", **place)
+    own = Document(desk.pages[0].read_text("utf-8")).data
+    assert named(own["items"], "fragments") == ["Rota", "Salaries", "Style"]
+    assert own["notes"] == []
+
+
+@pytest.mark.row("004 4.3.a")
+def test_only_public_fragments_are_written_where_those_are_asked_for(
+    desk: Desk, place: dict[str, str]
+) -> None:
+    for rooms in ((), ("--room", "fragments", "--room", "lessons")):
+        told = desk.view("-o", "-", "--public", *rooms, **place)
+        assert (told.code, told.errors) == (0, "")
+        assert named(Document(told.out).data["items"], "fragments") == ["Style"]
+        assert "Salaries" not in told.out and "Rota" not in told.out
+
+
+def test_a_file_with_private_fragments_says_so_and_is_the_users_alone(
+    desk: Desk, place: dict[str, str]
+) -> None:
+    assert desk.view("-o", "page.html", "--room", "fragments", **place).code == 0
+    page = desk.root / "page.html"
+    [note] = Document(page.read_text("utf-8")).data["notes"]
+    assert note.startswith("This page holds private fragments (count: 1).")
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("003 T1.b")
+@pytest.mark.row("003 T91")
+def test_sessions_are_on_the_page_wherever_their_settings_keep_them(desk: Desk) -> None:
+    settings = desk.root / ".context" / "sessions" / "config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"storage": {"location": ".context-sync"}}')
+    make_sample_store(desk.root, 30, archived=2).database.close()
+    assert desk.view("-o", "page.html").out == "Written: page.html (items: 31).\n"
+    page = desk.root / "page.html"
+    items = Document(page.read_text("utf-8")).data["items"]
+    assert len(named(items, "sessions")) == 30
+    days = [it["date"] for it in items]
+    assert days == sorted(days, reverse=True)
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert {it["room"] for it in desk.items("--room", "lessons")} == {"lessons"}
+
+
+def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) -> None:
+    make_sample_store(desk.root, 2).database.close()
+    (desk.root / ".context" / "sessions" / "history.db").write_bytes(b"no database" * 400)
+    told = desk.view("-o", "-")
+    assert told.code == 0 and told.errors.startswith("Without sessions: ")
+    assert {it["room"] for it in Document(told.out).data["items"]} == {"lessons"}
+    assert desk.view("-o", "-", "--room", "sessions").code == 1
+
+
+def test_no_secret_that_a_hand_has_put_into_a_room_is_on_the_page(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.write(a_record(lesson=f"Use {TOKEN}", topic=TOKEN, ask_next_time=TOKEN))
+    session, actions = sample_sessions(1)[0]
+    spoiled = replace(session, goal=TOKEN, summary=TOKEN, tags=(TOKEN,), agent=TOKEN)
+    store = make_sample_store(desk.root, 0)
+    keep(store, [(spoiled, actions)])
+    store.database.close()
+    [fragment] = sample_fragments(1)
+    fragments = [replace(fragment, content=TOKEN, topic=TOKEN, agent=TOKEN, keywords=(TOKEN,))]
+    keep_fragments(tmp_path / "own.db", fragments).close()
+    where = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "own.db")}
+    rooms = ("lessons", "sessions", "fragments")
+    told = desk.view("-o", "-", *[f"--room={room}" for room in rooms], **where)
+    assert {it["room"] for it in Document(told.out).data["items"]} == {*rooms}
+    assert TOKEN not in told.out
+
+
+@pytest.mark.parametrize("privacy", ["", "private"])
+def test_a_fourth_room_is_on_the_page(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, privacy: str
+) -> None:
+    with_notes(monkeypatch, tmp_path, "Water the plants.", "Feed the cat.", privacy=privacy)
+    assert named(desk.items("--room", "notes"), "notes") == ["Feed", "Water"]
+    assert len(desk.items()) == (1 if privacy else 3)
