@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import unicodedata
+from datetime import date
 from itertools import product
 from pathlib import Path
 
@@ -17,23 +18,32 @@ from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import (
     Screen,
+    broken,
     cells,
+    day_text,
+    fitted,
     painted_diff,
     print_lines,
     print_within,
     screen_here,
+    table,
     uncoloured,
+    wrapped,
 )
 from core.lessons.log import MemoryLog
+from core.messages import Language
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git
 from tests.support.rows import none_of
+from tests.support.sentences import in_language
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table as rows_of
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 
+ROWS = rows_of("commands/columns")
 PLAIN = Screen(width=40)
 COLOURED = Screen(width=40, colours=True)
 DOCUMENT = """# shop: what **nobody** knew
@@ -91,6 +101,69 @@ def test_a_diff_is_red_and_green_where_there_are_colours() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "width"),
+    [
+        ("record", 6),
+        ("기록 4건", 8),
+        (unicodedata.normalize("NFD", "기록"), 4),
+        ("e\u0301", 1),
+        ("①…", 2),
+        ("日本", 4),
+        ("👍\u200d", 2),
+        ("", 0),
+    ],
+)
+def test_cells_are_counted_as_a_terminal_draws_them(text: str, width: int) -> None:
+    assert cells(text) == width
+
+
+@given(st.text(), st.integers(min_value=1, max_value=30))
+def test_a_fitted_text_is_a_beginning_that_fits(text: str, most: int) -> None:
+    shown = fitted(text, most)
+    assert cells(shown) <= most
+    assert shown == text or text.startswith(shown[:-1])
+
+
+def test_a_text_is_cut_between_two_syllables() -> None:
+    shown = ["기록 하나", "기록 하…", "기록…", "기…", "기…", "…", "…"]
+    assert [fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
+
+
+def test_a_sentence_breaks_at_blanks_and_a_long_word_stays_whole() -> None:
+    long = "x" * 90
+    assert wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
+    assert wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
+    assert wrapped("", 80) == []
+
+
+@pytest.mark.parametrize(("text", "lines"), ROWS["a_command_is_not_torn_where_it_fits"])
+def test_a_command_is_not_torn_where_it_fits(text: str, lines: list[str]) -> None:
+    width = max(map(cells, lines))
+    assert wrapped(text, width, "") == broken(text, width) == lines
+
+
+def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
+    rows = [["1,000", "a", "last"], ["7", "가나", "x" * 80]]
+    assert table(["수", "이름", "text"], rows, 80) == [
+        "     수  이름  text",
+        "  1,000  a     last",
+        "      7  가나  " + "x" * 64 + "…",
+    ]
+
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("moment", "lang", "said"), ROWS["a_day_has_its_year_only_where_it_is_another"]
+)
+def test_a_day_has_its_year_only_where_it_is_another(
+    moment: str, lang: Language, said: str
+) -> None:
+    assert in_language(lang, day_text, moment, TODAY) == said
+
+
+@pytest.mark.parametrize(
     ("encoding", "term", "sign"),
     [("utf-8", "xterm", "✓"), ("ascii", "xterm", "ok"), ("utf-8", "linux", "ok")],
 )
@@ -100,10 +173,6 @@ def test_signs_are_letters_where_a_terminal_may_lack_them(
     monkeypatch.setenv("TERM", term)
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     assert screen_here(stream).sign("ok") == sign
-
-
-def test_sentences_are_no_wider_than_a_hundred_cells() -> None:
-    assert [Screen(width=width).text_width for width in (80, 100, 240)] == [80, 100, 100]
 
 
 @pytest.mark.long  # it costs much
@@ -195,8 +264,6 @@ def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]
     complain(f"{SENTENCES}\n::error::")
     assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
 
-
-_unused = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 
 LOG = ".context/memory_log.jsonl"
 RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
