@@ -95,6 +95,8 @@ def add(arguments: argparse.Namespace) -> int:
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))
             if not is_confirmed(arguments, say("records.ask_add")):
+                if has_asked:
+                    print(say("records.typed", command=_retyped(texts)))
                 return int(not arguments.dry_run)
         saved = trial if arguments.dry_run else opened.store.upsert_log(draft, now=now)
     except SentinelError as error:

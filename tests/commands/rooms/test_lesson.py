@@ -102,7 +102,6 @@ def test_a_secret_is_replaced_before_it_is_shown_or_saved(command: Command, proj
     [
         (("--lesson", "가" * 342), "lesson: 1,026 bytes of UTF-8, 2 above the limit of 1,024."),
         (("--path", "../x"), "paths: one of them points outside the project"),
-        (("--when", "abc"), "when: one of the pieces is blank or has fewer than 4 characters"),
         (("--ask", "?" * 513), "ask_next_time: 513 bytes of UTF-8, 1 above the limit of 512."),
     ],
 )
@@ -136,14 +135,6 @@ def test_a_person_is_told_what_to_type_and_no_tool_to_call(
     text = " ".join(done.lines)
     assert said.format(token=record.token, id=record.id) in text
     assert not re.search("compact_memory|log_memory|the user", text)
-
-
-def test_a_memory_above_its_threshold_names_what_asks_an_agent(
-    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_THRESHOLD", "2")
-    write(project, *(a_record(f"gap {at}") for at in range(4)))
-    assert "`python cli.py compact` prints" in " ".join(command(*GIVEN, "-y").lines)
 
 
 def test_the_same_words_on_one_day_are_saved_once(command: Command, project: Path) -> None:

@@ -65,7 +65,11 @@ def test_no_command_asks_for_what_nobody_can_compact(desk: Desk) -> None:
     assert "Each topic is already a single principle." in found["stats"].out
 
 
-def test_an_import_goes_by_the_threshold_of_the_team(desk: Desk) -> None:
+def test_a_save_and_an_import_go_by_the_threshold_of_the_team(desk: Desk) -> None:
+    desk.write(*LOGS)
+    lesson = ("add", "--topic", "ci", "--missing", "Which Node", "--lesson", "Use 22", "--yes")
+    assert "`python cli.py compact` prints" in " ".join(desk.run(*lesson, **TEAM).lines)
+    desk.write()
     foreign = desk.home / "foreign.jsonl"
     foreign.write_bytes(b"".join(record.to_line() for record in LOGS))
     done = desk.run("import", str(foreign), "--yes", **TEAM)
