@@ -17,7 +17,6 @@ def _rooms() -> dict[str, str]:
     return {"rooms": ", ".join(room_names())}
 
 
-
 def _facts_of_hooks() -> dict[str, str]:
     from commands.clients.table import EVENTS, HOOKS  # no other command needs the clients
 
