@@ -93,7 +93,11 @@ function card(item) {
   const facts = article.appendChild(element("p", "facts", item.facts.map((it) => `${it} · `).join("")));
   const id = facts.appendChild(element("button", "id", item.id));
   [id.type, id.title] = ["button", words.copy];
-  id.onclick = () => navigator.clipboard?.writeText(item.id).then(() => (id.title = words.copied));
+  id.onclick = async () => {
+    await navigator.clipboard?.writeText(item.id);
+    id.textContent = words.copied;
+    setTimeout(() => (id.textContent = item.id), 1500);
+  };
   return article;
 }
 
