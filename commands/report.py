@@ -16,9 +16,8 @@ from commands.comparison import Changed, Compacted, Damage, Entry, Report, Retur
 from commands.revisions import Side, read_revisions
 from commands.suspicions import Suspicion, field_name, shown_path, suspicion_json, suspicion_line
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
-from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import screen_here
+from commands.terminal.screen import markdown_lines, screen_here
 from core.messages import say
 from core.sanitizer import safe
 from core.text.plain import EMPTY, listed, one_line, shown_lines

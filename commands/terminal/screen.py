@@ -26,6 +26,9 @@ Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
 _STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _RESET = "\x1b[0m"
+_INLINE = re.compile(
+    r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|\*\*(?P<strong>[^*`]+)\*\*"  # of Markdown
+)
 _RUNNER = re.compile(r"\A((?:\s|\x1b\[[0-9]*m)*)::")
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _SIGNS: dict[Sign, tuple[str, str, Style]] = {
@@ -244,6 +247,47 @@ def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
         else line
         for line in lines
     ]
+
+
+def markdown_lines(text: str, screen: Screen) -> list[str]:
+    """Lay out the Markdown of `report` for a person: no signs, wrapped at words, tables aligned."""
+    lines, rows = list[str](), list[list[str]]()
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            if line.strip("|:- "):
+                rows.append([cell.strip() for cell in line.strip("|").split("|")])
+            continue
+        if rows:
+            head, *others = table(rows[0], rows[1:], screen.width)
+            lines += [screen.painted(head, "bold"), *others]
+            rows = []
+        lines += _markdown_line(line.removesuffix("\\"), screen)
+    return lines[: -1 if len(lines) > 1 and not lines[-1] else None]
+
+
+def _markdown_line(line: str, screen: Screen) -> list[str]:
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    if text.startswith("#"):
+        return wrapped(_bold(text.lstrip("# "), screen), screen.text_width, "")
+    sign = "- " if text.startswith("- ") else ""
+    text = _INLINE.sub(
+        lambda found: _bold(found["strong"], screen) if found["strong"] else _code(found["code"]),
+        text.removeprefix(sign),
+    )
+    first, *rest = wrapped(text, screen.text_width, indent + " " * len(sign)) or [""]
+    return [indent + sign + first.lstrip(" "), *rest]
+
+
+def _code(code: str) -> str:
+    """Return the code of a span without the blanks around one that begins with a tick."""
+    is_padded = len(code) > 2 and code[0] == code[-1] == " "
+    return code[1:-1] if is_padded else code
+
+
+def _bold(text: str, screen: Screen) -> str:
+    """Paint each word by itself, since a line may end behind any."""
+    return " ".join(screen.painted(word, "bold") for word in text.split())
 
 
 def print_lines(lines: Sequence[str]) -> None:
