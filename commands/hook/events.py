@@ -30,10 +30,10 @@ _READS = re.compile(
 )
 # Copilot's editor takes one of these where other tools take a line for a shell.
 _EDITS = frozenset(("create", "str_replace", "insert", "undo_edit"))
-_DRIVE = re.compile(r"\A/(?=[A-Za-z]:[\\/])")
-_NAME = re.compile(r"[A-Za-z]{1,40}")
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.M)
-_REMOVED, _ADDED = re.compile(r"^-(.*)$", re.M), re.compile(r"^\+(.*)$", re.M)
+# Compiled where they are used: most events have no patch.
+_PATCHED = r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$"
+_REMOVED, _ADDED = r"^-(.*)$", r"^\+(.*)$"
+_MOST_NAME_CHARS = 40
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "files", "file_paths")
 _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str", "new_source", "code", "newCode", "text")
@@ -96,7 +96,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     roots = payload.get("workspace_roots")
     folders = tuple(filter(None, map(_native, roots))) if isinstance(roots, list) else ()
     agent = text_in(payload, "agent_id", "subagent_id", "agentId")
-    if not _NAME.fullmatch(name):
+    if not (name.isascii() and name.isalpha() and len(name) <= _MOST_NAME_CHARS):
         known = None if HOOKS[client].nameless else event_of(client, event)
         name = known.name if known else ""
     return Moment(
@@ -215,7 +215,7 @@ def read_call(payload: Mapping[str, Any]) -> Call:
     command = _command(given)
     texts = (command, text_in(given, "input", "patch"))
     patch = next((text for text in texts if "*** " in text), "")
-    if patch and (paths := _PATCHED.findall(patch)):
+    if patch and (paths := re.findall(_PATCHED, patch, re.M)):
         return Call(paths=tuple(path.strip() for path in paths[:MOST_FILES]), patch=patch)
     parts = [given]
     for key in _PARTS:
@@ -244,7 +244,9 @@ def _action(call: Call) -> dict[str, Any]:
         return {**told, "text": call.whole, "is_whole": True}
     edits: Iterable[tuple[str, str]] = call.edits
     if call.patch:
-        removed, added = ("\n".join(sign.findall(call.patch)) for sign in (_REMOVED, _ADDED))
+        removed, added = (
+            "\n".join(re.findall(sign, call.patch, re.M)) for sign in (_REMOVED, _ADDED)
+        )
         edits = [(removed, added)]
     lines = [(new_lines(new, old), new_lines(old, new)) for old, new in edits]
     text, removed = ("\n".join(it for edit in lines for it in edit[at]) for at in range(2))
@@ -276,7 +278,8 @@ def _values(given: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
 
 def _native(folder: object) -> str:
     """Return the name of a folder, "" for anything else; Cursor writes `/c:/shop` for `c:/shop`."""
-    return _DRIVE.sub("", folder.strip()) if isinstance(folder, str) else ""
+    name = folder.strip() if isinstance(folder, str) else ""
+    return name[1:] if re.match(r"/[A-Za-z]:[\\/]", name) else name
 
 
 def text_in(payload: Mapping[str, Any], *names: str) -> str:

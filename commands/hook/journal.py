@@ -10,8 +10,7 @@ import json
 import os
 import time
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.config import safe_file_name
@@ -123,19 +122,6 @@ def sessions_in(directory: str) -> Iterator[Session]:
 def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
     """Return whether an event counts: those that are older or lie ahead do not."""
     return now_s - KEPT_DAYS * _DAY_S <= int(event["at"]) <= now_s + _DAY_S
-
-
-def times_at_work(sessions: Iterable[Session], now_s: float) -> Counter[str] | None:
-    """Return by record id how often it was shown at an action or a prompt; None without a session.
-
-    What the start of a session shows is no sign that anybody needed it.
-    """
-    recent = [event for it in sessions for event in it.events if is_recent(event, now_s)]
-    at_work = (event for event in recent if event["event"] != "session-start")
-    shown = Counter(
-        version.partition("@")[0] for event in at_work for version in versions_in(event, "shown")
-    )
-    return shown if recent else None
 
 
 def forget_old(directory: str) -> None:

@@ -2,15 +2,19 @@
 
 An edit by `sed -i` or a here-document is an edit as one by a tool. A command that only reads a file
 (`cat`, `grep`, `pytest`, `git diff`) is none. Nothing is run, and what is looked at is bounded.
+`core/data/shell_edits.jsonl` has the programs: those that edit the files they are given, always or
+with an option; `target`: the last one is where the others go, and `keeps`: these stay.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from commands.hook.events import MOST_FILES, MOST_TEXT_CHARS
+from core.data import rows
 
 _MOST_DEPTH, _MOST_WAYS, _MOST_FOLDERS = 3, 20, 20
 
@@ -19,7 +23,7 @@ _TOKEN = re.compile(
     r"|(?P<redirect>\d?(?:>>|>\||>&|<>|>)|&>>?|<<<|<<-?|<)"
     r"|(?P<end>&&|\|\||\|&|;;|[;|\n&()])"
     r"|(?P<word>(?:[^\s'\"\\;&|<>()$`]|\\.|'[^']*+'|\"(?:[^\"\\]|\\.)*+\"|\$\([^()\n]*+\)|[$`])++)"
-    r"|(?P<odd>.)",
+    r"|.",
     re.S,
 )
 _QUOTED = re.compile(r"'([^']*+)'|\"((?:[^\"\\]|\\.)*+)\"|\\([^\w.])", re.S)
@@ -34,33 +38,16 @@ _BEFORE = frozenset(
     " dlx uv uvx poetry pipenv pdm hatch run bundle export local declare then do else if while"
     " until ! {".split()
 )
+_FOLDERS = frozenset("cd pushd popd chdir set-location".split())
 _SHELLS = frozenset("bash sh zsh dash ksh fish pwsh powershell eval".split())
 _INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua")
 _CODE_OPTION = re.compile(r"-[a-z]*[cer]|--eval|-command", re.I)
-
-# Programs that change the files they are given.
-_EDITORS = frozenset(
-    "rm unlink shred truncate touch tee sponge patch ed ex vi vim nvim nano emacs black isort"
-    " rustfmt stylua swiftformat nixfmt ktfmt dos2unix unix2dos pyupgrade add-trailing-comma"
-    " set-content add-content clear-content out-file remove-item new-item del erase ri".split()
-)
-_MOVERS = frozenset("mv move move-item mi ren rename-item".split())
-_COPIERS = frozenset("cp install ln rsync scp copy copy-item ci".split())
-# Others do so with one of these options, or with such a word behind their name.
-_SHORT = (
-    ({"sed", "gsed", "perl", "ruby"}, re.compile(r"-[nrsEplwa0]*i")),
-    ({"awk", "gawk"}, re.compile(r"-i|inplace")),
-    ({"yapf", "autopep8", "autoflake", "clang-format"}, re.compile(r"-[a-z]*i")),
-    ({"gofmt", "goimports", "gofumpt", "shfmt", "prettier", "buf"}, re.compile(r"-[a-z]*w")),
-    ({"rubocop", "standardrb", "ktlint"}, re.compile(r"-[aAF]")),
-    ({"curl", "wget", "sort"}, re.compile(r"-[oO]|--output\b")),
-)
-_LONG = re.compile(
+# What says of any program that it edits, and what that it only looks.
+_EDITS = re.compile(
     r"--(?:in-?place|fix(?!-dry)|write|apply|auto-?fix|auto-?correct|overwrite|reformat)"
 )
-_VERBS = frozenset(("format", "fmt", "fix", "reformat"))
-_ONLY_LOOKS = frozenset("--check --diff --dry-run --check-only --fix-dry-run".split())
-_KNOWN = _EDITORS | _MOVERS | _COPIERS | _SHELLS | {"git", "dd"}
+_VERBS = frozenset("format fmt fix reformat".split())
+_LOOKS = frozenset("--check --diff --dry-run --check-only --fix-dry-run".split())
 
 # What code that writes a file has in it, and how it joins the names of one.
 _WRITES = re.compile(
@@ -87,6 +74,11 @@ def edits_of(command: str, cwd: str) -> Edits:
     return Edits(tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS])
 
 
+@cache
+def _programs() -> Mapping[str, Mapping[str, Any]]:
+    return {name: row for row in rows("shell_edits") for name in row["programs"].split()}
+
+
 class _Part(NamedTuple):
     """One simple command. targets: where its output goes. texts: its here-documents."""
 
@@ -102,13 +94,11 @@ class _Shell:
         self.paths, self.texts = dict[str, None](), list[str]()
         self._folder, self._former = cwd, list[str]()
         self._variables: dict[str, list[str]] = {"PWD": [cwd]}
-        self._scripts = dict[str, str]()
+        self._scripts = dict[str, str]()  # the files that here-documents have made
 
     def run(self, command: str, depth: int = 0) -> None:
         """Read a command line, and those that it hands to other shells."""
-        if depth > _MOST_DEPTH:
-            return
-        for part in _parts(command.replace("$(pwd)", "$PWD")):
+        for part in _parts(command.replace("$(pwd)", "$PWD")) if depth <= _MOST_DEPTH else ():
             if part.words == ["("]:
                 self._former.append(self._folder)
             elif part.words == [")"]:
@@ -124,20 +114,18 @@ class _Shell:
             self._scripts |= dict.fromkeys(part.targets, "\n".join(part.texts))
         name, words = self._program([way for it in part.words for way in self._filled(it)])
         files = [it for it in words if not it.startswith(("-", "+"))]
-        if name in ("cd", "pushd", "chdir", "set-location"):
-            self._former += [self._folder] if name == "pushd" else []
-            self._folder = self._place(files[0]) if files else self._folder
-        elif name == "popd" and self._former:
-            self._folder = self._former.pop()
+        if name in _FOLDERS:
+            self._move(name, files)
         elif name in _SHELLS:
-            for line in (*_code_in(words), *part.texts, *([" ".join(words)] * (name == "eval"))):
+            lines = [*_code_in(words), *part.texts, *([" ".join(words)] if name == "eval" else ())]
+            for line in lines:
                 self.run(line, depth + 1)
-        elif _INTERPRETER.fullmatch(name) and not _changes(name, words):
-            scripts = [self._scripts.get(it, "") for it in files[:1]]
-            self._read_code("\n".join((*_code_in(words), *part.texts, *scripts)))
+        elif _INTERPRETER.fullmatch(name) and not _edits(name, words):
+            script = self._scripts.get("".join(files[:1]), "")
+            self._read_code("\n".join((*_code_in(words), *part.texts, script)))
         elif name == "git":
             self._git(words, part.texts)
-        else:
+        elif _edits(name, words):
             if name in ("patch", "tee"):
                 self._take_texts(part.texts)
             self._edit_each(name, words, files)
@@ -154,10 +142,9 @@ class _Shell:
                 self._variables[found[1]] = [found[2]]
             elif name in _BEFORE:
                 is_wrapped = True
+            elif _INTERPRETER.fullmatch(name) and words[at + 1 : at + 2] == ["-m"]:
+                return "".join(words[at + 2 : at + 3]), words[at + 3 :]
             elif not is_wrapped or _is_known(name):
-                module = words[at + 1 : at + 3]
-                if _INTERPRETER.fullmatch(name) and module[:1] == ["-m"]:
-                    return (module[-1], words[at + 3 :])
                 return name, words[at + 1 :]
         return "", []
 
@@ -169,24 +156,13 @@ class _Shell:
             return [word]
         return [word[: found.start()] + it + word[found.end() :] for it in values]
 
-    def _edit_each(self, name: str, words: Sequence[str], files: Sequence[str]) -> None:
-        if not _ONLY_LOOKS.isdisjoint(words):
-            return
-        if name == "dd":
-            files = [it.removeprefix("of=") for it in words if it.startswith("of=")]
-        elif name in _MOVERS | _COPIERS:
-            *sources, target = files or [""]
-            if target.endswith("/") or os.path.isdir(self._place(target)):
-                arrived = [os.path.join(target, os.path.basename(it)) for it in sources]
-            else:
-                arrived = [target]
-            files = [*arrived, *(sources if name in _MOVERS else ())]
-        elif name not in _EDITORS and not _changes(name, words):
-            return
-        elif name in ("sed", "gsed") and {"-e", "-f", "--expression"}.isdisjoint(words):
-            files = [it for it in files if it][1:]  # the first is the script
-        for file in files:
-            self._edit(file)
+    def _move(self, name: str, files: Sequence[str]) -> None:
+        if name == "pushd":
+            self._former.append(self._folder)
+        if name == "popd":
+            self._folder = self._former.pop() if self._former else self._folder
+        elif files:
+            self._folder = self._place(files[0])
 
     def _git(self, words: list[str], texts: Sequence[str]) -> None:
         before = self._folder
@@ -206,6 +182,19 @@ class _Shell:
         elif verb in ("apply", "am"):
             self._take_texts(texts)
         self._folder = before
+
+    def _edit_each(self, name: str, words: Sequence[str], files: Sequence[str]) -> None:
+        """Note the files among the arguments of a program that edits."""
+        row = _programs().get(name, {})
+        if "target" in row:
+            *sources, target = files or [""]
+            is_folder = target.endswith("/") or os.path.isdir(self._place(target))
+            arrived = [os.path.join(target, os.path.basename(it)) for it in sources]
+            files = [*(arrived if is_folder else [target]), *([] if "keeps" in row else sources)]
+        elif name in ("sed", "gsed") and {"-e", "-f", "--expression"}.isdisjoint(words):
+            files = [it for it in files if it][1:]  # the first is the script
+        for file in files:
+            self._edit(file.removeprefix("of=") if name == "dd" else file)
 
     def _read_code(self, code: str) -> None:
         """Take the files that inline code names, when it writes any."""
@@ -256,29 +245,33 @@ def _parts(command: str) -> list[_Part]:
     parts, awaited = [_Part([], [], [])], list[tuple[_Part, str]]()
     redirect, at = "", 0
     while found := _TOKEN.match(command, at):
-        token, at = found[0], found.end()
+        token, at, part = found[0], found.end(), parts[-1]
         if found["redirect"]:
             redirect = token
         elif found["word"]:
-            word, part = _unquoted(token), parts[-1]
-            if redirect.startswith("<<") and redirect != "<<<":
+            word = _QUOTED.sub(_plain, token)
+            if redirect in ("<<", "<<-"):
                 awaited.append((part, word))
             elif redirect.endswith((">", ">|")):
                 part.targets.append(word)
-            elif redirect == "<<<":
-                part.texts.append(word)
-            elif not redirect:
-                part.words.append(word)
+            elif redirect in ("", "<<<"):
+                (part.texts if redirect else part.words).append(word)
             redirect = ""
         elif found["end"]:
-            if token == "\n":
-                for part, end in awaited:
-                    text, at = _here_document(command, at, end)
-                    part.texts.append(text)
-                awaited = []
+            for owner, end in awaited if token == "\n" else ():
+                text, at = _here_document(command, at, end)
+                owner.texts.append(text)
+            awaited = [] if token == "\n" else awaited
             parts += [_Part([token], [], [])] if token in "()" else []
             parts.append(_Part([], [], []))
     return parts
+
+
+def _plain(found: re.Match[str]) -> str:
+    """Return a quoted text as the shell hands it on."""
+    if found[2] is not None:
+        return _ESCAPED.sub(r"\1", found[2])
+    return found[1] if found[1] is not None else found[3]
 
 
 def _here_document(command: str, at: int, end: str) -> tuple[str, int]:
@@ -287,37 +280,24 @@ def _here_document(command: str, at: int, end: str) -> tuple[str, int]:
     return (command[at : found.start()], found.end()) if found else (command[at:], len(command))
 
 
-def _unquoted(word: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        if found[2] is not None:
-            return _ESCAPED.sub(r"\1", found[2])
-        return found[1] if found[1] is not None else found[3]
-
-    return _QUOTED.sub(plain, word)
-
-
 def _code_in(words: Sequence[str]) -> Iterator[str]:
     """Yield what stands behind options such as `-c` and `-e`."""
-    for option, word in pairwise(words):
-        if _CODE_OPTION.fullmatch(option):
-            yield word
+    return (word for option, word in pairwise(words) if _CODE_OPTION.fullmatch(option))
 
 
 def _is_known(name: str) -> bool:
-    is_tool = any(name in programs for programs, _ in _SHORT)
-    return name in _KNOWN or is_tool or bool(_INTERPRETER.fullmatch(name) or _is_formatter(name))
+    named = name in _programs() or name in _SHELLS or name == "git"
+    return named or bool(_INTERPRETER.fullmatch(name))
 
 
-def _is_formatter(name: str) -> bool:
-    return name in ("ruff", "eslint", "biome", "dprint", "terraform", "cargo", "stylelint", "mix")
-
-
-def _changes(name: str, words: Sequence[str]) -> bool:
-    """Return whether the options of a program, or the word behind it, say that it edits files."""
-    for programs, option in _SHORT:
-        if name in programs and any(map(option.match, words)):
-            return True
-    return "".join(words[:1]) in _VERBS or any(map(_LONG.match, words))
+def _edits(name: str, words: Sequence[str]) -> bool:
+    """Return whether a program edits the files that it is given."""
+    if not _LOOKS.isdisjoint(words):
+        return False
+    row = _programs().get(name)
+    if row and (not row["option"] or any(re.match(row["option"], word) for word in words)):
+        return True
+    return "".join(words[:1]) in _VERBS or any(map(_EDITS.match, words))
 
 
 def _ways(word: str) -> list[str]:

@@ -47,8 +47,9 @@ _LOG = (
     *("--find-renames", "-l200", "--relative", "--src-prefix=a/", "--dst-prefix=b/"),
     *("HEAD", "--", ".", f":(exclude){CONTEXT_DIRECTORY}"),  # a record is no work on the project
 )
-_FILE, _HUNK = b"+++ ", re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+# Compiled where they are used: most hooks read no commits.
+_FILE, _HUNK = b"+++ ", rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@"
+_ESCAPE = rb'\\([0-7]{3}|[abtnvfr"\\])'
 _ESCAPED = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
@@ -192,7 +193,7 @@ def _commits(data: bytes) -> Iterator[list[Action]]:
             hunks, path = [], ""
         elif line.startswith(_FILE):
             path = _path(line)
-        elif found := _HUNK.match(line):
+        elif found := re.match(_HUNK, line):
             before, after = (1 if it is None else int(it) for it in found.groups())
     close()
     yield hunks
@@ -207,7 +208,7 @@ def _path(line: bytes) -> str:
     r"""Return the path of `+++ b/path`; git ends one with a blank in it with a tab, and quotes."""
     name = line[len(_FILE) :].removesuffix(b"\t")
     if name.startswith(b'"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1])
+        name = re.sub(_ESCAPE, _unescaped, name[1:-1])
     if not name.startswith(b"b/"):
         return ""
     return unicodedata.normalize("NFC", os.fsdecode(name[2:]))
