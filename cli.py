@@ -48,9 +48,24 @@ COMMANDS = {
         "doctor_fix yes/dry_run doctor_online json",
         ("doctor", "doctor --fix --dry-run"),
     ),
-    "list": Command("records.list", "read"),
-    "search": Command("records.search", "read"),
-    "show": Command("records.show", "read"),
+    "list": Command(
+        "rooms.read:list_items",
+        "read",
+        "room topic kind since limit forgotten json",
+        ("list --topic auth --since 7d", "list --room sessions"),
+    ),
+    "search": Command(
+        "rooms.read:list_items",
+        "read",
+        "words+ room topic kind since limit json",
+        ("search payment retry --kind principle", "search redis --room sessions"),
+    ),
+    "show": Command(
+        "rooms.read:show_items",
+        "read",
+        "any_id room versions json",
+        ("show 3f2a --versions", "show '#12' k3fa9x2m"),
+    ),
     "topics": Command("rooms.topics:list_topics", "read", "json", ("topics",)),
     "topics rename": Command(
         "rooms.topics:rename_topic",
@@ -76,12 +91,22 @@ COMMANDS = {
         "id add_topic add_missing add_lesson add_ask add_path add_when from",
         ('edit 3f2a --lesson "Use Node 24"', "edit 3f2a"),
     ),
-    "forget": Command("records.forget", "change"),
+    "forget": Command(
+        "rooms.change:forget_items",
+        "change",
+        "any_id room hard yes/dry_run",
+        ("forget 3f2a --dry-run", "forget '#12' k3fa9x2m"),
+    ),
     "import": Command("exchange.importing", "change"),
     "compact": Command(
         "rooms.topics:compact", "change", "compact_topic", ("compact", "compact ci")
     ),
-    "restore": Command("records.restore", "history"),
+    "restore": Command(
+        "rooms.change:restore_item",
+        "history",
+        "id room originals yes/dry_run",
+        ("restore 3f2a --dry-run", "restore --originals 91bc"),
+    ),
     "report": Command(
         "report:report",
         "team",

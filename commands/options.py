@@ -29,6 +29,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # what several commands take
     "id": (("id",), {"metavar": "ID"}),
     "any_id": (("ids",), {"metavar": "ID", "nargs": "+"}),
+    "words": (("words",), {"metavar": "WORD"}),
+    "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
     "room": (("--room",), {"metavar": "ROOM", "action": "append", "facts": _rooms}),
     "public": (("--public",), {"action": "store_true"}),
@@ -39,6 +41,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "force": (("--force",), {"action": "store_true"}),
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
+    # list, show, forget, restore
+    "forgotten": (("--forgotten",), {"action": "store_true"}),
+    "versions": (("--versions",), {"action": "store_true"}),
+    "hard": (("--hard",), {"action": "store_true"}),
+    "originals": (("--originals",), {"action": "store_true"}),
     # view
     "view_open": (("--open",), {"action": "store_true"}),
     # add, edit

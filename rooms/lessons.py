@@ -219,22 +219,23 @@ class Lessons:
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
             )
 
-        def told(outcome: Outcome) -> tuple[list[Item], list[Item], list[str]]:
+        def told(outcome: Outcome, *, is_stored: bool) -> tuple[list[Item], list[Item], list[str]]:
             seen = {record.id for record in (*outcome.log.records, *outcome.removed)}
             hidden = [record.token for record in log.records if record.id not in seen]
             more = [say("records.hides", tokens=", ".join(hidden))] if hidden else []
             if outcome.redacted:
-                kinds = ", ".join(dict.fromkeys(outcome.redacted))
+                counts = Counter(outcome.redacted)
+                kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
                 facts: Facts = {"count": len(outcome.redacted), "kinds": kinds}
                 more.append(say("records.redacted_back", **facts))
-            items = [item_of(record) for record in outcome.records]
+            items = [item_of(record, is_stored=is_stored) for record in outcome.records]
             return items, [item_of(record) for record in replaced], [*notes, *more]
 
         def carry_out() -> Restoring:
-            items, others, lines = told(run(dry_run=False))
+            items, others, lines = told(run(dry_run=False), is_stored=True)
             return Restoring(items, others, [*lines, *self._to_commit()])
 
-        return Restoring(*told(run(dry_run=True)), carry_out)
+        return Restoring(*told(run(dry_run=True), is_stored=False), carry_out)
 
     def _to_commit(self) -> list[str]:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
@@ -314,8 +315,11 @@ class Lessons:
         )
 
 
-def item_of(record: Record, *, date: str = "") -> Item:
-    """Return a record as a person reads it, without its secrets. date: by default its last one."""
+def item_of(record: Record, *, date: str = "", is_stored: bool = True) -> Item:
+    """Return a record as a person reads it, without its secrets. date: by default its last one.
+
+    is_stored: whether the log has it so; what is only planned gets its version id when written.
+    """
     clean, _ = clean_record(record)
     texts = {
         "lesson": clean.lesson,
@@ -334,7 +338,7 @@ def item_of(record: Record, *, date: str = "") -> Item:
         topic=topic_text(clean.topic),
         mark=PRINCIPLE if record.type == "principle" else "",
         texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
-        facts=(*_dates(clean), token_text(record)),
+        facts=(*_dates(clean), *([token_text(record)] if is_stored else ())),
         data=data_of(clean, token=record.token),
     )
 

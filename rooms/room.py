@@ -92,14 +92,15 @@ class Found:
 
 
 class Forgotten(NamedTuple):
-    """What a room forgot. items: what went. notes: where it is now, what is left to do.
+    """What a room forgot. items: what went. notes: where it is now.
 
-    stayed: what is another one by now than the person was shown.
+    stayed: what is another one by now than the person was shown. left: what could not be done.
     """
 
     items: list[Item]
     notes: list[str]
     stayed: list[Item]
+    left: Sequence[str] = ()
 
 
 class Restoring(NamedTuple):

@@ -40,7 +40,7 @@ COMMANDS = {
     f"show {MARKED.id}": (0, 1),
     f"show {MARKED.id} --json": (0, 1),
     f"forget {MARKED.id} --dry-run": (0, 1),
-    "list --questions": (0, 1),
+    "list --forgotten": (0, 1),
     "search refund": (0, 1),
     "topics": (0, 1),
     "topics --json": (0, 1),

@@ -104,8 +104,8 @@ class Week:
         until(lambda: self.is_counted(sessions))  # the answer comes first
 
     def is_counted(self, sessions: int) -> bool:
-        shown = self.first.types("fragments", "show", self.ids["error"], "--json").told
-        return bool(shown["fragments"][0]["sessions_count"] == sessions)
+        shown = self.first.types("show", self.ids["error"], "--json").told
+        return bool(shown["fragments"]["items"][0]["sessions_count"] == sessions)
 
     def tuesday(self) -> None:
         """A lesson is shown before an edit; secrets are pasted everywhere."""
@@ -180,7 +180,7 @@ class Week:
         listed = server.call("memory_consolidate").partition("Worth a lesson of the team")[2]
         assert self.ids["error"] in listed and self.ids["cure"] in listed
         add = ("add", "--fragment", self.ids["error"], "--yes")
-        back = ("fragments", "restore", self.ids["error"])
+        back = ("restore", self.ids["error"], "--yes")
         for words in (add, back, add):  # there, back, and there again
             done = self.first.types(*words)
             assert done.code == 0, done.errors
@@ -267,7 +267,7 @@ class Team:
         done = types("add", "--fragment", id_, "--yes", "-p", str(clone))
         assert (done.code, f"{id_} is a lesson now" in done.out) == (0, True), done
         assert ERROR not in self.call("default", "recall", **asked)
-        back = types("fragments", "restore", id_)
+        back = types("restore", id_, "--yes")
         assert back.code == 0, back
         assert ERROR in self.call("default", "recall", **asked)
         assert saved(clone) == before
@@ -337,8 +337,8 @@ def check_log(week: Week) -> None:
     for person in (week.first, week.second):
         assert git(person.clone, "status", "--porcelain") == ""
         assert person.types("scan", "--history").code == 0
-    shown = week.first.types("fragments", "list", "--json").told["fragments"]
-    texts = [it["content"] for it in shown]
+    shown = week.first.types("list", "--room", "fragments", "--json").told["fragments"]
+    texts = [it["content"] for it in shown["items"]]
     assert ERROR not in texts and len(texts) == len(set(texts))
 
 

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py fragments export`."""
     topic = explain("fragments_topic")
     parser.add_argument("--public", action="store_true", help=explain("fragments_public"))
-    parser.add_argument("--topic", metavar="TOPIC", default=argparse.SUPPRESS, help=topic)
+    parser.add_argument("--topic", metavar="TOPIC", help=topic)
     output = explain("fragments_output")
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=output)
     add_json(parser)

@@ -1,7 +1,4 @@
-"""Pins fragments, so that nothing ages or removes them, unpins them, or restores them.
-
-Restored are those of the bin, and superseded ones: they come back into recall.
-"""
+"""Pins fragments, so that nothing ages or removes them, or unpins them."""
 
 import argparse
 
@@ -13,24 +10,21 @@ from core.messages import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `cli.py fragments pin`, `unpin` or `restore`, whichever the parser is."""
+    """Add the options of `cli.py fragments pin` or `unpin`, whichever the parser is."""
     add_ids(parser)
     name = parser.prog.rpartition(" ")[2]
     add_examples(parser, f"fragments {name} k3fa9x2m", f"fragments {name} k3fa9x2m b7wq4e5n")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Pin, unpin or restore the fragments; always 0. Raises SentinelError."""
-    from rooms.fragments.saving.forgetting import pin, restore
+    """Pin or unpin the fragments; always 0. Raises SentinelError."""
+    from rooms.fragments.saving.forgetting import pin
 
     opened, action = open_fragments(), arguments.action
     named = opened.named(arguments.ids)
-    if action == "restore":
-        key, done = "restored", [restore(opened.room, it.id) for it in named]
-    else:
-        pinned = action == "pin"
-        key = "now_pinned" if pinned else "now_unpinned"
-        done = [pin(opened.room, it.id, pinned=pinned) for it in named]
+    pinned = action == "pin"
+    key = "now_pinned" if pinned else "now_unpinned"
+    done = [pin(opened.room, it.id, pinned=pinned) for it in named]
     ids = plain(", ".join(it.id for it in done))
     print_lines([say(f"fragment_commands.{key}", ids=ids)])
     return 0

@@ -61,16 +61,16 @@ def empty_lines() -> list[str]:
     return [say("fragment_commands.none"), say("fragment_commands.what"), switch_on]
 
 
-def add_ids(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
+def add_ids(parser: argparse.ArgumentParser) -> None:
     """Add the fragments that an action is about."""
     about = explain("fragments_id")
-    parser.add_argument("ids", metavar="FRAGMENT", nargs=nargs, help=about)
+    parser.add_argument("ids", metavar="FRAGMENT", nargs="+", help=about)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add `--json` to an action; `fragments --json show` means the same."""
+    """Add `--json` to an action."""
     about = explain("json")
-    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=about)
+    parser.add_argument("--json", action="store_true", help=about)
 
 
 def as_data(fragment: "Fragment") -> dict[str, Any]:

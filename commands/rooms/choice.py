@@ -2,16 +2,12 @@
 
 import argparse
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from commands.terminal.ask import explain
-from commands.terminal.rooms_here import rooms_beside
-from commands.terminal.safe_text import plain, warn
-from core.errors import SentinelError
 from core.messages import say
-from rooms.room import Opened
 
 LESSONS, SESSIONS, FRAGMENTS = "lessons", "sessions", "fragments"
 ROOMS = (LESSONS, SESSIONS, FRAGMENTS)
@@ -39,35 +35,6 @@ def other_room(arguments: argparse.Namespace) -> str:
     """Return the room that was named alone, "" for the log, for several and for none."""
     named = named_rooms(arguments)
     return named[0] if len(named) == 1 and named != [LESSONS] else ""
-
-
-def rooms_here(opened: Opened) -> list[str]:
-    """Return the rooms beside the log that may hold something; loads nothing of them."""
-    return rooms_beside(opened.project.root)
-
-
-def meant_beside(arguments: argparse.Namespace, opened: Opened) -> list[str]:
-    """Return the rooms beside the log that a command is about.
-
-    An option that only the log knows means the log alone, unless rooms were named: then it is
-    refused. Raises SystemExit(2).
-    """
-    if named := named_rooms(arguments):
-        others = [room for room in ROOMS[1:] if room in named]
-        if others and (only := typed_beside(arguments, _OF_READING)):
-            _refuse(arguments, only[0])
-        return others
-    return [] if typed_beside(arguments, _OF_READING) else rooms_here(opened)
-
-
-def unless_unread(opened: Opened, room: str, ask: Callable[[], _T]) -> _T | None:
-    """Return what a room answers, None where it cannot be read, which is said."""
-    try:
-        return ask()
-    except SentinelError as error:
-        reason = plain(str(error))
-        warn(say(f"rooms.without_{room}", reason=reason))
-        return None
 
 
 def hand_over(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from commands.records.lines import whole
+from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
 from commands.terminal.records import counted_kinds, joined, named_record, topic_name
 from commands.terminal.safe_text import complain, plain
@@ -31,6 +31,7 @@ from core.messages import say
 from core.program import CLI
 from core.sanitizer import redact
 from core.text.wording import scope_of, similar_to, worth_using
+from rooms.lessons import item_of
 from rooms.room import Opened
 
 # By the option of `add` and `edit`, the field of a record; a list has one entry in a line.
@@ -183,11 +184,11 @@ def _lines_of(text: str) -> list[str]:
 def _preview(trial: Outcome) -> list[str]:
     before, screen = replaced_by(trial), screen_here()
     lines = [say("records.would_update" if before else "records.would_add")]
-    lines += ["", *whole(trial.record, screen)]
+    lines += ["", *whole(item_of(trial.record), screen)]
     if before:
         lines += ["", say("records.put_away")]
     for record in before:
-        lines += ["", *whole(record, screen)]
+        lines += ["", *whole(item_of(record), screen)]
     return lines
 
 
@@ -307,7 +308,7 @@ def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
         return [say("terminal.not_changed"), *notes]
     saved = opened.store.renew({record.token: changed}, join=False)
     after = saved.records[0]
-    lines = [*whole(after, screen_here()), ""]
+    lines = [*whole(item_of(after), screen_here()), ""]
     lines.append(say("records.saved", record=named_record(after), count=saved.log.count))
     lines += redacted_lines(saved.redacted)
     if saved.suspicious:

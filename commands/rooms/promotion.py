@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from commands.records.lines import whole
+from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import print_within, screen_here
@@ -14,6 +14,7 @@ from core.room.one_list import as_said
 from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.promotion.promoting import promote, said_by
 from rooms.fragments.room import open_room
+from rooms.lessons import item_of
 from rooms.room import Opened
 
 
@@ -57,7 +58,7 @@ class Promotion:
 
     def join(self, arguments: argparse.Namespace, known: Record) -> int:
         """Take the fragment out of recall, whose lesson the log has; 1 when not done."""
-        print_within([self.sentence("would_join"), "", *whole(known, screen_here()), ""])
+        print_within([self.sentence("would_join"), "", *whole(item_of(known), screen_here()), ""])
         if not is_confirmed(arguments, say("add.ask_join")):
             return int(not arguments.dry_run)
         print_within([self.promote(known.id)])

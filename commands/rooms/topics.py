@@ -4,9 +4,8 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import replace
 
-from commands.records.filters import last_of
-from commands.records.lines import record_table, whole
 from commands.rooms.lesson import redacted_lines
+from commands.rooms.read import table_lines, whole
 from commands.terminal.ask import is_confirmed, open_memory
 from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
@@ -19,6 +18,7 @@ from core.lessons.record_text import by_topic
 from core.messages import say
 from core.sanitizer import redact
 from core.text.wording import TOPICS_COMPARED, similar_to, similar_topics
+from rooms.lessons import item_of
 
 MOST_PAIRS = 10
 
@@ -35,7 +35,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
             "topic": redact(topic)[0],
             "records": len(records),
             "principles": sum(record.type == "principle" for record in records),
-            "last": max(map(last_of, records), key=seconds_of),
+            "last": max((it.updated or it.created for it in records), key=seconds_of),
         }
         for topic, records in groups.items()
     }
@@ -117,11 +117,13 @@ def _preview(log: MemoryLog, trial: Outcome, changed: Mapping[str, Record]) -> l
     facts = {"old": topic_name(before[0].topic), "new": topic_name(topic)}
     key = "would_merge" if topic in log.topics else "would_rename"
     lines = [plain(say(f"records.{key}", **facts, count=len(before), there=log.topics[topic])), ""]
-    lines += record_table(before, log.records, screen)
+    lines += table_lines([*map(item_of, before)], screen)
     for versions in trial.earlier:
         if len(versions) > 1:
             lines += ["", say("records.would_join", count=len(versions))]
-            lines += [INDENT + line for record in versions for line in whole(record, screen)]
+            lines += [
+                INDENT + line for record in versions for line in whole(item_of(record), screen)
+            ]
     lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
         lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))

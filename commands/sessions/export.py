@@ -24,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = explain("sessions_format")
     parser.add_argument("--format", choices=FORMATS, help=form)
     since, until = explain("sessions_since"), explain("sessions_until")
-    absent = argparse.SUPPRESS
-    parser.add_argument("--since", type=when, metavar="WHEN", default=absent, help=since)
-    parser.add_argument("--until", type=when, metavar="WHEN", default=absent, help=until)
+    parser.add_argument("--since", type=when, metavar="WHEN", help=since)
+    parser.add_argument("--until", type=when, metavar="WHEN", help=until)
     output = explain("sessions_output")
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=output)
     add_examples(parser, "sessions export --since 30d -o sessions.html", "sessions export 12 14")

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -182,13 +183,15 @@ class ForPeople:
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Move the fragments that are still what was shown into the bin, or away for good."""
+        from rooms.fragments.errors import FragmentsError
         from rooms.fragments.saving.forgetting import forget
 
         room, gone = self.room, set[str]()
         for item in items:
             is_meant = partial(_is_shown, item)
-            done = forget(room, id=item.id, hard=hard, is_meant=is_meant)
-            gone |= {it.id for it in done.fragments}
+            with suppress(FragmentsError):  # it is gone, or pinned by now
+                done = forget(room, id=item.id, hard=hard, is_meant=is_meant)
+                gone |= {it.id for it in done.fragments}
         going = [it for it in items if it.id in gone]
         key = "dropped" if hard else "binned"
         facts: Facts = {"count": len(going), "id": "".join(it.id for it in going[:1])}

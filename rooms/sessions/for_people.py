@@ -197,9 +197,9 @@ class ForPeople:
         )
         gone = {session.id for session in done.sessions}
         notes = [say("session_commands.forgotten", count=len(gone))]
-        notes += [say("session_commands.unpurged", path=str(path)) for path in done.unpurged]
+        left = [say("session_commands.unpurged", path=str(path)) for path in done.unpurged]
         going = [it for it in items if it.data["id"] in gone]
-        return Forgotten(going, notes, [it for it in items if it not in going])
+        return Forgotten(going, notes, [it for it in items if it not in going], left)
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
         """Return None: what was forgotten is gone. Raises SessionNameError for a session's name."""

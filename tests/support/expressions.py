@@ -62,7 +62,7 @@ _IN_TABLES = (
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
     "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
-    "commands.records.found '|'.join([bare, *needles])": [r"deploy|(?<![^\W_])deploy[^\W\d_]*"],
+    "commands.rooms.read pattern": [r"(?<![^\W_])deploy[^\W\d_]*|deploy"],
     "core.guard.values f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"

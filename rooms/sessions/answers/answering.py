@@ -150,7 +150,7 @@ class Call(Frame):
         if store is not self._store:
             return say("sessions.answers.there")
         if self._offer.core_only:
-            return f"`{CLI} sessions show {session.number}`"
+            return f"`{CLI} show {session.number}`"
         return f'context_export(format="markdown", contextIds=["#{session.number}"])'
 
     def warn(self, goal: str, limit: int | None) -> str:

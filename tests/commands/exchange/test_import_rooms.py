@@ -21,7 +21,7 @@ from tests.support.fragments_room import a_room
 from tests.support.session_samples import make_sample_store
 
 SAVED = [
-    "Saved in one transaction: {count}. python cli.py sessions lists them.",
+    "Saved in one transaction: {count}. python cli.py list --room sessions lists them.",
     "To have agents use them: `python cli.py setup --all --rooms lessons,sessions`",
 ]
 
@@ -196,7 +196,7 @@ def test_a_memory_db_is_shown_then_saved_then_known(
     done = command("import", "memory.db", "--yes")
     assert done.lines == [
         *shown,
-        "Saved: 1. python cli.py fragments lists them.",
+        "Saved: 1. python cli.py list --room fragments lists them.",
         "To have agents use them: `python cli.py setup --all --rooms lessons,fragments`",
     ]
     again = command("import", "memory.db", "--yes")

@@ -85,8 +85,8 @@ def on_server(desk: Desk, dsn: str, *words: str, **variables: str) -> Run:
     return done
 
 
-def ids_of(run: Run, key: str = "fragments") -> set[str]:
-    return {it["id"] for it in run.told[key]}
+def ids_of(run: Run) -> set[str]:
+    return {it["id"] for it in run.told["fragments"]["items"]}
 
 
 def kept(dsn: str) -> dict[str, Fragment]:
@@ -101,36 +101,31 @@ def kept(dsn: str) -> dict[str, Fragment]:
 @pytest.mark.long  # it costs much
 def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told) -> None:
     everything = {"alice001", "alice002", "robert01", "common01"}
-    assert ids_of(told("fragments", "--json")) == everything
-    assert told("fragments", "list").lines[-1] == "Fragments: 4 of 4, the newest first."
-    alices = told("fragments", "list", "--agent", "alice", "--json")
-    assert ids_of(alices) == {"alice001", "alice002"}
-    assert ids_of(told("fragments", "search", "deploy", "--json")) == everything
-    narrow = told("fragments", "search", "deploy", "--agent", "robert", "--json")
-    assert ids_of(narrow) == {"robert01", "common01"}
-    shown = told("fragments", "show", "alice001").lines
+    assert ids_of(told("list", "--json")) == everything
+    last = told("list", "--room", "fragments").lines[-1]
+    assert last == "Fragments: 4 of 4, the newest first."
+    assert ids_of(told("search", "deploy", "--json")) == everything
+    shown = told("show", "alice001").lines
     assert "  agent: alice" in shown
-    assert "  related to alice002: Purge the cache before a deploy." in shown
-    assert any("The deploy is stale." in it for it in shown)
-    unknown = told("fragments", "show", "nothere1", code=1)
-    assert unknown.errors.startswith("nothere1: there is no such fragment.")
-    korean = told("fragments", "list", "--agent", "alicia", SENTINEL_MEMORY_LANG="ko")
-    assert "alice" in korean.out
+    assert "  related to: alice002: Purge the cache before a deploy." in shown
+    assert any("The deploy is stale." in it for it in told("show", "alice001", "--versions").lines)
+    unknown = told("show", "nothere1", code=1)
+    assert unknown.errors.startswith("nothere1: nothing has this id.")
 
 
 @pytest.mark.long  # it costs much
 def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, dsn: str) -> None:
     assert told("fragments", "pin", "robert01").lines[0].startswith("Pinned: robert01.")
     assert kept(dsn)["robert01"].is_anchor
-    refused = told("fragments", "forget", "robert01", "--yes", code=1)
+    refused = told("forget", "robert01", "--yes", code=1)
     assert refused.errors.startswith("robert01: this fragment is pinned.")
     told("fragments", "unpin", "robert01", "alice002")
-    told("fragments", "forget", "robert01", "--yes")
+    told("forget", "robert01", "--yes")
     assert kept(dsn)["robert01"].deleted_at
-    assert ids_of(told("fragments", "list", "--state", "bin", "--json")) == {"robert01"}
-    told("fragments", "restore", "robert01")
+    assert ids_of(told("list", "--forgotten", "--json")) == {"robert01"}
+    told("restore", "robert01", "--yes")
     assert kept(dsn)["robert01"].is_live
-    told("fragments", "forget", "--topic", "deploy", "--hard", "--yes")
+    told("forget", *kept(dsn), "--hard", "--yes")
     assert kept(dsn) == {}
 
 
@@ -159,7 +154,7 @@ def test_statistics_and_the_page_show_what_all_agents_know(told: Told, desk: Des
     assert (figures["live"], figures["pinned"]) == (4, 1)
     assert figures["agents"] == {"alice": 2, "default": 1, "robert": 1}
     assert told("stats").out
-    told("view", "--fragments", "all", "--output", "page.html")
+    told("view", "--room", "fragments", "--output", "page.html")
     page = (desk.root / "page.html").read_text(encoding="utf-8")
     for content in ("old bundle", "two reviewers", "on Tuesday"):
         assert content in page
@@ -181,8 +176,9 @@ def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk,
 @pytest.mark.long  # it costs much
 def test_an_empty_server_is_told_like_an_empty_machine(desk: Desk, team_server: TeamServer) -> None:
     dsn = team_server.empty_dsn()
-    for words in (("list",), ("consolidate",), ("search", "deploy")):
-        done = on_server(desk, dsn, "fragments", *words)
+    named = ("--room", "fragments")
+    for words in (("list", *named), ("fragments", "consolidate"), ("search", "deploy", *named)):
+        done = on_server(desk, dsn, *words)
         assert (done.code, done.lines[0]) == (0, "There are no fragments yet.")
     pool = Pool(a_server(dsn))
     with pool.as_login(changes=False) as connection:
@@ -299,8 +295,7 @@ def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: 
     dsn = team_server.new_dsn()
     done = run(desk, dsn, "import", "a.jsonl", "--agent", "carol", "--yes")
     assert "Already here, by id or by what they say: 1." in done.out  # of one agent, twice is once
-    listed = run(desk, dsn, "fragments", "list", "--state", "all", "--json").told["fragments"]
-    assert {it["agent_id"] for it in listed} == {"carol"}
+    assert {it.agent for it in kept(dsn).values()} == {"carol"}
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     with engine.reading() as reading:
         assert [it.agent for it in reading.entries(Activity)] == ["carol"]

@@ -222,12 +222,12 @@ def test_an_error_and_its_cure_become_a_lesson_and_a_fragment_again(
     assert record.texts[:3] == (
         *("deploy", "The deploy serves the old bundle", "Purge the cache before a deploy"),
     )
-    assert f"fragments restore {error}" in done.out
+    assert f"cli.py restore {error}" in done.out
     assert recalled(room) == [cure]
     again = add(error, "--yes")
     assert (again.code, store.read().count) == (0, 1)
     assert f"it is the lesson {record.id} already" in again.out
-    assert command("fragments", "restore", error).code == 0
+    assert command("restore", error, "--yes").code == 0
     assert set(recalled(room)) == {*pair}
     assert store.read().records == [record]
     assert command("forget", record.id, "-p", str(shop), "--yes").code == 0
@@ -267,7 +267,7 @@ def test_a_lesson_that_the_log_has_is_joined_and_nothing_is_asked(
     assert "The log has this lesson already" in shown.out
     assert (add(lone.id, "--yes").code, recalled(room, "restart rotation")) == (0, [])
     assert store.read().records == before
-    assert command("fragments", "restore", lone.id).code == 0
+    assert command("restore", lone.id, "--yes").code == 0
     assert add(lone.id, "--missing", "What to do after a rotation", "--yes").code == 0
     assert store.read().count == 2  # who says what was missing wants a record
 
@@ -306,7 +306,7 @@ def test_a_changed_lesson_is_saved_as_the_newest_version_in_its_place(
     assert (record.lesson, record.former) == ("ask finance\n\n# 먼저", (VAT.fingerprint(),))
     assert record.updated > VAT.created
     assert (replace(record, lesson=VAT.lesson, updated="", former=()), other) == (VAT, OTHER)
-    assert done.lines[0] == f"{record.token}  log [payment]"
+    assert done.lines[0] == f"{record.id}  log [payment]"
     assert f"Saved: {record.token}  log [payment]. Records: 2." in done.lines
     assert f"To undo this: python cli.py restore {VAT.token}" in done.lines
 

@@ -95,7 +95,7 @@ def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
     assert there.fingerprint() in record.former
     assert lines[0].startswith("[payment] (records: 1) will be merged into [billing] (records: 1)")
     assert any(line.startswith("Records about the same gap that become one") for line in lines)
-    assert f"  {there.token}  log [billing]" in lines
+    assert f"  {there.id}  log [billing]" in lines
 
 
 LONG = replace(a_record("long"), lesson="y" * 1_100)

@@ -91,7 +91,7 @@ def test_the_way_back_is_named_and_no_log_begins(
     assert SAVED in done.errors
     assert files_in(gone) == before
     git(gone, *SAVED.split()[1:])
-    assert ": 1 of 1" in Run.of(capsys, "list").out
+    assert "Lessons: 1 of 1" in Run.of(capsys, "list").out
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_however_it_is_missing_the_command_that_is_named_brings_it_back(
     assert WAY_BACK.search(told.text)
     assert WAY_BACK.findall(told.text) == WAY_BACK.findall(refused[0].errors)
     carry_out(refused[0].errors)
-    assert ": 1 of 1" in Run.of(capsys, "list").out
+    assert "Lessons: 1 of 1" in Run.of(capsys, "list").out
 
 
 @pytest.mark.long  # it costs much

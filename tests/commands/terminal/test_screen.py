@@ -21,6 +21,7 @@ from commands.terminal.screen import (
     cells,
     day_text,
     fitted,
+    has_colours,
     markdown_lines,
     painted_diff,
     print_lines,
@@ -212,6 +213,16 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.parametrize(
+    ("environment", "is_terminal", "system", "expected"),
+    ROWS["colours_need_a_terminal_that_knows_them"],
+)
+def test_colours_need_a_terminal_that_knows_them(
+    environment: dict[str, str], is_terminal: bool, system: str, expected: bool
+) -> None:
+    assert has_colours(environment, is_terminal=is_terminal, system=system) is expected
+
+
 SENTENCES = "The log is broken by a merge. Run python cli.py doctor --fix, then try again."
 
 
@@ -258,7 +269,7 @@ LOG = ".context/memory_log.jsonl"
 RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
 SCREENS = [
     *("list", "topics", "report", "stats", "scan", "doctor", "search hook git"),
-    *("list --questions", f"show {RECORDS[0].id}", f"show {RECORDS[0].id} --versions"),
+    *("list --forgotten", f"show {RECORDS[0].id}", f"show {RECORDS[0].id} --versions"),
     f"forget {RECORDS[0].id} --dry-run",
 ]
 

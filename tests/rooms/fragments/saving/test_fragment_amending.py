@@ -167,7 +167,7 @@ def test_what_was_superseded_names_its_successor(room: Room) -> None:
     assert new.id in refused(room, old.id, topic="t")
     assert new.id in refused(room, old.id, content="x", supersedes=True)
     forget(room, id=new.id, hard=True)
-    assert f"fragments restore {old.id}" in refused(room, old.id, topic="t")
+    assert f"restore {old.id}" in refused(room, old.id, topic="t")
 
 
 def test_one_that_says_the_new_content_already_takes_the_place(room: Room) -> None:

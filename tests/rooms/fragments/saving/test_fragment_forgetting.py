@@ -135,7 +135,7 @@ def test_a_pinned_fragment_is_permanent_and_ages_again_once_unpinned(
     assert loose.expires_at > clock()
     assert loose.used_at == clock()
     forget(room, id=first.id)
-    with pytest.raises(FragmentsError, match=r"is in the bin.*fragments restore"):
+    with pytest.raises(FragmentsError, match=r"is in the bin.*restore"):
         pin(room, first.id, pinned=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.lessons.record import new_record
+from core.lessons.record import new_record, utc_now
 from core.particles import filled
 from tests.support.cli_process import GoodRun, said_yes, without_settings
 from tests.support.git_clones import (
@@ -91,7 +91,7 @@ class Day(MemorySteps):
             **{f"{name}_begins": it.id[:6] for name, it in records.items()},
             **{"two_changed": changed, "rule": RULE, "rule_v": rule.token, "newer": NEWER_RULE},
             **{"to_rule": filled("principle {rule}(으)로", {"rule": rule.token})},
-            **{"rule_line": rule.to_line().decode("utf-8").rstrip("\n")},
+            **{"secret_gap": a_record("secret").id},
             **{"now": NOW, "later": LATER, "latest": LATEST},
             **{"secret": SECRET, "other": SECRET[:-1] + "z", "folder": str(project.parent)},
         }
@@ -107,6 +107,7 @@ class Day(MemorySteps):
         """A command that prints these lines and no others."""
         said = self.run(*self._filled(arguments)).lines
         self._name_tokens()
+        self._facts["today"] = utc_now()[:10]
         assert said == self._filled(list(lines))
 
     def part(self, arguments: list[str], at: int, *lines: str) -> None:

@@ -1,0 +1,290 @@
+"""`list`, `search` and `show`: what the rooms hold, in the same lines for each of them."""
+
+import argparse
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from commands.terminal.ask import open_memory, progress
+from commands.terminal.safe_text import plain, plain_json, plain_lines, warn
+from commands.terminal.screen import (
+    INDENT,
+    Screen,
+    day_text,
+    fitted,
+    hung,
+    print_lines,
+    print_within,
+    screen_here,
+    table,
+)
+from core.errors import RefusedError, SentinelError
+from core.git import HistoryError
+from core.messages import has_sentence, say
+from rooms.room import LESSONS, Item, Opened, Room, RoomNameError, Versions, Wanted, rooms_of
+
+MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
+NARROW = 56  # in fewer cells an item takes two lines
+MOST_TOPIC = 14
+SHORT_ID, LONG_ID = 8, 16
+_MOST_CANDIDATES = 20
+_T = TypeVar("_T")
+
+
+def list_items(arguments: argparse.Namespace) -> int:
+    """Print a line for each item of each room; with words, of those that have them; always 0."""
+    opened, screen = open_memory(arguments), screen_here()
+    words, named = " ".join(getattr(arguments, "words", ())), arguments.room or ()
+    wanted = Wanted(
+        words=words,
+        topics=tuple(arguments.topic or ()),
+        kind=arguments.kind or "",
+        since=_iso(arguments.since),
+        forgotten=getattr(arguments, "forgotten", False),
+    )
+    data: dict[str, Any] = {"project": str(opened.project.root)}
+    data |= {"query": words} if words else {}
+    lines, nothing = list[str](), list[str]()
+    for at, room in enumerate(_with_kind(rooms_of(opened, named), wanted.kind)):
+        is_first = not at or bool(named)
+        usual = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_BESIDE
+        limit = arguments.limit or (None if arguments.json else usual)
+        asked = replace(wanted, limit=limit)
+        found = unless_unread(room, partial(room.find, asked), named=named)
+        if found is None:
+            continue
+        data[room.name] = {"found": found.count, "items": [it.data for it in found.items]}
+        if found.items:
+            shown, key = len(found.items), "searched" if words else "listed"
+            lines += ["", *table_lines(found.items, screen, words)]
+            lines.append(say(f"rooms.{key}", room=title(room.name), shown=shown, count=found.count))
+            if more := found.count - shown:
+                typed = _typed(arguments, room.name, found.count)
+                lines.append(say("rooms.more", more=more, options=typed))
+        elif is_first:
+            nothing += room.nothing(wanted)
+    if arguments.json:
+        print(plain_json(data))
+    else:
+        print_within(lines[1:] or list(map(plain, nothing)))
+    return 0
+
+
+def show_items(arguments: argparse.Namespace) -> int:
+    """Print what was named whole, or with `--versions` all it ever was. Raises SentinelError."""
+    opened = open_memory(arguments)
+    if arguments.versions:
+        return _show_versions(opened, arguments)
+    found = named_items(opened, arguments)
+    if arguments.json:
+        data: dict[str, Any] = {"project": str(opened.project.root)}
+        for _, item in found:
+            data.setdefault(item.room, {"items": []})["items"].append(item.data)
+        print(plain_json(data))
+    else:
+        print_lines([line for _, item in found for line in ("", *whole(item, screen_here()))][1:])
+    return 0
+
+
+def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
+    rooms = rooms_of(opened, arguments.room or ())
+    with progress():
+        found = [first_answer(rooms, name, _versions) for name in dict.fromkeys(arguments.ids)]
+    if arguments.json:
+        versions = [{**it.item.data, "places": it.data} for one in found for it in one.found]
+        notes = list(dict.fromkeys(note for one in found for note in one.notes))
+        data = {"project": str(opened.project.root), "versions": versions, "notes": notes}
+        print(plain_json(data))
+        return 0
+    lines = [line for one in found for line in ("", *_version_lines(one, screen_here()))]
+    print_lines(lines[1:])
+    return 0
+
+
+def _versions(room: Room, name: str) -> Versions | None:
+    return room.versions(name)
+
+
+def _version_lines(versions: Versions, screen: Screen) -> list[str]:
+    """Return the versions of one item, the newest first, each with the places that have it."""
+    lines = [screen.painted(plain(versions.found[0].item.id), "bold")]
+    lines += map(plain, versions.notes)
+    lines.append(say("records.versions", count=len(versions.found)))
+    for number, (item, places, _) in enumerate(versions.found, 1):
+        date = item.date[:16].replace("T", " ")
+        lines += ["", plain(f"{number}. {date}  {places}".rstrip()), *whole(item, screen)]
+    return lines
+
+
+# What the commands that take ids have in common.
+
+
+def named_items(
+    opened: Opened, arguments: argparse.Namespace, *, one_each: bool = False
+) -> list[tuple[Room, Item]]:
+    """Return what the ids mean, each with its room, everything once. Raises SentinelError.
+
+    one_each: refuse an id that several records share.
+    """
+    rooms, found = (
+        rooms_of(opened, arguments.room or ()),
+        dict[tuple[str, ...], tuple[Room, Item]](),
+    )
+    for name in arguments.ids:
+        holders, wrong = list[tuple[Room, list[Item]]](), list[SentinelError]()
+        for room in list(rooms):
+            try:
+                if items := room.named(name):
+                    holders.append((room, items))
+            except (RefusedError, HistoryError) as error:
+                wrong.append(error)
+            except SentinelError as error:
+                _leave_out(room, error, named=arguments.room or ())
+                rooms.remove(room)
+        if not holders:
+            raise wrong[0] if wrong else _nowhere(name, rooms)
+        room, items = holders[0]
+        if len(holders) > 1:
+            listed = ", ".join(title(it.name) for it, _ in holders)
+            facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
+            raise RoomNameError("in_several", id=plain(name), rooms=listed, **facts)
+        several = len({it.id for it in items}) > 1
+        if several or (one_each and len(items) > 1):
+            names = [f"{it.id if several else it.version} [{it.topic}]" for it in items]
+            listed = plain(", ".join(names[:_MOST_CANDIDATES]))
+            listed += ", …" if len(names) > _MOST_CANDIDATES else ""
+            key = "ambiguous" if several else "shared"
+            raise RoomNameError(key, id=plain(name), names=listed)
+        found |= {(room.name, it.id, it.version): (room, it) for it in items}
+    return list(found.values())
+
+
+def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T | None]) -> _T:
+    """Return what a room answers on a name; the log, which may have to ask git, comes last.
+
+    Raises SentinelError.
+    """
+    wrong: SentinelError | None = None
+    for room in reversed(rooms):
+        try:
+            if answer := ask(room, name):
+                return answer
+        except SentinelError as error:
+            wrong = wrong or error
+    raise wrong or _nowhere(name, rooms)
+
+
+def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
+    """Return what a room answers, None where it cannot be read, which is said.
+
+    Raises SentinelError for the log, and for a room that was named.
+    """
+    try:
+        return ask()
+    except SentinelError as error:
+        _leave_out(room, error, named=named)
+        return None
+
+
+def _nowhere(name: str, rooms: Sequence[Room]) -> RoomNameError:
+    return RoomNameError("nowhere", id=plain(name), rooms=", ".join(title(it.name) for it in rooms))
+
+
+def _leave_out(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
+    if room.name == LESSONS or room.name in named:
+        raise error
+    warn(say("rooms.without", room=title(room.name), reason=plain(str(error))))
+
+
+def title(name: str) -> str:
+    """Return what a reader calls a room."""
+    return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
+
+
+def whole(item: Item, screen: Screen) -> list[str]:
+    """Return everything about an item, each line within the screen."""
+    topic = f" [{plain(item.topic)}]" if item.topic else ""
+    mark = f"{item.mark} " if item.mark else ""
+    lines = [screen.painted(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
+    for label, text in item.texts:
+        first, *rest = plain_lines(text.strip("\r\n")) or [""]
+        lines += [f"{INDENT}{label}: {first}", *(INDENT * 2 + line for line in rest)]
+    lines.append(INDENT + screen.painted(plain("; ".join(item.facts)), "dim"))
+    return [piece for line in lines for piece in hung(line, screen.text_width)]
+
+
+def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[str]:
+    """Return a line for each item below a head, or two on a narrow terminal.
+
+    words: of a search, which have a colour in the lines.
+    """
+    cut = SHORT_ID if len({it.id[:SHORT_ID] for it in items}) == len(items) else LONG_ID
+    rows = [
+        [
+            fitted(plain(it.id)[:cut], cut),
+            day_text(it.date),
+            plain(it.kind),
+            fitted(plain(it.topic), MOST_TOPIC),
+            " ".join(f"{it.mark} {plain(it.texts[0][1] if it.texts else '')}".split()),
+        ]
+        for it in items
+    ]
+    if screen.width < NARROW:
+        lines = []
+        for name, day, kind, topic, text in rows:
+            first = fitted(INDENT + INDENT.join((name, day, kind)), screen.width)
+            second = fitted(INDENT * 2 + (f"[{topic}] {text}" if topic else text), screen.width)
+            lines += [screen.painted(first, "dim"), _lit(second, words, screen)]
+        return lines
+    names = [say(f"rooms.{it}") for it in ("day", "kind", "topic", "text")]
+    head, *lines = table(["id", *names], rows, screen.width)
+    start = head.rfind(names[-2])
+    return [
+        screen.painted(head, "bold"),
+        *(line[:start] + _lit(line[start:], words, screen) for line in lines),
+    ]
+
+
+def _lit(line: str, words: str, screen: Screen) -> str:
+    """Return a line with the words of a search in colour."""
+    if not (screen.colours and words):
+        return line
+    from core.text.terms import FIRST_WIDE, without_particle, words_of
+
+    needles = {re.escape(without_particle(word)) for word in words.split()}
+    for term in (term for several in words_of(words) for term in several):
+        needle = re.escape(term.needle)
+        is_wide = term.needle[0] >= FIRST_WIDE
+        needles.add(needle if is_wide else rf"(?<![^\W_]){needle}[^\W\d_]*")
+    pattern = "|".join(sorted(needles, key=len, reverse=True))
+    return re.sub(pattern, lambda it: screen.painted(it[0], "yellow"), line, flags=re.IGNORECASE)
+
+
+def _with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
+    """Return the rooms that have items of a kind. Raises RoomNameError where none has."""
+    found = [room for room in rooms if not kind or kind in room.kinds]
+    if rooms and not found:
+        known = dict.fromkeys(it for room in rooms for it in room.kinds)
+        raise RoomNameError("no_kind", name=plain(kind), kinds=", ".join(known))
+    return found
+
+
+def _iso(moment_s: float | None) -> str:
+    if moment_s is None:
+        return ""
+    return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="seconds")
+
+
+def _typed(arguments: argparse.Namespace, room: str, limit: int) -> str:
+    """Return the command that lists the same of one room, and more of it."""
+    words = [arguments.command, *getattr(arguments, "words", ())]
+    words += ["--project", arguments.project] if arguments.project else []
+    words += [piece for topic in arguments.topic or () for piece in ("--topic", topic)]
+    words += ["--kind", arguments.kind] if arguments.kind else []
+    words += ["--since", _iso(arguments.since)[:10]] if arguments.since is not None else []
+    words += ["--forgotten"] if getattr(arguments, "forgotten", False) else []
+    return plain(shlex.join([*words, "--room", room, "--limit", str(limit)]))

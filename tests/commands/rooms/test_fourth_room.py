@@ -1,0 +1,72 @@
+"""Tests that a room which nobody has heard of is one folder, and appears in every command."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rooms
+from tests.support.cli_process import Command
+from tests.support.notes_room.notes.for_people import keep, note
+from tests.support.stdio_client import ROOT
+
+SALT, SUGAR = note("salt0001", "Salt stands beside the stove."), note("sugar001", "Sugar is out.")
+
+
+@pytest.fixture(autouse=True)
+def notes(
+    project: Path, log: bytes, sessions: object, room: object, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A file of two notes, in a project and for a user with something in each of our rooms."""
+    beside = str(ROOT / "tests/support/notes_room")
+    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, beside])
+    keep(project / "notes.json", [SALT, SUGAR])
+    yield project / "notes.json"
+    for name in [it for it in sys.modules if it.startswith("rooms.notes")]:
+        del sys.modules[name]
+
+
+def test_it_is_listed_behind_the_others(command: Command) -> None:
+    lines = command("list").lines
+    assert [line.partition(":")[0] for line in lines if ", the newest first." in line] == [
+        *("Lessons", "Sessions", "Fragments", "notes")
+    ]
+    assert lines[-2:] == [
+        "  sugar001   4 Mar 2020  note  kitchen  Sugar is out.",
+        "notes: 2 of 2, the newest first.",
+    ]
+    assert command("list", "--room", "notes").lines == lines[-4:]
+    assert command("list", "--kind", "note").lines == lines[-4:]
+    told = command("list", "--json").told
+    assert [*told] == ["project", "lessons", "sessions", "fragments", "notes"]
+    assert told["notes"]["items"][0]["text"] == "Salt stands beside the stove."
+    help_page = " ".join(command("list", "--help").out.split())
+    assert "lessons, sessions, fragments, notes" in help_page
+
+
+def test_it_is_searched_and_shown(command: Command) -> None:
+    assert command("search", "stove").lines[-1] == "notes: 1 of 1 found, the most relevant first."
+    shown = ["salt0001  note [kitchen]", "  text: Salt stands beside the stove."]
+    assert command("show", "salt0001").lines == [*shown, "  written 2020-03-04"]
+    assert "1. 2020-03-04 09:00  in the file" in command("show", "salt0001", "--versions").lines
+    assert command("show", "#1", "salt0001").out.endswith(command("show", "salt0001").out)
+
+
+def test_it_forgets_and_brings_back(command: Command, notes: Path) -> None:
+    before = notes.read_bytes()
+    for words in (("forget", "salt0001"), ("forget", "salt0001", "--dry-run")):
+        told = command(*words)
+        assert (told.code, told.lines[0]) == (int("--dry-run" not in words), "Notes to forget: 1.")
+        assert notes.read_bytes() == before
+    assert command("forget", "salt0001", "--yes").lines[-1] == "Forgotten notes: 1."
+    assert "Salt" not in command("list").out
+    assert "Salt" in command("list", "--forgotten", "--room", "notes").out
+    assert command("restore", "salt0001", "--yes").lines[-1] == "The note is back."
+    assert "Salt" in command("list").out
+
+
+def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:
+    notes.unlink()
+    assert "notes" not in command("list").out
+    assert command("show", "salt0001").code == 1

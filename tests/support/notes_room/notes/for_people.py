@@ -1,0 +1,104 @@
+"""Notes in one file of JSON, as a room: what `rooms.room.Room` asks for, and not more."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rooms.room import (
+    Forgotten,
+    Found,
+    Item,
+    Opened,
+    Restoring,
+    Version,
+    Versions,
+    Wanted,
+)
+
+NAME = "notes"
+
+
+def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen") -> Item:
+    """A note, with a state of its own for each text."""
+    return Item(
+        room=NAME,
+        id=id_,
+        version=text,
+        date=f"{day}T09:00:00+00:00",
+        kind="note",
+        topic=topic,
+        mark="",
+        texts=(("text", text),),
+        facts=(f"written {day}",),
+        data={"id": id_, "text": text, "topic": topic, "day": day},
+    )
+
+
+class ForPeople:
+    """The notes of a project."""
+
+    name = NAME
+    kinds = ("note",)
+
+    def __init__(self, opened: Opened) -> None:
+        self._path = opened.project.root / "notes.json"
+
+    def is_there(self) -> bool:
+        return self._path.is_file()
+
+    def find(self, wanted: Wanted) -> Found:
+        words = wanted.words.split()
+        found = [
+            it
+            for it in notes_in(self._path, forgotten=wanted.forgotten)
+            if all(word in it.texts[0][1] for word in words)
+            and (not wanted.topics or it.topic in wanted.topics)
+            and it.date >= wanted.since
+        ]
+        return Found(found[: wanted.limit], len(found))
+
+    def nothing(self, wanted: Wanted) -> list[str]:
+        return ["There is no such note."]
+
+    def named(self, name: str) -> list[Item]:
+        return [it for it in notes_in(self._path) if it.id == name]
+
+    def versions(self, name: str) -> Versions | None:
+        found = [Version(it, "in the file", {"file": True}) for it in self.named(name)]
+        return Versions(found, []) if found else None
+
+    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+        return f"Notes to forget: {len(items)}."
+
+    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+        there = {(it.id, it.version) for it in notes_in(self._path)}
+        going = [it for it in items if (it.id, it.version) in there]
+        kept = [it for it in notes_in(self._path) if it.id not in {note.id for note in going}]
+        gone = [] if hard else [*notes_in(self._path, forgotten=True), *going]
+        keep(self._path, kept, gone)
+        stayed = [it for it in items if it not in going]
+        return Forgotten(going, [f"Forgotten notes: {len(going)}."], stayed)
+
+    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+        gone = notes_in(self._path, forgotten=True)
+        found = [it for it in gone if it.id == name]
+
+        def carry_out() -> Restoring:
+            left = [it for it in gone if it.id != name]
+            keep(self._path, [*notes_in(self._path), *found], left)
+            return Restoring(found, [], ["The note is back."])
+
+        return Restoring(found, [], [], carry_out) if found else None
+
+
+def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:
+    """The notes of a file, or those that it still has although they were forgotten."""
+    texts = json.loads(path.read_text("utf-8"))["forgotten" if forgotten else "notes"]
+    return [note(id_, text) for id_, text in texts.items()]
+
+
+def keep(path: Path, notes: Sequence[Item], forgotten: Sequence[Item] = ()) -> None:
+    """Write a file of notes."""
+    given = {"notes": notes, "forgotten": forgotten}
+    texts = {key: {it.id: it.version for it in items} for key, items in given.items()}
+    path.write_text(json.dumps(texts), encoding="utf-8")
