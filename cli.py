@@ -114,7 +114,13 @@ COMMANDS = {
         ("report origin/main..HEAD", "report --staged"),
         failed=2,
     ),
-    "scan": Command("scan.scan", "team", failed=2),
+    "scan": Command(
+        "scan:scan",
+        "team",
+        "scan_paths*/scan_staged/scan_history/scan_redact json yes/dry_run",
+        ("scan", "scan --staged", "scan --redact --dry-run"),
+        failed=2,
+    ),
     "export": Command("exchange.export", "team"),
     "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),
     "keys add": Command(

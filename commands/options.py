@@ -79,6 +79,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "report_strict": (("--strict",), {"action": "store_true"}),
     "report_github": (("--github",), {"action": "store_true"}),
     "report_output": (("-o", "--output"), {"type": file_name, "metavar": "FILE"}),
+    # scan
+    "scan_paths": (("paths",), {"metavar": "PATH", "default": []}),
+    "scan_staged": (("--staged",), {"action": "store_true"}),
+    "scan_history": (("--history",), {"action": "store_true"}),
+    "scan_redact": (("--redact",), {"action": "store_true"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

@@ -1,29 +1,50 @@
-"""Finds what may be a secret in the lines of a file, and what reads like an order in its records.
+"""Finds what may be a secret in files and lines, and what reads like an order in records.
 
 A suspicion says where and of what kind. Its own text is never printed: a name that holds a secret
 itself (a topic, an id, a path) is left out as well.
 """
 
+import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from pathlib import Path
 
 from commands.terminal.safe_text import plain
+from core.config import LOG_NAME
+from core.disk import reason_of
+from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
 from core.lessons.history import Commit
-from core.lessons.log import BOM, IN_UTF_16, UTF_16_MARKS, MemoryLog, split_lines, utf_16_name
+from core.lessons.log import (
+    BOM,
+    IN_UTF_16,
+    UTF_16_MARKS,
+    MemoryLog,
+    begins_like_utf_16,
+    split_lines,
+    utf_16_name,
+)
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep import MOST_LOOKED_BYTES, Looked, look
 from core.messages import say
 from core.sanitizer import find, has_secret, safe
 
+MOST_BYTES = 5_000_000  # of a file that is no log
+STDIN, SHOWN_STDIN = "-", "<stdin>"
+BINARY = "binary"
+
 Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
 
 _BEGINNING_BYTES = 8_192  # of a file, which say whether it is a text
 _ODD_SHARE = 1 / 32  # of the characters of a text
 _OF_RECORDS = b'"missing_context"'
+_GIT = ".git"
+_LINK, _REPOSITORY = "120000", "160000"  # as git calls links and what is below another one
 _IN_UTF_8 = re.compile(rb"[\t -~]{16}")
 
 
@@ -44,7 +65,7 @@ class Suspicion:
     commit: Commit | None = None
 
 
-# Files.
+# The text of a file.
 
 
 def readings(data: bytes) -> list[bytes]:
@@ -166,6 +187,148 @@ def _secrets_of(
         yield replace(place, line=first + line, kind=kind, field=name)
 
 
+# Files, folders, and what is staged.
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was found, and what was not looked at.
+
+    skipped: path and why, as the key of a sentence. unreadable: path and what the system says.
+    untracked: how many files of the folders git neither tracks nor ignores.
+    """
+
+    found: list[Suspicion] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    files: int = 0
+    untracked: int = 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether something that may hold a secret was not looked at."""
+        return bool(self.unreadable) or any(why != BINARY for _, why in self.skipped)
+
+    @property
+    def secrets(self) -> list[Suspicion]:
+        """The findings that must not stay; the others somebody should read."""
+        return [it for it in self.found if not it.is_order]
+
+    def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
+        """Look at the content of one file; a memory log is known by its records, or is said to be.
+
+        No reader of the memory sees a log in UTF-16, so that without a secret it is not clean yet.
+        """
+        if not is_log and not is_text(data):
+            self.skipped.append((path, BINARY))
+            return
+        if not is_log and len(data) > MOST_BYTES:
+            self.skipped.append((path, "too_large"))
+            return
+        self.files += 1
+        found = in_file(path, data, is_log=is_log)
+        self.found += found
+        self.unreadable += [(path, reason) for reason in unread_parts(data)]
+        if is_log and begins_like_utf_16(data) and not found:
+            self.unreadable.append((path, say("scan.utf_16")))
+
+
+def scan_paths(paths: Sequence[str]) -> Scan:
+    """Look at these files and folders; what cannot be read stops none of the others."""
+    scan = Scan()
+    for path in dict.fromkeys(paths):
+        if path == STDIN:
+            _add_stdin(scan)
+        elif os.path.isdir(path):
+            for file in _files_below(path, scan):
+                _add_file(file, scan)
+        else:
+            _add_file(path, scan)
+    return scan
+
+
+def _add_stdin(scan: Scan) -> None:
+    try:
+        scan.add(SHOWN_STDIN, sys.stdin.buffer.read())
+    except (OSError, AttributeError) as error:  # no standard input at all
+        reason = reason_of(error) if isinstance(error, OSError) else "closed"
+        scan.unreadable.append((SHOWN_STDIN, reason))
+
+
+def _add_file(path: str, scan: Scan) -> None:
+    is_log = os.path.basename(path) == LOG_NAME
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
+            scan.skipped.append((path, "not_regular"))
+            return
+        with open(path, "rb") as file:
+            data = file.read(-1 if is_log else MOST_BYTES + 1)
+        scan.add(path, data, is_log=is_log)
+    except OSError as error:
+        scan.unreadable.append((path, reason_of(error)))
+
+
+def _files_below(folder: str, scan: Scan) -> Iterator[str]:
+    """Yield what git tracks below a folder, else every file there; links are not followed."""
+    if _GIT in Path(os.path.abspath(folder)).parts:
+        scan.skipped.append((folder, "git_folder"))
+        return
+    tracked = _listed(folder)
+    if tracked:
+        scan.untracked += len(_listed(folder, "--others", "--exclude-standard"))
+    for path in tracked or _all_below(folder, scan):
+        try:
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                yield path
+        except FileNotFoundError:  # git tracks it, and somebody has deleted it here
+            continue
+        except OSError as error:
+            scan.unreadable.append((path, reason_of(error)))
+
+
+def _listed(folder: str, *options: str) -> list[str]:
+    """Return the files below a folder that git tracks, or those that the options ask for."""
+    try:
+        names = WorkTree(Path(folder)).ask("ls-files", "-z", *options).split(b"\0")
+    except HistoryError:
+        return []
+    return [_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
+
+
+def _all_below(folder: str, scan: Scan) -> Iterator[str]:
+    def unreadable(error: OSError) -> None:
+        scan.unreadable.append((str(error.filename), reason_of(error)))
+
+    for place, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if name != _GIT)
+        yield from (_below(place, name) for name in sorted(names) if name != _GIT)
+
+
+def _below(folder: str, name: str) -> str:
+    return name if folder == os.curdir else os.path.join(folder, name)
+
+
+def scan_staged(root: Path) -> Scan:
+    """Look at what the next commit would change, as it is staged. Raises HistoryError."""
+    scan, repository = Scan(), Repository(root / LOG_NAME)
+    nothing = repository.ask("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
+    last = "HEAD" if repository.has_head else nothing
+    compared = ("diff-index", "--cached", "--no-renames", "--diff-filter=d", "-z", last)
+    heads_and_names = repository.ask(*compared).split(b"\0")
+    staged = dict[str, str]()  # by path, the object
+    for head, name in zip(heads_and_names[::2], heads_and_names[1::2], strict=False):
+        _, mode, _, blob, status = head.decode("ascii").split()
+        if status == "U":
+            raise HistoryError("unmerged", path=os.fsdecode(name))
+        if mode not in (_LINK, _REPOSITORY):
+            staged[os.fsdecode(name)] = blob
+    contents = repository.contents(staged.values())
+    for path, data in zip(staged, contents, strict=True):
+        scan.add(path, data, is_log=os.path.basename(path) == LOG_NAME)
+    return scan
+
+
 # What is said of them.
 
 
@@ -176,8 +339,8 @@ def suspicion_line(found: Suspicion, where: str) -> str:
     token, topic = _names_of(found.record)
     record = say("scan.record", token=token) if token else say("scan.unnamed")
     record = f"{record} [{topic}]" if topic else record
-    key = "scan.mark" if found.is_order else "scan.in_record"
-    return say(key, where=where, kind=found.kind, field=field_name(found), record=record)
+    key = "mark" if found.is_order else "in_record"
+    return say(f"scan.{key}", where=where, kind=found.kind, field=field_name(found), record=record)
 
 
 def suspicion_json(found: Suspicion) -> dict[str, object]:

@@ -241,6 +241,14 @@ class Lessons:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
         return [say("records.look_and_commit")] if is_new else []
 
+    # --- scan
+
+    def secrets(self) -> None:
+        """Return None: the log and the file beside it are files of lines."""
+
+    def redact(self) -> None:
+        """Return None: the store cleans the log, and the file beside it."""
+
     # --- doctor
 
     def findings(self) -> "list[Finding]":

@@ -19,6 +19,7 @@ from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
+    from core.room.redaction import Held
 
 LESSONS = "lessons"
 FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
@@ -138,6 +139,31 @@ class Figures(NamedTuple):
     data: dict[str, Any]
 
 
+class Secrets(NamedTuple):
+    """Where a room holds what looks like secrets.
+
+    place, item: what people call all of it, and one item of it. aside: files that nobody looked
+    into, such as a damaged database that a repair has kept.
+    """
+
+    place: str
+    item: str
+    held: "list[Held]"
+    aside: list[Path]
+
+
+class Redacted(NamedTuple):
+    """What a room redacted, and where secrets are left. notes: where bytes of them may still be.
+
+    is_whole: no file of this machine has them any more.
+    """
+
+    changed: "list[Held]"
+    left: "list[Held]"
+    notes: list[str]
+    is_whole: bool
+
+
 class Room(Protocol):
     """What every room does for people. Each verb raises SentinelError where it cannot be read."""
 
@@ -194,6 +220,14 @@ class Room(Protocol):
 
     def figures(self) -> Figures:
         """Count what the room holds."""
+
+    # --- scan
+
+    def secrets(self) -> Secrets | None:
+        """Return where the room holds secrets; None where `scan` reads it as a file, by lines."""
+
+    def redact(self) -> Redacted | None:
+        """Take the secrets out of every text, and out of the bytes; None as of `secrets`."""
 
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:

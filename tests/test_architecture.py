@@ -39,7 +39,7 @@ ROOMS = {
     "commands.comparison": "core commands.revisions commands.suspicions",
     "commands.revisions": "core commands.suspicions",
     "commands.suspicions": "core commands.terminal",
-    "commands.scan": "core rooms commands.terminal commands.suspicions",
+    "commands.scan": "core rooms.room commands.terminal commands.suspicions",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
     "commands.stats": "core rooms.room commands.terminal commands.hook",

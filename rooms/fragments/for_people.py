@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +19,9 @@ from rooms.room import (
     Found,
     Item,
     Opened,
+    Redacted,
     Restoring,
+    Secrets,
     Version,
     Versions,
     Wanted,
@@ -33,7 +35,9 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from rooms.fragments import engine
     from rooms.fragments.engine import State
     from rooms.fragments.fragment import Fragment, Link
+    from rooms.fragments.postgres.adapter import PostgresEngine
     from rooms.fragments.room import Room
+    from rooms.fragments.sqlite.adapter import SqliteEngine
 
 NAME = "fragments"
 PIN = "*"
@@ -214,6 +218,62 @@ class ForPeople:
 
         return Restoring([_item(found[0])], [], [], carry_out)
 
+    # --- scan
+
+    def secrets(self) -> Secrets:
+        """Return where secrets are: on a server among the fragments of all agents."""
+        from core.room.copies import kept_aside
+        from rooms.fragments.upkeep.secrets import secrets_held
+
+        item = say("fragment_commands.item")
+        if server := self._server():
+            from rooms.fragments.upkeep.secrets_on_server import secrets_on_server
+
+            with closing(server):
+                place = say("fragment_commands.place_on_server")
+                return Secrets(place, item, secrets_on_server(server), [])
+        file = self._file()
+        return Secrets(
+            say("fragment_commands.place"), item, secrets_held(file), kept_aside(file.path)
+        )
+
+    def redact(self) -> Redacted:
+        """Take the secrets out; what Redis keeps of fragments that had some goes as well."""
+        from rooms.fragments.upkeep.secrets import redact_held
+
+        if server := self._server():
+            from rooms.fragments.upkeep.secrets_on_server import redact_on_server
+
+            with closing(server):
+                changed, left, _ = redact_on_server(server)
+            if changed:
+                _clear_cache()
+            notes = [say("fragment_commands.still_on_server")] if changed else []
+            return Redacted(changed, left, notes, is_whole=True)
+        changed, left, unpurged = redact_held(self._file())
+        notes = [say("fragment_commands.still_in", path=str(path)) for path in unpurged]
+        return Redacted(changed, left, notes, not unpurged)
+
+    def _server(self) -> "PostgresEngine | None":
+        """Return the server of the fragments for whoever keeps it, None for a file here."""
+        from core.postgres.server import is_server
+
+        if not is_server(os.environ.get(FRAGMENTS_PLACE, "").strip()):
+            return None
+        from rooms.fragments.config import database_server
+        from rooms.fragments.postgres.adapter import PostgresEngine
+
+        server = database_server(os.environ)
+        assert server is not None
+        return PostgresEngine(server, timeout_s=self._opened.settings.lock_timeout_s)
+
+    def _file(self) -> "SqliteEngine":
+        from rooms.fragments.config import database_path
+        from rooms.fragments.sqlite.adapter import SqliteEngine
+
+        path = database_path(os.environ)
+        return SqliteEngine(path, timeout_s=self._opened.settings.lock_timeout_s)
+
     # --- doctor
 
     def findings(self) -> "list[Finding]":
@@ -287,6 +347,19 @@ class ForPeople:
                 "last_upkeep": counted.upkeep_at or None,
             },
         )
+
+
+def _clear_cache() -> None:
+    """Have Redis forget what it keeps of the fragments, where it is used and answers."""
+    from rooms.fragments.config import database_server
+    from rooms.fragments.redis.place import place_of
+
+    place, server = place_of(os.environ), database_server(os.environ)
+    if place and server:
+        from rooms.fragments.redis.cache import Cache
+
+        with closing(Cache(place, server.name)) as cache:
+            cache.clear()
 
 
 def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":

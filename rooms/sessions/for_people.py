@@ -16,7 +16,9 @@ from rooms.room import (
     Found,
     Item,
     Opened,
+    Redacted,
     Restoring,
+    Secrets,
     Version,
     Versions,
     Wanted,
@@ -206,6 +208,25 @@ class ForPeople:
         if _ONLY_HERE.fullmatch(name.strip()):
             raise SessionNameError("no_restore", name=name)
         return None
+
+    # --- scan
+
+    def secrets(self) -> Secrets:
+        """Return where secrets are: database, archives, projection, hints for other projects."""
+        from core.room.copies import kept_aside
+        from rooms.sessions.upkeep.secrets import secrets_held
+
+        store = self.store
+        place, item = say("session_commands.place"), say("session_commands.item")
+        return Secrets(place, item, secrets_held(store, os.environ), kept_aside(store.path))
+
+    def redact(self) -> Redacted:
+        """Take the secrets out of all of these."""
+        from rooms.sessions.upkeep.secrets import redact_held
+
+        changed, left, unpurged = redact_held(self.store, os.environ)
+        notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
+        return Redacted(changed, left, notes, not unpurged)
 
     # --- doctor
 

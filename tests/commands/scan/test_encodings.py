@@ -210,7 +210,7 @@ def test_a_tracked_file_in_a_folder_without_rights_is_a_failure(
             raise PermissionError(errno.EACCES, "Permission denied", path)
         return lstat(path)
 
-    monkeypatch.setattr("commands.scan.findings.os.lstat", refused)
+    monkeypatch.setattr("commands.suspicions.os.lstat", refused)
     found = scan(".")
     assert (found.code, found.out) == (2, "Secrets: 0, warnings: 0, files: 1.\n")
     assert found.errors == os.path.join("shut", "a.txt") + ": cannot be read (Permission denied)\n"

@@ -16,7 +16,6 @@ import pytest
 
 import cli
 from commands import suspicions
-from commands.scan import findings as scanning
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep import Looked, look
 from tests.support.cli_process import TOKEN, Command
@@ -116,7 +115,7 @@ def test_what_is_no_text_is_passed_over_with_a_note(scan: Command, project: Path
 def test_a_text_that_is_too_large_is_a_failure_and_a_log_never_is(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scanning, "MOST_BYTES", 100)
+    monkeypatch.setattr(suspicions, "MOST_BYTES", 100)
     (project / "large.txt").write_bytes(b"x" * 101)
     (project / "image").write_bytes(b"\x89PNG\0" * 101)
     write(project, SAFE, b"x" * 101)
@@ -427,7 +426,7 @@ def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_lo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(suspicions, "MOST_LOOKED_BYTES", 1_000)
-    scan = scanning.Scan()
+    scan = suspicions.Scan()
     scan.add("memory_log.jsonl", b'{"missing_context": "' + b"x" * 1_000 + b'"}\n', is_log=True)
     [(path, reason)] = scan.unreadable
     assert (path, "line 1" in reason) == ("memory_log.jsonl", True)

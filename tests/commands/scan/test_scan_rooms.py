@@ -34,7 +34,7 @@ def test_which_session_holds_what_is_said_and_never_the_value(
     assert ".context/sessions/history.db: github-token in session #2" in done.lines
     assert done.lines[-2:] == [
         "Places with secrets among the sessions: 1.",
-        "Run python cli.py scan --redact to remove them from the log and from the sessions. Rotate"
+        "Run python cli.py scan --redact to remove them from the log and from: sessions. Rotate"
         " every real secret at its provider.",
     ]
     assert TOKEN not in done.out
@@ -57,7 +57,7 @@ def test_a_redaction_shows_its_plan_asks_and_leaves_no_byte(desk: Desk, room: Se
     done = desk.run("scan", "--redact", "--yes")
     assert done == (
         0,
-        "Redacted among the sessions, also in the bytes of the files (1):\n"
+        "Redacted among the sessions: 1\n"
         "  .context/sessions/history.db: github-token in session #2\n"
         "1. Rotate every real secret at its provider.\n",
         "",
@@ -121,8 +121,8 @@ def test_which_fragment_holds_what_is_said_and_never_the_value(
     assert done.lines[-3:] == [
         f"{path}: github-token in fragment bbbb",
         "Places with secrets among the fragments (on this machine, over all projects): 1.",
-        "Run python cli.py scan --redact to remove them from the log and from the fragments. Rotate"
-        " every real secret at its provider.",
+        "Run python cli.py scan --redact to remove them from the log and from: fragments (on this"
+        " machine, over all projects). Rotate every real secret at its provider.",
     ]
     assert TOKEN not in done.out
     found = {"path": path, "fragment": "bbbb", "kinds": ["github-token"]}
@@ -145,7 +145,7 @@ def test_a_redaction_of_fragments_shows_its_plan_and_leaves_no_byte(
     done = desk.run("scan", "--redact", "--yes", **place)
     assert done == (
         0,
-        "Redacted among the fragments of this machine, also in the bytes of the file (1):\n"
+        "Redacted among the fragments (on this machine, over all projects): 1\n"
         f"  {path}: github-token in fragment bbbb\n"
         "1. Rotate every real secret at its provider.\n",
         "",

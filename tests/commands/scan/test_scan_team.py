@@ -110,7 +110,9 @@ def test_a_redaction_leaves_no_secret_in_any_row_and_all_else_as_it_was(
 ) -> None:
     done = scan(desk, dsn, "--redact", "--yes")
     assert (done.code, done.errors) == (0, "")
-    assert done.lines[0].startswith("Redacted among the fragments of all agents on the server (7)")
+    assert done.lines[0].startswith(
+        "Redacted among the fragments (on the server, of all agents): 7"
+    )
     left = raw(dsn, WORDS)
     assert TOKEN not in left and TOKEN[4:24].lower() not in left.lower()
     assert scan(desk, dsn).code == 0

@@ -1,1 +1,0 @@
-"""`cli.py scan`: finds secrets in the log, in files and in git's history."""
