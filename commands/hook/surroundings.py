@@ -12,7 +12,8 @@ import re
 import threading
 import time
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
@@ -33,7 +34,7 @@ MOST_TERMS = 8_000  # of one sample: the most frequent; those that are left out 
 MOST_ACTIONS = 2_000  # then the older half counts for half
 # What is read of a project, and for how long.
 MOST_COMMITS, MOST_OF_COMMIT, MOST_FILES, MOST_RECORDS, MOST_S = 60, 8, 1_000, 2_000, 0.5
-MOST_LOG_BYTES, MOST_HUNKS, MOST_LINE_BYTES, MOST_HUNK_LINES = 8_000_000, 100, 4_000, 400
+MOST_LOG_BYTES, MOST_HUNKS, MOST_HUNK_BYTES = 8_000_000, 100, 20_000
 
 _PARTS = ("changes", "actions", "names", "anchors", "touched", "triggers")
 _NOTHING = Surroundings()
@@ -47,10 +48,6 @@ _LOG = (
     *("--find-renames", "-l200", "--relative", "--src-prefix=a/", "--dst-prefix=b/"),
     *("HEAD", "--", ".", f":(exclude){CONTEXT_DIRECTORY}"),  # a record is no work on the project
 )
-# Compiled where they are used: most hooks read no commits.
-_FILE, _HUNK = b"+++ ", rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@"
-_ESCAPE = rb'\\([0-7]{3}|[abtnvfr"\\])'
-_ESCAPED = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class Known(NamedTuple):
@@ -166,54 +163,22 @@ def changes_in(root: str) -> list[Action]:
         process.kill()
         process.wait()
         process.stdout.close()
-    return [hunk for hunks in _commits(data) for hunk in hunks[:: len(hunks) // MOST_OF_COMMIT + 1]]
+    commits = [list(islice(_hunks(it), MOST_HUNKS)) for it in re.split(rb"(?m)^commit$", data)]
+    return [hunk for hunks in commits for hunk in hunks[:: len(hunks) // MOST_OF_COMMIT + 1]]
 
 
-def _commits(data: bytes) -> Iterator[list[Action]]:
-    """Yield the hunks of each commit of a log, the last one too, where git was ended amid it."""
-    hunks, path, lines = list[Action](), "", list[bytes]()
-    before = after = 0
-
-    def close() -> None:
-        if path and lines and len(hunks) < MOST_HUNKS:
-            hunks.append(Action(paths=(path,), text=_side(lines, b"+"), removed=_side(lines, b"-")))
-        lines.clear()
-
-    for line in data.split(b"\n"):
-        sign = line[:1]
-        if before > 0 or after > 0:
-            before -= sign not in (b"+", b"\\")  # that one says: no newline at the end
-            after -= sign not in (b"-", b"\\")
-            if len(lines) < MOST_HUNK_LINES:
-                lines.append(line[:MOST_LINE_BYTES])
+def _hunks(commit: bytes) -> Iterator[Action]:
+    """Yield what a commit changed, hunk by hunk; in a hunk each line begins with a sign."""
+    for file in re.split(rb"(?m)^diff --git ", commit)[1:]:
+        head, *hunks = re.split(rb"(?m)^@@ .*$", file)
+        named = re.search(rb"(?m)^\+\+\+ b/(.+?)\t?$", head)  # not a name that git had to quote
+        if not named:
             continue
-        close()
-        if line == b"commit":
-            yield hunks
-            hunks, path = [], ""
-        elif line.startswith(_FILE):
-            path = _path(line)
-        elif found := re.match(_HUNK, line):
-            before, after = (1 if it is None else int(it) for it in found.groups())
-    close()
-    yield hunks
+        path = unicodedata.normalize("NFC", os.fsdecode(named[1]))
+        for hunk in hunks:
+            yield Action(paths=(path,), text=_side(hunk, b"+"), removed=_side(hunk, b"-"))
 
 
-def _side(lines: Sequence[bytes], sign: bytes) -> str:
-    side = [line[1:] for line in lines if line[:1] == sign]
-    return b"\n".join(side).decode("utf-8", "replace")
-
-
-def _path(line: bytes) -> str:
-    r"""Return the path of `+++ b/path`; git ends one with a blank in it with a tab, and quotes."""
-    name = line[len(_FILE) :].removesuffix(b"\t")
-    if name.startswith(b'"'):
-        name = re.sub(_ESCAPE, _unescaped, name[1:-1])
-    if not name.startswith(b"b/"):
-        return ""
-    return unicodedata.normalize("NFC", os.fsdecode(name[2:]))
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return bytes([int(code, 8) & 255]) if len(code) == 3 else bytes([_ESCAPED[code[0]]])
+def _side(hunk: bytes, sign: bytes) -> str:
+    lines = hunk[:MOST_HUNK_BYTES].split(b"\n")
+    return b"\n".join(it[1:] for it in lines if it[:1] == sign).decode("utf-8", "replace")
