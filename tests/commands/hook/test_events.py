@@ -19,13 +19,7 @@ from commands.hook.events import (
 from tests.support.rows import none_of
 from tests.support.tables import table
 
-ROWS = table("commands/events")
-
-PATCH = (
-    "*** Begin Patch\r\n*** Add File: src/new.py\r\n+import os\r\n*** Update File: src/a.py\r\n"
-    "@@\r\n same\r\n-old\r\n+new\r\n*** Move to: src/b.py\r\n*** Delete File: src/c.py\r\n"
-)
-PATCHED = ("src/new.py", "src/a.py", "src/b.py", "src/c.py")
+ROWS, LINES = table("commands/events"), table("commands/changed_lines")
 
 
 def tool(name: str, given: Any, **more: Any) -> dict[str, Any]:
@@ -50,11 +44,11 @@ def test_the_files_the_command_and_the_text_of_a_tool_are_read(
 
 def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action() -> None:
     given = {"file_path": "/p/a.py", "path": "/p/a.py", "content": "x", "command": "x"}
-    names = [
+    names = (
         *("Read", "read_file", "view", "Grep", "Glob", "LS", "list_dir", "WebFetch", "TodoWrite"),
         *("search_files", "get_errors", "mcp__files__write", "mcp_files_write", "MCP:write"),
         *("files-read_file", "sentinel-memory-log_memory", "search_memory", "fs.list_dir"),
-    ]
+    )
     none_of(
         name
         for name in names
@@ -70,7 +64,7 @@ def test_what_is_missing_or_of_another_type_is_left_out() -> None:
         {"tool_name": ["Edit"], "tool_input": [1]},
         tool("Edit", {"file_path": 7, "path": [None, {}, ""], "edits": "x", "content": ["x"]}),
         tool("Edit", {"edits": [[], 3, {"file_path": {}}], "command": {"x": 1}}),
-        tool("Edit", {"file_path": "a" * 5_000}),
+        tool("Edit", {"file_path": "a" * 5_000, "workdir": 1}),
         {"cwd": [], "session_id": 5, "agent_id": {}, "workspace_roots": {"a": 1}, "prompt": []},
     ]
     events = [(client, it.ours) for client, hooks in HOOKS.items() for it in hooks.events]
@@ -92,79 +86,53 @@ def test_only_the_beginning_of_a_long_input_is_read() -> None:
     assert (len(paths), command, len(text)) == (MOST_FILES, "", MOST_TEXT_CHARS)
 
 
-@pytest.mark.parametrize(
-    ("payload", "session", "agent"),
-    [
-        ({"session_id": "s", "transcript_path": "t"}, "s", ""),
-        ({"conversation_id": "c", "session_id": "s"}, "c", ""),
-        ({"sessionId": "s", "agent_id": "a"}, "s", "a"),
-        ({"session_id": "", "transcript_path": "t", "subagent_id": "a"}, "t", "a"),
-        ({"session_id": None}, "", ""),
-    ],
-)
-def test_a_session_and_a_sub_agent_have_their_ids(
-    payload: dict[str, Any], session: str, agent: str
-) -> None:
-    moment = read_moment("vscode", "session-start", payload)
-    assert (moment.session, moment.agent) == (session, agent)
+# Fields of a payload, and those of the moment.
+FIELDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"session_id": "s", "transcript_path": "t"}, {"session": "s", "agent": ""}),
+    ({"conversation_id": "c", "session_id": "s"}, {"session": "c"}),
+    ({"sessionId": "s", "agent_id": "a"}, {"session": "s", "agent": "a"}),
+    ({"session_id": "", "transcript_path": "t", "subagent_id": "a"}, {"session": "t"}),
+    ({"subagent_id": "a"}, {"agent": "a"}),
+    ({"cwd": "/shop/src"}, {"folders": ("/shop/src",), "cwd": "/shop/src"}),
+    ({"workspace_roots": ["/a", "/b"], "cwd": "/b"}, {"folders": ("/a", "/b"), "cwd": "/b"}),
+    ({"workspace_roots": ["/c:/shop", "/D:\\x"]}, {"folders": ("c:/shop", "D:\\x"), "cwd": ""}),
+    ({"workspace_roots": [None, " "], "cwd": "/home/c:/x"}, {"folders": ("/home/c:/x",)}),
+    *(
+        (payload, {"over": over})
+        for payload, over in ROWS[
+            "nothing_follows_a_stop_that_follows_an_answer_or_that_the_user_wanted"
+        ]
+    ),
+]  # fmt: skip
+
+
+def test_a_moment_has_what_the_fields_of_a_payload_say() -> None:
+    none_of(
+        (payload, moment)
+        for payload, fields in FIELDS
+        for moment in [read_moment("cursor", "stop", payload)._asdict()]
+        if {name: moment[name] for name in fields} != fields
+    )
 
 
 @pytest.mark.parametrize(
-    ("payload", "folders", "cwd"),
-    [
-        ({"cwd": "/shop/src"}, ("/shop/src",), "/shop/src"),
-        ({"workspace_roots": ["/a", "/b"], "cwd": "/b/src"}, ("/a", "/b"), "/b/src"),
-        ({"workspace_roots": ["/c:/shop", "/D:\\x"], "cwd": ""}, ("c:/shop", "D:\\x"), ""),
-        ({"workspace_roots": [None, " "], "cwd": "/home/c:/x"}, ("/home/c:/x",), "/home/c:/x"),
-    ],
-)
-def test_the_folders_that_are_open_and_the_one_at_work(
-    payload: dict[str, Any], folders: tuple[str, ...], cwd: str
-) -> None:
-    moment = read_moment("cursor", "session-start", payload)
-    assert (moment.folders, moment.cwd) == (folders, cwd)
-
-
-@pytest.mark.parametrize(
-    ("payload", "over"),
-    ROWS["nothing_follows_a_stop_that_follows_an_answer_or_that_the_user_wanted"],
-)
-def test_nothing_follows_a_stop_that_follows_an_answer_or_that_the_user_wanted(
-    payload: dict[str, Any], over: bool
-) -> None:
-    assert read_moment("cursor", "stop", payload).over is over
-
-
-@pytest.mark.parametrize(
-    ("client", "event", "payload", "name"),
+    ("client", "event", "payload", "said"),
     [
         ("claude-code", "session-start", {"hook_event_name": "SubagentStart"}, "SubagentStart"),
         ("gemini", "prompt", {"hook_event_name": 'x"}, {'}, "BeforeAgent"),
         ("vscode", "before-action", {"hookEventName": "PreToolUse"}, "PreToolUse"),
         ("codex", "prompt", {}, "UserPromptSubmit"),
+        ("vscode", "session-start", {}, '{"additionalContext": "\\uac12"}'),
+        ("cursor", "before-action", {}, '{"additional_context": "\\uac12"}'),
+        ("cursor", "stop", {}, '{"followup_message": "\\uac12"}'),
     ],
 )
-def test_an_answer_names_the_event_as_the_client_does(
-    client: str, event: str, payload: dict[str, Any], name: str
+def test_an_answer_names_the_event_as_the_client_does_or_has_one_key(
+    client: str, event: str, payload: dict[str, Any], said: str
 ) -> None:
-    assert answer(client, event, read_moment(client, event, payload), "값") == (
-        f'{{"hookSpecificOutput": {{"hookEventName": "{name}", "additionalContext": "\\uac12"}}}}'
-    )
-
-
-@pytest.mark.parametrize(
-    ("client", "event", "key"),
-    [
-        ("vscode", "session-start", "additionalContext"),
-        ("cursor", "before-action", "additional_context"),
-        ("cursor", "stop", "followup_message"),
-    ],
-)
-def test_an_answer_without_the_name_of_an_event_has_one_key(
-    client: str, event: str, key: str
-) -> None:
-    moment = read_moment(client, event, {"sessionId": "s"})
-    assert answer(client, event, moment, "값") == f'{{"{key}": "\\uac12"}}'
+    text = f'{{"hookEventName": "{said}", "additionalContext": "\\uac12"}}'
+    expected = said if said.startswith("{") else f'{{"hookSpecificOutput": {text}}}'
+    assert answer(client, event, read_moment(client, event, payload), "값") == expected
 
 
 @pytest.mark.parametrize(
@@ -172,9 +140,6 @@ def test_an_answer_without_the_name_of_an_event_has_one_key(
 )
 def test_a_path_is_told_from_the_folder_or_lies_outside(folder: str, path: str, name: str) -> None:
     assert inside(folder, path) == name
-
-
-LINES = table("commands/changed_lines")
 
 
 @pytest.mark.parametrize(("text", "before", "new"), LINES["only_lines_that_were_not_there_are_new"])

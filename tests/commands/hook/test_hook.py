@@ -154,7 +154,7 @@ def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(
 
 # The course of a session: what is said at each step.
 
-Step = tuple[Callable[[Desk], Any], str | bool]
+Step = tuple[Callable[[Desk], Any], object]
 
 
 def edit(path: str = FILE, **more: Any) -> Callable[[Desk], str]:
@@ -183,6 +183,11 @@ def shell(command: str) -> Callable[[Desk], str]:
         return desk.hook("claude-code", "before-action", given).text
 
     return step
+
+
+def noted(desk: Desk) -> int:
+    [path] = desk.state.rglob("*.jsonl")
+    return len(path.read_bytes().splitlines())
 
 
 AGENT = {"agent_id": "a1", "agent_type": "Explore"}
@@ -214,7 +219,7 @@ COURSES: dict[str, list[Step]] = {
         (shell("cd src && rm refund.py"), ""), (stop(), REMINDER)],
     "the reminder, once": [
         (stop(stop_hook_active=False), ""), (edit("src/colours.py"), ""),
-        (stop(stop_hook_active=True), ""), (stop(), REMINDER), (stop(), "")],
+        (stop(stop_hook_active=True), ""), (stop(), REMINDER), (stop(), ""), (noted, 2)],
     "no reminder of what is outside": [(edit("../notes.md"), ""), (stop(), "")],
     "no reminder once something is logged": [
         (edit("src/colours.py"), ""), stored(REFUND, LOGIN, a_record("new")), (stop(), "")],

@@ -9,9 +9,8 @@ import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
 from core.config import state_directory
+from tests.support.rows import none_of
 from tests.support.tables import table
-
-ROWS = table("commands/journal")
 
 DAY_S = 86_400
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")
@@ -26,20 +25,20 @@ def noted(directory: str, session: str = "s") -> Session:
     return open_session(directory, session)
 
 
-def test_opening_a_session_creates_nothing(directory: str) -> None:
-    assert noted(directory).events == []
-    assert not os.path.exists(os.path.dirname(directory))
-
-
 def test_what_was_noted_is_there_for_the_next_hook_and_empty_facts_are_left_out(
     directory: str,
 ) -> None:
     session = noted(directory)
+    assert (session.events, os.path.exists(directory)) == ([], False)
     before = session.note("before-action", agent="", shown=["a@1"], changed=True, tokens=0)
     assert before == session
     (event,) = noted(directory).events
     assert isinstance(event.pop("at"), int)
     assert event == {"event": "before-action", "shown": ["a@1"], "changed": True}
+    session.note("stop", agent="가\n\ud800")
+    data = Path(session.path).read_bytes()
+    assert data.isascii() and data.endswith(b"\n") and data.count(b"\n") == 2
+    assert json.loads(data.splitlines()[1])["agent"] == "가\n\ud800"
 
 
 @posix
@@ -56,15 +55,6 @@ def test_of_two_that_note_the_same_only_the_first_finds_it_missing(directory: st
     assert other.note("stop", reminded=True).has("reminded")
 
 
-def test_what_an_older_version_noted_besides_is_passed_over(directory: str) -> None:
-    """It withheld some records, and noted triggers and files."""
-    noted = {"withheld": ["x@1"], "holdout": True, "triggered": ["y@1"], "files": ["00"]}
-    open_session(directory, "s").note("before-action", shown=["y@1"], **noted)
-    session = open_session(directory, "s")
-    assert [event["event"] for event in session.events] == ["before-action"]
-    assert session.shown("") == {"y@1"}
-
-
 @pytest.mark.parametrize(
     ("source", "kept"),
     [("compact", set()), ("clear", set()), ("resume", {"a@1"}), ("fork", {"a@1"}), ("", {"a@1"})],
@@ -72,7 +62,8 @@ def test_what_an_older_version_noted_besides_is_passed_over(directory: str) -> N
 def test_a_model_that_lost_its_context_was_shown_nothing(
     directory: str, source: str, kept: set[str]
 ) -> None:
-    noted(directory).note("before-action", shown=["a@1"])
+    """What an older version noted besides, records that it withheld, is passed over."""
+    noted(directory).note("before-action", shown=["a@1"], withheld=["x@1"], triggered=["y@1"])
     noted(directory).note("session-start", source=source)
     assert noted(directory).shown("") == kept
 
@@ -98,40 +89,38 @@ def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str
     assert [len(it.events) for it in sessions_in(directory)] == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("session", "name"),
-    [
-        ("5f3c-9a1e", "5f3c-9a1e"),
-        ("../../etc/passwd", f"etc-passwd-{zlib.crc32(b'../../etc/passwd'):08x}"),
-        ("..", f"-{zlib.crc32(b'..'):08x}"),
-        ("가", f"-{zlib.crc32('가'.encode()):08x}"),
-        ("\ud800", f"-{zlib.crc32(b'?'):08x}"),
-        ("x" * 500, f"{'x' * 60}-{zlib.crc32(b'x' * 500):08x}"),
-    ],
-)
-def test_an_id_becomes_the_name_of_a_file_in_the_directory(
-    directory: str, session: str, name: str
+def test_an_id_becomes_the_name_of_a_file_in_the_directory(directory: str) -> None:
+    names = {
+        "5f3c-9a1e": "5f3c-9a1e",
+        "../../etc/passwd": f"etc-passwd-{zlib.crc32(b'../../etc/passwd'):08x}",
+        "..": f"-{zlib.crc32(b'..'):08x}",
+        "가": f"-{zlib.crc32('가'.encode()):08x}",
+        "\ud800": f"-{zlib.crc32(b'?'):08x}",
+        "x" * 500: f"{'x' * 60}-{zlib.crc32(b'x' * 500):08x}",
+    }
+    none_of(
+        session
+        for session, name in names.items()
+        if noted(directory, session).path != os.path.join(directory, f"{name}.jsonl")
+    )
+
+
+def test_the_oldest_are_listed_first_and_removed_when_nobody_touched_them_for_long(
+    directory: str,
 ) -> None:
-    assert noted(directory, session).path == os.path.join(directory, f"{name}.jsonl")
-
-
-def test_what_nobody_touched_for_long_is_removed_and_nothing_else(directory: str) -> None:
-    for name in ("old", "new"):
+    for at, name in enumerate(("b", "a", "new")):
         noted(directory, name).note("stop")
+        if name != "new":
+            os.utime(noted(directory, name).path, (at, at))
     stranger = Path(directory, "notes.txt")
     stranger.write_text("mine")
-    old_s = os.stat(noted(directory, "old").path).st_mtime - (KEPT_DAYS + 1) * DAY_S
-    for path in (noted(directory, "old").path, stranger):
-        os.utime(path, (old_s, old_s))
+    os.utime(stranger, (1, 1))
+    names = [os.path.basename(it.path) for it in sessions_in(directory)]
+    assert names == ["b.jsonl", "a.jsonl", "new.jsonl"]
+    recent_s = os.stat(noted(directory, "new").path).st_mtime - (KEPT_DAYS - 1) * DAY_S
+    os.utime(noted(directory, "new").path, (recent_s, recent_s))
     forget_old(directory)
     assert sorted(os.listdir(directory)) == ["new.jsonl", "notes.txt"]
-
-
-def test_sessions_are_listed_the_oldest_first(directory: str) -> None:
-    for at, name in enumerate(("b", "a")):
-        noted(directory, name).note("stop")
-        os.utime(noted(directory, name).path, (at, at))
-    assert [os.path.basename(it.path) for it in sessions_in(directory)] == ["b.jsonl", "a.jsonl"]
 
 
 @pytest.mark.parametrize("directory", ["", "/nonexistent/sessions"])
@@ -145,7 +134,8 @@ def test_where_there_is_no_directory_there_are_no_sessions(directory: str) -> No
 
 @posix
 @pytest.mark.parametrize(
-    ("platform", "environment", "base"), ROWS["each_system_has_its_place_for_the_state"]
+    ("platform", "environment", "base"),
+    table("commands/journal")["each_system_has_its_place_for_the_state"],
 )
 def test_each_system_has_its_place_for_the_state(
     monkeypatch: pytest.MonkeyPatch,
@@ -162,23 +152,13 @@ def test_each_system_has_its_place_for_the_state(
 
 
 @posix
-def test_an_account_without_a_home_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "nowhere")
-    assert state_directory("/shop", {}) == ""
-
-
-@posix
-def test_a_link_to_a_project_leads_to_its_sessions(tmp_path: Path) -> None:
+def test_a_link_to_a_project_leads_to_its_state_and_no_home_to_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "link").symlink_to("shop")
     environment = {"SENTINEL_MEMORY_STATE": str(tmp_path)}
     places = {state_directory(str(tmp_path / name), environment) for name in ("shop", "link")}
     assert len(places) == 1
-
-
-def test_a_note_is_one_line_of_ascii(directory: str) -> None:
-    session = noted(directory)
-    session.note("stop", agent="가\n\ud800")
-    data = Path(session.path).read_bytes()
-    assert data.isascii() and data.endswith(b"\n") and data.count(b"\n") == 1
-    assert json.loads(data)["agent"] == "가\n\ud800"
+    monkeypatch.setenv("HOME", "nowhere")
+    assert state_directory("/shop", {}) == ""

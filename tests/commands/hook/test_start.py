@@ -16,13 +16,12 @@ from commands.hook.start import work_at_hand
 from core.lessons.task import MOST_FILES, Work
 from core.text.plain import estimate_tokens
 from rooms.sessions.config import config_path
-from tests.support.cli_process import Run, without_settings
+from tests.support.cli_process import without_settings
 from tests.support.client_events import Ran, claude, run_hook
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, new_project, save
 from tests.support.hook_desk import LOGIN, REFUND, Desk
 from tests.support.room import a_room, failed, saved
-from tests.support.stdio_client import ROOT
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
@@ -95,8 +94,10 @@ def with_changes(project: Path) -> Work:
     return Work(branch="fix/refund", changed=("src/환불.py", "src/staged.py"), commits=LAST)
 
 
-STATES = (unborn, detached, without_repository, with_a_torn_head, without_the_commit)
-STATES = (with_changes, *STATES, with_a_torn_index, with_a_save)
+STATES = (
+    *(with_changes, unborn, detached, without_repository, with_a_torn_head, without_the_commit),
+    *(with_a_torn_index, with_a_save),
+)
 
 
 @needs_git
@@ -206,30 +207,6 @@ def test_both_stay_within_what_a_hook_may_show(desk: Desk) -> None:
     text = begun(desk, budget="200").text
     assert LESSON in text
     assert estimate_tokens(text) <= 200
-
-
-LOADED = """
-import sys
-sys.path.insert(0, {root!r})
-import cli
-try:
-    cli.main(["hook", *sys.argv[1:]])
-finally:
-    print(*sys.modules, file=sys.stderr)
-"""
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("has_sessions", [False, True])
-def test_sqlite_is_loaded_only_where_there_are_sessions(has_sessions: bool, desk: Desk) -> None:
-    if has_sessions:
-        saved(a_room(desk.root), "Add a login", now="", status="coding")
-    given = json.dumps(claude("SessionStart", desk.root, source="startup")).encode()
-    words = (sys.executable, "-c", LOADED.format(root=str(ROOT)), "session-start")
-    done = Run.process(*words, "--client", "claude-code", given=given, **desk.beside)
-    loaded = set(done.errors.split())
-    assert {"sqlite3", "rooms"} & loaded == ({"sqlite3", "rooms"} if has_sessions else set())
-    assert not {"fastmcp", "pydantic", "filelock", "mcp"} & loaded
 
 
 # What the client does not let the model call unasked.
