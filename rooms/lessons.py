@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from core.errors import LogReadError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
-from core.lessons.answers import need_of
 from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
@@ -278,6 +277,8 @@ class Lessons:
 
     def figures(self) -> Figures:
         """Count the records and topics, and what a compaction has done and would do."""
+        from core.lessons.answers import need_of  # nothing else here needs what a model is told
+
         data = self._store.read_bytes()
         log = MemoryLog.parse(data)
         principles = [it for it in log.records if it.type == "principle"]
