@@ -290,6 +290,9 @@ def test_keys_go_from_item_to_item_on_any_keyboard(browser: Shown) -> None:
         browser.seek("retry")
         browser.type(key)
         assert browser.focused == "Retry the Refund once"
+    browser.js("document.querySelector('#keys').click(); document.activeElement.blur()")
+    browser.type("/", "j")  # are switched off
+    assert browser.has_focus("body")
 
 
 def test_an_item_that_is_gone_to_is_below_the_search(browser: Shown) -> None:
@@ -303,13 +306,6 @@ def test_an_item_that_is_gone_to_is_below_the_search(browser: Shown) -> None:
             " - document.querySelector('#search').getBoundingClientRect().bottom"
         )
         assert above >= 0
-
-
-def test_single_keys_can_be_switched_off(browser: Shown) -> None:
-    browser.shows(few())
-    browser.js("document.querySelector('#keys').click()")
-    browser.type("/", "j")
-    assert browser.has_focus("body")
 
 
 def test_a_click_copies_the_whole_id(browser: Shown) -> None:
