@@ -2,7 +2,7 @@
 // Shows the items of all rooms: a list, a search, filters. Every text goes in by textContent, so
 // that no text of a record can become an element.
 const { items, words, notes, sample } = JSON.parse(document.getElementById("data").textContent);
-const AT_ONCE = 50, SHOWN_TEXTS = 2;
+const AT_ONCE = 30, SHOWN_TEXTS = 2;
 const find = (id) => document.getElementById(id);
 const names = ["q", "room", "kind", "topic", "order"];
 const rooms = Object.keys(words.rooms);

@@ -145,7 +145,7 @@ def test_colours_follow_the_system_and_paper_has_all_items(browser: Shown) -> No
     ground = "return getComputedStyle(document.body).backgroundColor"
     browser.shows([an_item(id=f"{at}") for at in range(120)], dark=True)
     assert browser.js(ground) == "rgb(21, 24, 27)"
-    assert len(browser.texts("article")) == 50
+    assert len(browser.texts("article")) == 30
     browser.printed()
     assert len(browser.texts("article")) == 120
 
