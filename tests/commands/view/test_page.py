@@ -22,7 +22,6 @@ from rooms.room import Item
 from server import VERSION
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk as AnyDesk
-from tests.support.fourth_room import with_notes
 from tests.support.fragment_samples import keep_fragments, sample_fragments
 from tests.support.git_clones import new_project
 from tests.support.samples import NOW, a_record
@@ -345,12 +344,3 @@ def test_no_secret_that_a_hand_has_put_into_a_room_is_on_the_page(
     told = desk.view("-o", "-", *[f"--room={room}" for room in rooms], **where)
     assert {it["room"] for it in Document(told.out).data["items"]} == {*rooms}
     assert TOKEN not in told.out
-
-
-@pytest.mark.parametrize("privacy", ["", "private"])
-def test_a_fourth_room_is_on_the_page(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, privacy: str
-) -> None:
-    with_notes(monkeypatch, tmp_path, "Water the plants.", "Feed the cat.", privacy=privacy)
-    assert named(desk.items("--room", "notes"), "notes") == ["Feed", "Water"]
-    assert len(desk.items()) == (1 if privacy else 3)

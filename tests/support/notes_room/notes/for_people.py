@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rooms.room import (
+    Figures,
     Forgotten,
     Found,
     Item,
@@ -89,6 +90,10 @@ class ForPeople:
             return Restoring(found, [], ["The note is back."])
 
         return Restoring(found, [], [], carry_out) if found else None
+
+    def figures(self) -> Figures:
+        count = len(notes_in(self._path))
+        return Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:
