@@ -73,8 +73,6 @@ COMMANDS = {
         "topics_old topics_new yes/dry_run",
         ("topics rename login auth --dry-run", "topics rename login auth"),
     ),
-    "sessions": Command("sessions.sessions", "read"),
-    "fragments": Command("fragments.fragments", "read"),
     "view": Command(
         "view.view:view", "read", "room public output force view_open", ("view -o memory.html",)
     ),
@@ -97,7 +95,40 @@ COMMANDS = {
         "any_id room hard yes/dry_run",
         ("forget 3f2a --dry-run", "forget '#12' k3fa9x2m"),
     ),
-    "import": Command("exchange.importing", "change"),
+    "import": Command(
+        "rooms.exchange:import_file",
+        "change",
+        "import_file room import_topic import_agent yes/dry_run",
+        ("import backup.jsonl --dry-run", "import lessons.md --topic deploy"),
+    ),
+    "sessions archive": Command(
+        "rooms.upkeep:archive",
+        "change",
+        "sessions_before sessions_open yes/dry_run",
+        ("sessions archive --before 1y --dry-run",),
+    ),
+    "sessions share": Command(
+        "rooms.upkeep:share",
+        "change",
+        "sessions_off",
+        ("sessions share", "sessions share --off"),
+    ),
+    "fragments pin": Command(
+        "rooms.upkeep:pin", "change", "fragments_id", ("fragments pin k3fa9x2m",)
+    ),
+    "fragments unpin": Command(
+        "rooms.upkeep:pin", "change", "fragments_id", ("fragments unpin k3fa9x2m",)
+    ),
+    "fragments consolidate": Command(
+        "rooms.upkeep:consolidate", "change", "json", ("fragments consolidate",)
+    ),
+    "fragments embed": Command("rooms.upkeep:embed", "change", "json", ("fragments embed",)),
+    "fragments migrate": Command(
+        "rooms.upkeep:migrate",
+        "change",
+        "migrate_sql yes/dry_run",
+        ("fragments migrate", "fragments migrate --sql"),
+    ),
     "compact": Command(
         "rooms.topics:compact", "change", "compact_topic", ("compact", "compact ci")
     ),
@@ -121,7 +152,13 @@ COMMANDS = {
         ("scan", "scan --staged", "scan --redact --dry-run"),
         failed=2,
     ),
-    "export": Command("exchange.export", "team"),
+    "export": Command(
+        "rooms.exchange:export",
+        "team",
+        "output export_format room topic kind since public force"
+        " export_block export_remove dry_run",
+        ("export -o backup.jsonl", "export --topic deploy", "export --block AGENTS.md --dry-run"),
+    ),
     "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),
     "keys add": Command(
         "keys:add_key",

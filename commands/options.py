@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commands import Command
-from commands.terminal.ask import explain, file_name, moment, positive, summary_of
+from commands.terminal.ask import explain, file_name, moment, positive, summary_of, when
 from core.messages import has_sentence
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
@@ -22,6 +22,8 @@ def _facts_of_hooks() -> dict[str, str]:
 
     return {"events": ", ".join(EVENTS), "clients": ", ".join(HOOKS)}
 
+
+EXPORT_FORMATS = ("jsonl", "markdown", "html")
 
 # By the name that a row of the table of commands uses, what `add_argument` takes. The help is the
 # sentence `help.NAME`, and "facts" is a function that returns the facts of it.
@@ -84,6 +86,29 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "scan_staged": (("--staged",), {"action": "store_true"}),
     "scan_history": (("--history",), {"action": "store_true"}),
     "scan_redact": (("--redact",), {"action": "store_true"}),
+    # export, import
+    "export_format": (
+        ("--format",),
+        {
+            "metavar": "FORMAT",
+            "type": one_of(EXPORT_FORMATS),
+            "facts": lambda: {"formats": ", ".join(EXPORT_FORMATS)},
+        },
+    ),
+    "export_block": (("--block",), {"metavar": "FILE", "type": file_name}),
+    "export_remove": (("--remove",), {"action": "store_true"}),
+    "import_file": (("file",), {"metavar": "FILE", "type": file_name}),
+    "import_topic": (("--topic",), {"metavar": "TOPIC", "dest": "import_topic"}),
+    "import_agent": (("--agent",), {"metavar": "NAME", "dest": "import_agent", "default": ""}),
+    # sessions, fragments
+    "sessions_before": (
+        ("--before",),
+        {"metavar": "DATE", "dest": "before", "type": when, "required": True},
+    ),
+    "sessions_open": (("--open",), {"action": "store_true"}),
+    "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
+    "sessions_off": (("--off",), {"action": "store_true"}),
+    "migrate_sql": (("--sql",), {"action": "store_true"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

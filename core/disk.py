@@ -23,7 +23,7 @@ from core.program import NO_CANCELLATION, Cancellation, warn
 if TYPE_CHECKING:
     from filelock import FileLock
 
-NEW_MODE = 0o666  # of a new file, less what the user's umask takes
+_NEW_MODE = 0o666  # of a new file, less what the user's umask takes
 LOG_SUFFIX = ".jsonl"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -126,12 +126,14 @@ def prepared(
     name: str = "",
     *,
     like: Path | None = None,
-    mode: int = NEW_MODE,
+    mode: int = _NEW_MODE,
+    is_private: bool = False,
 ) -> Iterator[Path]:
     """Give a temporary file beside `target` with this content, on disk, until it was renamed.
 
     name: the base of its own name. like: the file whose mode and owner it gets where there is no
-    target yet; mode: without either.
+    target yet; mode: without either. is_private: nobody but its owner may read it, whatever stood
+    there.
     """
     status: os.stat_result | None
     try:
@@ -144,14 +146,17 @@ def prepared(
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
+    allowed = 0o600 if is_private else 0o7777
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode & allowed
+        )
         try:
             if status and os.name == "posix" and status.st_uid != os.geteuid():
                 with contextlib.suppress(OSError):  # only root may, and must not lock the user out
                     os.chown(temporary, status.st_uid, status.st_gid)
             if status:
-                os.chmod(temporary, stat.S_IMODE(status.st_mode))
+                os.chmod(temporary, stat.S_IMODE(status.st_mode) & allowed)
             for piece in [data] if isinstance(data, bytes) else data:
                 _write_all(descriptor, piece)
             os.fsync(descriptor)
@@ -182,18 +187,18 @@ def replace_whole(
     *,
     name: str = "",
     like: Path | None = None,
-    mode: int = NEW_MODE,
+    is_private: bool = False,
 ) -> None:
     """Replace the content of a file by `data`, in one step and on disk; a link stays one.
 
     check: gets the path without links just before the replacement; what it raises prevents that.
-    name, like, mode: as of `prepared`. Raises OSError.
+    name, like, is_private: as of `prepared`. Raises OSError.
     """
     try:
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:  # a link that cannot be read is not taken for a file
         target = Path(os.path.realpath(path.parent, strict=True), path.name)
-    with prepared(target, data, name, like=like, mode=mode) as temporary:
+    with prepared(target, data, name, like=like, is_private=is_private) as temporary:
         check(target)
         rename(temporary, target)
     sync_directory(target.parent)

@@ -15,22 +15,30 @@ from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, id_in, normalise_topic, seconds_of, utc_now
+from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
 from core.lessons.record_text import day_of, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, safe
+from core.text.wording import similar_to, worth_using
 from rooms.room import (
+    FIRST_ITEMS,
     LESSONS,
     Figures,
     Forgotten,
     Found,
+    Given,
     Item,
     Opened,
+    Outgoing,
+    Passed,
     Restoring,
     RoomNameError,
+    Taken,
+    Tell,
     Version,
     Versions,
     Wanted,
+    kinds_told,
 )
 
 if TYPE_CHECKING:  # a list needs none of it
@@ -39,6 +47,7 @@ if TYPE_CHECKING:  # a list needs none of it
 PRINCIPLE = "*"
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 MOST_ASTRAY = 8
+MOST_SIMILAR = 3
 _NOT_THERE = ("not_there", "too_short")
 
 
@@ -59,19 +68,23 @@ class Lessons:
 
     def find(self, wanted: Wanted) -> Found:
         """Return the records that fit; with words those that have each of them."""
+        found = self._fitting(wanted)
+        items = [item_of(record, date=date) for _, record, date in found[: wanted.limit]]
+        return Found(items, len(found))
+
+    def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
+        """Return the places of the records that fit, the records and their dates, best first."""
         records, dates = self._all(forgotten=wanted.forgotten)
         order = _matching(wanted.words, records) if wanted.words else _newest(records, dates)
         topics = {normalise_topic(topic) for topic in wanted.topics}
         since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
-        found = [
-            at
+        return [
+            (at, records[at], dates[at])
             for at in order
             if (not topics or records[at].topic in topics)
             and wanted.kind in ("", records[at].type)
             and seconds_of(dates[at]) >= since_s
         ]
-        items = [item_of(records[at], date=dates[at]) for at in found[: wanted.limit]]
-        return Found(items, len(found))
 
     def _all(self, *, forgotten: bool) -> tuple[list[Record], list[str]]:
         """Return the records of the log, or the last of each that left it; and their dates."""
@@ -236,6 +249,67 @@ class Lessons:
 
         return Restoring(*told(run(dry_run=True), is_stored=False), carry_out)
 
+    # --- exchange
+
+    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+        """Yield the records as the log holds them, without the secrets that a hand put there."""
+        log, kinds = self._store.read(), list[str]()
+        for _, record, _ in sorted(self._fitting(wanted), key=lambda it: it[0]):
+            clean, found = clean_record(record)
+            kinds += [kind for _, kind in found]
+            yield Outgoing(clean.as_json())
+        if log.conflicts:
+            notes.append(say("documents.conflicts", conflicts=log.conflicts))
+        if log.skipped:
+            notes.append(say("documents.skipped", skipped=log.skipped))
+        if kinds:
+            notes.append(say("documents.redacted", **kinds_told(kinds)))
+
+    def take(self, given: Given, tell: Tell) -> Taken:
+        """Look through records from elsewhere; those of the log stay as they are."""
+        entries = [
+            record_of(row.data) if isinstance(row.data, dict) else None for row in given.rows
+        ]
+        source = MemoryLog([b"-\n"] * len(entries), entries)
+        passed = [
+            Passed(str(row.place), say("import.passed_not_a_record"))
+            for row, entry in zip(given.rows, entries, strict=True)
+            if not entry
+        ]
+        trial, offers = self._store.add_all(source.records, dry_run=True, progress=tell)
+        places = [
+            given.rows[at].place for at, _ in source.all_records() if at not in source.leftovers
+        ]
+        new, redacted = list[Record](), list[str]()
+        for place, offer in zip(places, offers, strict=True):
+            if offer.error:
+                why = say(f"import.passed_{offer.error.key}", **offer.error.facts)
+                passed.append(Passed(str(place), why))
+            elif offer.fate != "added":
+                passed.append(Passed(str(place), say(f"import.passed_{offer.fate}")))
+            else:
+                new.append(offer.record)
+                redacted += offer.redacted
+
+        def save(tell: Tell) -> list[str]:
+            from core.lessons.answers import need_of
+
+            added, _ = self._store.add_all(offers)
+            lines = [say("import.saved", count=len(added.records)), *self._to_commit()]
+            count, threshold = added.log.count, self._opened.settings.threshold
+            if need_of(added.log.records, count, threshold) == "required":
+                lines.append(say("import.compact", count=count, threshold=threshold))
+            return lines
+
+        return Taken(
+            items=[item_of(record) for record in new[:FIRST_ITEMS]],
+            count=len(new),
+            redacted=redacted,
+            notes=_import_notes(new, trial),
+            passed=passed,
+            save=save if new else None,
+        )
+
     def _to_commit(self) -> list[str]:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
         return [say("records.look_and_commit")] if is_new else []
@@ -322,6 +396,25 @@ class Lessons:
                 "compaction": {"threshold": threshold, "need": need, "last": last or None},
             },
         )
+
+
+def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
+    """Say what of new records is doubtful, and what they do to those of the log."""
+    notes = list[str]()
+    known = list(trial.before.topics)
+    for topic in dict.fromkeys(record.topic for record in new):
+        if topic not in known and (near := worth_using(similar_to(topic, known))):
+            similar = ", ".join(map(topic_text, near[:MOST_SIMILAR]))
+            notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
+    if suspicious := sum(bool(record.marks) for record in new):
+        notes.append(say("import.suspicious", count=suspicious))
+    tokens = {record.token for versions in trial.log.unsettled for record in versions}
+    if beside := sum(record.token in tokens for record in new if tokens):
+        notes.append(say("import.beside", count=beside))
+    if hidden := trial.hidden:
+        lessons = [f"{token_text(it)} [{_topic(it)}] {redact(it.lesson)[0]}" for it in hidden]
+        notes += [say("import.hides", count=len(hidden)), *(f"  {line}" for line in lessons)]
+    return notes
 
 
 def item_of(record: Record, *, date: str = "", is_stored: bool = True) -> Item:

@@ -7,6 +7,7 @@ only where it is asked for.
 
 import importlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
+from core.messages import Facts
 from core.sanitizer import safe
 from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
     from core.room.redaction import Held
+
+Data = dict[str, Any]
 
 LESSONS = "lessons"
 FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
@@ -164,6 +168,71 @@ class Redacted(NamedTuple):
     is_whole: bool
 
 
+# --- exchange
+
+Tell = Callable[[int, int], object]  # how many are looked through or saved, of how many
+FIRST_ITEMS = 1_000  # of an import, which its table may show
+
+
+class Row(NamedTuple):
+    """A row of a file that comes in, and its number there."""
+
+    place: int
+    data: Any
+
+
+class Outgoing(NamedTuple):
+    """A row of an export, without secrets.
+
+    is_private: it is for its user's eyes alone. is_counted: it is an item, and no link or note that
+    belongs to one.
+    """
+
+    data: Data
+    is_private: bool = False
+    is_counted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What somebody wants to bring into a room.
+
+    path: as it is shown. rows: those of an export of this program, by this room's `rows`; () for a
+    file that only the room can read. file: that file, data: what it holds where it is a text.
+    agent: whose fragments they shall be, "" for whose they were.
+    """
+
+    path: str
+    rows: Sequence[Row] = ()
+    file: Path | None = None
+    data: bytes = b""
+    agent: str = ""
+
+
+class Passed(NamedTuple):
+    """What is not taken: the number of its line, or the name of its file, and why, for people."""
+
+    place: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What an import would bring into a room, each as it would be stored.
+
+    items: the first of them. count: of all of them. redacted: the kind of each secret that is taken
+    out. notes: what else a person should know. save: stores them, and returns what to say of it;
+    None where there is nothing to store.
+    """
+
+    items: list[Item]
+    count: int
+    redacted: Sequence[str]
+    notes: list[str]
+    passed: list[Passed]
+    save: Callable[[Tell], list[str]] | None
+
+
 class Room(Protocol):
     """What every room does for people. Each verb raises SentinelError where it cannot be read."""
 
@@ -229,6 +298,18 @@ class Room(Protocol):
     def redact(self) -> Redacted | None:
         """Take the secrets out of every text, and out of the bytes; None as of `secrets`."""
 
+    # --- exchange
+
+    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+        """Yield what fits as JSON objects, from which `take` makes it again.
+
+        only_public: of what has a scope, only what is public. notes: gets what a person should know
+        of it.
+        """
+
+    def take(self, given: Given, tell: Tell) -> Taken:
+        """Return what would come in; nothing is stored before it is told to."""
+
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     """Return the rooms of these names, or all that may hold something. Raises RoomNameError."""
@@ -257,6 +338,13 @@ def with_fixes(
 def room_names() -> list[str]:
     """Return the names of all rooms, in the order in which they are shown."""
     return [*FIRST, *sorted(set(_folders()) - set(FIRST))]
+
+
+def kinds_told(kinds: Sequence[str]) -> Facts:
+    """Return how many secrets there are, and of which kinds, for a sentence."""
+    counts = Counter(kinds)
+    names = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    return {"count": len(kinds), "kinds": names}
 
 
 def setup_rooms(opened: Opened, name: str) -> str:

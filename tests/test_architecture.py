@@ -29,11 +29,7 @@ ROOMS = {
     "rooms": "core rooms.room",
     "commands": "commands core rooms commands.terminal commands.documents commands.clients",
     "commands.help": "commands core commands.options commands.terminal",
-    "commands.rooms": "core rooms commands.terminal commands.records commands.sessions"
-    " commands.fragments",
-    "commands.records": "core rooms commands.terminal commands.documents commands.rooms",
-    "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
-    " commands.rooms",
+    "commands.rooms": "core rooms commands.terminal commands.clients commands.view",
     "commands.report": "core commands.terminal commands.clients commands.comparison"
     " commands.revisions commands.suspicions",
     "commands.comparison": "core commands.revisions commands.suspicions",

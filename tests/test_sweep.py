@@ -52,7 +52,7 @@ COMMANDS = {
     "doctor": (0, 1),
     "doctor --json": (0, 1),
     "export": (0, 1),
-    "export --format json": (0, 1),
+    "export --format jsonl": (0, 1),
     "view -o -": (0, 1),
 }
 
@@ -155,7 +155,8 @@ def faults(answer: Answer, state: str, lang: Language) -> Iterator[str]:
 
 def records_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the records of JSON that tells of their marks, wherever they stand in it."""
-    waiting = [json.loads(text)]
+    is_in_lines = text.startswith('{"format"')
+    waiting = [json.loads(it) for it in (text.splitlines() if is_in_lines else [text])]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):

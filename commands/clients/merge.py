@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from core.errors import RefusedError
 
-BEGIN, END = "<!-- sentinel-memory rules: begin -->", "<!-- sentinel-memory rules: end -->"
+RULES = "rules"
 MARK = "# sentinel-memory setup"  # in the list that git has for one machine
 Keys = Sequence[str]
 Table = Mapping[str, Any]
@@ -26,6 +26,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LIST_IN_LINES = re.compile(r'\[\s*?\n\s*"')
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
+
+
+def markers(name: str) -> tuple[str, str]:
+    """Return the lines before and after the block of this name."""
+    return f"<!-- sentinel-memory {name}: begin -->", f"<!-- sentinel-memory {name}: end -->"
+
+
+BEGIN, END = markers(RULES)
 
 
 class CannotEditError(RefusedError):
@@ -438,45 +446,47 @@ def _toml(value: object) -> str:
 # A block of ours in a text, between two comment lines of Markdown.
 
 
-def block_in(text: str) -> str | None:
+def block_in(text: str, name: str = RULES) -> str | None:
     """Return what stands between the marks, without adjoining line ends; None for no block.
 
     Raises CannotEditError for a mark that stands alone, twice or in the wrong order.
     """
-    counts = text.count(BEGIN), text.count(END)
+    begin, end = markers(name)
+    counts = text.count(begin), text.count(end)
     if counts == (0, 0):
         return None
-    if counts != (1, 1) or text.index(END) < text.index(BEGIN):
+    if counts != (1, 1) or text.index(end) < text.index(begin):
         raise CannotEditError("broken_block")
-    return text[text.index(BEGIN) + len(BEGIN) : text.index(END)].strip("\r\n")
+    return text[text.index(begin) + len(begin) : text.index(end)].strip("\r\n")
 
 
-def with_block(text: str, body: str) -> str:
+def with_block(text: str, body: str, name: str = RULES) -> str:
     """Return the text with this block: where the old one stood, else at its end after a blank line.
 
     The line ends of the text are kept. Raises CannotEditError.
     """
-    newline = _newline(text)
-    block = newline.join([BEGIN, *body.strip("\r\n").splitlines(), END])
-    held = block_in(text)
+    newline, (begin, end) = _newline(text), markers(name)
+    block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
+    held = block_in(text, name)
     if held is not None:
         if held.splitlines() == body.strip("\r\n").splitlines():
             return text
-        return text[: text.index(BEGIN)] + block + text[text.index(END) + len(END) :]
+        return text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
     if not text.strip("\ufeff"):
         return text + block + newline
     ended = text.endswith("\n")
     return text + newline * (1 if ended else 2) + block + newline * ended
 
 
-def without_block(text: str) -> str:
+def without_block(text: str, name: str = RULES) -> str:
     """Return the text without the block and the blank line that was put before it.
 
     Raises CannotEditError.
     """
-    if block_in(text) is None:
+    if block_in(text, name) is None:
         return text
-    before, after = text[: text.index(BEGIN)], text[text.index(END) + len(END) :]
+    begin, end = markers(name)
+    before, after = text[: text.index(begin)], text[text.index(end) + len(end) :]
     if before.strip("\ufeff"):
         before = re.sub(r"\r?\n\Z", "", before)
         if not after:

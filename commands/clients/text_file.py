@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.disk import (
-    NEW_MODE,
     Identity,
     WayOut,
     identity_of,
@@ -131,14 +130,14 @@ def write_new(
 ) -> None:
     """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
 
-    project: whose links are not followed out of it. is_private: a new file is for the user alone.
+    project: whose links are not followed out of it. is_private: only its owner may read it.
     """
     check_stays(path, project, named=True)
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         data = content.encode("utf-8") if isinstance(content, str) else content
-        replace_whole(path, data, mode=0o600 if is_private else NEW_MODE)
+        replace_whole(path, data, is_private=is_private)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:

@@ -43,13 +43,13 @@ def list_items(arguments: argparse.Namespace) -> int:
         words=words,
         topics=tuple(arguments.topic or ()),
         kind=arguments.kind or "",
-        since=_iso(arguments.since),
+        since=moment_text(arguments.since),
         forgotten=getattr(arguments, "forgotten", False),
     )
     data: dict[str, Any] = {"project": str(opened.project.root)}
     data |= {"query": words} if words else {}
     lines, nothing = list[str](), list[str]()
-    for at, room in enumerate(_with_kind(rooms_of(opened, named), wanted.kind)):
+    for at, room in enumerate(rooms_with_kind(rooms_of(opened, named), wanted.kind)):
         is_first = not at or bool(named)
         usual = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_BESIDE
         limit = arguments.limit or (None if arguments.json else usual)
@@ -264,7 +264,7 @@ def _lit(line: str, words: str, screen: Screen) -> str:
     return re.sub(pattern, lambda it: screen.painted(it[0], "yellow"), line, flags=re.IGNORECASE)
 
 
-def _with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
+def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     """Return the rooms that have items of a kind. Raises RoomNameError where none has."""
     found = [room for room in rooms if not kind or kind in room.kinds]
     if rooms and not found:
@@ -273,7 +273,8 @@ def _with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     return found
 
 
-def _iso(moment_s: float | None) -> str:
+def moment_text(moment_s: float | None) -> str:
+    """Return the moment of `--since` as the rooms take it, "" for none."""
     if moment_s is None:
         return ""
     return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="seconds")
@@ -285,6 +286,6 @@ def _typed(arguments: argparse.Namespace, room: str, limit: int) -> str:
     words += ["--project", arguments.project] if arguments.project else []
     words += [piece for topic in arguments.topic or () for piece in ("--topic", topic)]
     words += ["--kind", arguments.kind] if arguments.kind else []
-    words += ["--since", _iso(arguments.since)[:10]] if arguments.since is not None else []
+    words += ["--since", moment_text(arguments.since)[:10]] if arguments.since is not None else []
     words += ["--forgotten"] if getattr(arguments, "forgotten", False) else []
     return plain(shlex.join([*words, "--room", room, "--limit", str(limit)]))

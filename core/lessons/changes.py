@@ -59,7 +59,8 @@ class Outcome:
     @property
     def hidden(self) -> list[Record]:
         """The records that nobody sees any more, as an added one hides them."""
-        seen = {record.token for record in self.log.records}
+        ids = {record.id for record in self.before.records}
+        seen = {record.token for record in self.log.records if record.id in ids}
         return [record for record in self.before.records if record.token not in seen]
 
 

@@ -143,7 +143,9 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
         when = normalise_triggers(clean.when, most=None)
     except SentinelError as error:
         return Offer(record=record, fate="refused", redacted=kinds, error=error)
-    clean = replace(clean, id=record_id(clean), paths=paths, when=when)
+    stored = (record_id(clean), paths, when)
+    if stored != (clean.id, clean.paths, clean.when):  # nearly never
+        clean = replace(clean, id=stored[0], paths=paths, when=when)
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
     return Offer(record=marked(clean, record), fate="added", redacted=kinds)

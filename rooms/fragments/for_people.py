@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import FRAGMENTS_PLACE, data_directory
@@ -14,14 +15,20 @@ from core.lessons.record_text import day_of
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
+    FIRST_ITEMS,
     Figures,
     Forgotten,
     Found,
+    Given,
     Item,
     Opened,
+    Outgoing,
+    Passed,
     Redacted,
     Restoring,
     Secrets,
+    Taken,
+    Tell,
     Version,
     Versions,
     Wanted,
@@ -96,7 +103,7 @@ class ForPeople:
         with self.room.engine.reading() as reading:
             count = sum(reading.count(asked).values())
             found = reading.find(asked, order="newest", limit=wanted.limit or 0)
-        return Found([_item(it) for it in found], count)
+        return Found([item_of(it) for it in found], count)
 
     def _put_away(self, wanted: Wanted) -> Found:
         """Return the fragments of the bin, and those with a successor."""
@@ -105,7 +112,7 @@ class ForPeople:
         words = wanted.words.casefold().split()
         fitting = [it for it in found if all(word in it.text.casefold() for word in words)]
         fitting.sort(key=_left_at, reverse=True)
-        return Found([_item(it) for it in fitting[: wanted.limit]], len(fitting))
+        return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
 
     def _answering(self, wanted: Wanted) -> Found:
         from rooms.fragments.fragment import plain_keyword
@@ -122,7 +129,7 @@ class ForPeople:
         )
         found = recall(self.room, query, count=lambda *_: None).fragments
         fitting = [it for it in found if not topics or plain_keyword(it.topic) in topics]
-        return Found([_item(it) for it in fitting[: wanted.limit]], len(fitting))
+        return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many can be recalled, or what fragments are and how to switch them on."""
@@ -149,7 +156,7 @@ class ForPeople:
     def named(self, name: str) -> list[Item]:
         """Return the fragment of an id, in the bin as well, with its links."""
         with self.room.engine.reading() as reading:
-            return [_item(it, _linked(reading, it)) for it in reading.by_ids([name])]
+            return [item_of(it, _linked(reading, it)) for it in reading.by_ids([name])]
 
     def versions(self, name: str) -> Versions | None:
         """Return the fragment, and what it said before it was amended."""
@@ -158,7 +165,7 @@ class ForPeople:
         with self.room.engine.reading() as reading:
             [*found] = reading.by_ids([name])
             former = [*reversed(reading.entries(Former, of=name))] if found else []
-        versions = [Version(_item(it), "", {"amendedAt": None}) for it in found]
+        versions = [Version(item_of(it), "", {"amendedAt": None}) for it in found]
         for it in former:
             date = _minute(it.amended_at)
             until = say("fragment_commands.until", date=date, agent=it.amended_by or "?")
@@ -171,7 +178,7 @@ class ForPeople:
                 importance=it.importance,
                 updated_at=it.amended_at,
             )
-            versions.append(Version(_item(before), until, {"amendedAt": it.amended_at}))
+            versions.append(Version(item_of(before), until, {"amendedAt": it.amended_at}))
         return Versions(versions, []) if found else None
 
     # --- forget, restore
@@ -214,9 +221,65 @@ class ForPeople:
             return Restoring([], [], [say("fragment_commands.is_live", id=found[0].id)])
 
         def carry_out() -> Restoring:
-            return Restoring([_item(restore(self.room, found[0].id))], [], [])
+            return Restoring([item_of(restore(self.room, found[0].id))], [], [])
 
-        return Restoring([_item(found[0])], [], [], carry_out)
+        return Restoring([item_of(found[0])], [], [], carry_out)
+
+    # --- exchange
+
+    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+        """Yield the fragments, the bin too, then their links, former versions and notes."""
+        from rooms.fragments.exchange.exporting import rows_of
+        from rooms.fragments.exchange.lines import line_of
+        from rooms.fragments.fragment import Fragment
+
+        with self.room.engine.reading() as reading:
+            for row in rows_of(reading, _asked(wanted, "all"), only_public=only_public):
+                is_item = isinstance(row, Fragment)
+                is_private = isinstance(row, Fragment) and row.privacy == "private"
+                yield Outgoing(line_of(row), is_private, is_item)
+
+    def take(self, given: Given, tell: Tell) -> Taken:
+        """Look through fragments from elsewhere; those that are here stay as they are."""
+        from rooms.fragments.exchange import sources
+        from rooms.fragments.exchange.importing import carry_out, planned
+        from rooms.fragments.exchange.incoming import as_of
+        from rooms.fragments.room import own_name
+
+        if given.rows:
+            source = sources.of_rows(given.rows, given.path)
+        elif given.data:
+            source = sources.read_text(given.data, given.path)
+        else:
+            source = sources.read_source(given.file or Path())
+        if given.agent:
+            source = as_of(source, own_name(given.agent, "--agent"))
+        room = self.room
+        is_first, plan = not room.engine.exists(), planned(room, source, tell)
+
+        def save(tell: Tell) -> list[str]:
+            saved = carry_out(room, plan, tell)
+            lines = [say("import_fragments.saved", count=saved.fragments)]
+            if is_first:
+                rooms = setup_rooms(self._opened, NAME)
+                lines.append(say("fragment_commands.switch_on", rooms=rooms))
+            if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
+                lines.append(say("import_fragments.embed"))
+            return lines
+
+        counts = {it: getattr(plan, it) for it in ("known", "other", "in_bin", "shortened")}
+        counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
+        return Taken(
+            items=[item_of(it) for it in plan.new[:FIRST_ITEMS]],
+            count=len(plan.new),
+            redacted=[*plan.redacted.elements()],
+            notes=[say(f"import_fragments.{it}", count=n) for it, n in counts.items() if n],
+            passed=[
+                Passed(str(it.place or ""), say(f"import_fragments.passed_{it.why}"))
+                for it in plan.faults
+            ],
+            save=save if plan.new or plan.links or plan.entries else None,
+        )
 
     # --- scan
 
@@ -402,7 +465,11 @@ def _is_shown(item: Item, fragment: "Fragment") -> bool:
     return item.version == _version(fragment)
 
 
-def _item(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
+def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
+    """Return a fragment as a person reads it, without its secrets.
+
+    links: from it and to it, each with the fragment at the other end; None where nobody asks.
+    """
     from core.room.redaction import without_secrets
     from rooms.fragments.exchange.exporting import PLAIN
     from rooms.fragments.exchange.lines import line_of

@@ -4,6 +4,8 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.config import CONTEXT_DIRECTORY
@@ -11,14 +13,20 @@ from core.errors import RefusedError, SentinelError
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
+    FIRST_ITEMS,
     Figures,
     Forgotten,
     Found,
+    Given,
     Item,
     Opened,
+    Outgoing,
+    Passed,
     Redacted,
     Restoring,
     Secrets,
+    Taken,
+    Tell,
     Version,
     Versions,
     Wanted,
@@ -85,7 +93,7 @@ class ForPeople:
             query=wanted.words, tags=wanted.topics, status=wanted.kind, since=wanted.since
         )
         page = search(self.store, criteria, limit=_ALL if wanted.limit is None else wanted.limit)
-        return Found([self._item(hit.session) for hit in page.hits], page.total)
+        return Found([item_of(hit.session) for hit in page.hits], page.total)
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many sessions there are, or what they are and how to switch them on."""
@@ -136,49 +144,12 @@ class ForPeople:
         except SentinelError as error:  # its archive: what is here can be shown, and forgotten
             lost = str(error)
         chain = self.store.chain(session)
-        return [self._item(told, actions, chain, version=_version(session), lost=lost)]
+        return [item_of(told, actions, chain, version=_version(session), lost=lost)]
 
     def versions(self, name: str) -> Versions | None:
         """Return the session as it is: no former versions are kept."""
         found = [Version(item, "", {}) for item in self.named(name)]
         return Versions(found, []) if found else None
-
-    def _item(
-        self,
-        session: "Session",
-        actions: "Sequence[Action]" = (),
-        chain: "Sequence[Session]" = (),
-        *,
-        version: str = "",
-        lost: str = "",
-    ) -> Item:
-        from rooms.sessions.exchange.document import cleaned
-
-        version = version or _version(session)
-        clean = cleaned(session, list(actions))
-        session, texts = clean.session, list(_texts(clean.session, clean.actions))
-        if len(chain) > 1:
-            numbers = ", ".join(f"#{it.number}" for it in chain)
-            texts.append((say("session_commands.chain"), numbers))
-        data = data_of(session)
-        if chain:
-            data["actions"] = [it.as_json() for it in clean.actions]
-            data["chain"] = [
-                {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
-                for it in (cleaned(link, []).session for link in chain)
-            ]
-        return Item(
-            room=NAME,
-            id=f"#{session.number}",
-            version=version,
-            date=session.updated_at or session.created_at,
-            kind=session.status,
-            topic=", ".join(session.tags),
-            mark=WARNING if session.has_warnings else "",
-            texts=tuple((label, text) for label, text in texts if text.strip()),
-            facts=tuple(filter(None, (*_facts(session), lost))),
-            data=data,
-        )
 
     # --- forget, restore
 
@@ -228,6 +199,55 @@ class ForPeople:
         notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
         return Redacted(changed, left, notes, not unpurged)
 
+    # --- exchange
+
+    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+        """Yield the sessions with their actions, those saved last first."""
+        from rooms.sessions.exchange.exporting import chosen
+        from rooms.sessions.exchange.json_form import context_of
+
+        is_part = replace(wanted, since="") != Wanted()
+        names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
+        if names or not is_part:
+            with chosen(self.store, wanted.since, "", names) as (_, wholes):
+                for it in wholes:
+                    yield Outgoing(context_of(it), is_private=True)
+
+    def take(self, given: Given, tell: Tell) -> Taken:
+        """Look through sessions from elsewhere; those that are here stay as they are."""
+        from rooms.sessions.exchange import sources
+        from rooms.sessions.exchange.importing import carry_out, planned
+        from rooms.sessions.store import exist_in
+
+        if given.rows:
+            source = sources.of_rows(given.rows, given.path)
+        elif given.data:
+            source = sources.read_text(given.data, given.path)
+        else:
+            source = sources.read_source(given.file or Path())
+        store, is_first = self.store, not exist_in(self._root)
+        plan = planned(store, source, tell)
+
+        def save(tell: Tell) -> list[str]:
+            saved = carry_out(store, plan)
+            lines = [say("import_sessions.saved", count=len(saved))]
+            if is_first:
+                rooms = setup_rooms(self._opened, NAME)
+                lines.append(say("session_commands.switch_on", rooms=rooms))
+            return lines
+
+        counts = {it: getattr(plan, it) for it in ("known", "versions", "shortened")}
+        return Taken(
+            items=[replace(item_of(it), id="-") for it, _ in plan.new[:FIRST_ITEMS]],
+            count=len(plan.new),
+            redacted=[*plan.redacted.elements()],
+            notes=[say(f"import_sessions.{it}", count=n) for it, n in counts.items() if n],
+            passed=[
+                Passed(it.place, say(f"import_sessions.passed_{it.why}")) for it in plan.faults
+            ],
+            save=save if plan.new else None,
+        )
+
     # --- doctor
 
     def findings(self) -> "list[Finding]":
@@ -274,6 +294,47 @@ class ForPeople:
                 "continued": effect.continued,
             },
         )
+
+
+def item_of(
+    session: "Session",
+    actions: "Sequence[Action]" = (),
+    chain: "Sequence[Session]" = (),
+    *,
+    version: str = "",
+    lost: str = "",
+) -> Item:
+    """Return a session as a person reads it, without its secrets.
+
+    version: by default of what is given. lost: why the rest of it cannot be read.
+    """
+    from rooms.sessions.exchange.document import cleaned
+
+    version = version or _version(session)
+    clean = cleaned(session, list(actions))
+    session, texts = clean.session, list(_texts(clean.session, clean.actions))
+    if len(chain) > 1:
+        numbers = ", ".join(f"#{it.number}" for it in chain)
+        texts.append((say("session_commands.chain"), numbers))
+    data = data_of(session)
+    if chain:
+        data["actions"] = [it.as_json() for it in clean.actions]
+        data["chain"] = [
+            {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
+            for it in (cleaned(link, []).session for link in chain)
+        ]
+    return Item(
+        room=NAME,
+        id=f"#{session.number}",
+        version=version,
+        date=session.updated_at or session.created_at,
+        kind=session.status,
+        topic=", ".join(session.tags),
+        mark=WARNING if session.has_warnings else "",
+        texts=tuple((label, text) for label, text in texts if text.strip()),
+        facts=tuple(filter(None, (*_facts(session), lost))),
+        data=data,
+    )
 
 
 def data_of(session: "Session") -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 What comes from outside is read field by field: a value of another type counts as none, a number is
 brought within its bounds, a moment into ISO 8601 in UTC. The texts are not checked here.
-A document is the room whole: its head, then an object a line, to be imported again.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from core.room.documents import as_json, texts_in
+from core.room.documents import texts_in
 from core.text.plain import moment_of
 from rooms.fragments.fragment import (
     Activity,
@@ -51,10 +50,9 @@ _WORDS = {
     "relation": RELATIONS,
 }
 _REQUIRED = {"relevant": False, "sufficient": False, "similarity": 0.0}  # of those without default
-MARK = "sentinel-memory-fragments"  # in the first line: an export may replace it
+# In the first line of an export by an older version, which may be imported.
+MARK = "sentinel-memory-fragments"
 VERSION = 1
-SUFFIXES = (".jsonl", ".ndjson")
-BEGINS = f'{{"format": "{MARK}", "version": '  # every export, also after years
 
 
 def line_of(row: Row) -> dict[str, Any]:
@@ -112,23 +110,3 @@ def _value(field: "Field[Any]", given: object) -> Any:
     if isinstance(default, tuple):
         return texts_in(given)
     return given if isinstance(given, str) else default
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What a document says of itself. exported: the moment, in ISO 8601.
-
-    count: of its fragments; private: how many of these are private.
-    """
-
-    count: int
-    private: int
-    exported: str
-
-
-def pieces_of(head: Head, rows: Iterator[Row]) -> Iterator[str]:
-    """Yield the lines of a document."""
-    facts = {"exported": head.exported, "fragments": head.count, "private": head.private}
-    yield f"{BEGINS}{VERSION}, {as_json(facts)[1:]}\n"
-    for row in rows:
-        yield as_json(line_of(row)) + "\n"

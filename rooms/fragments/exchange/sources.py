@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -91,13 +91,18 @@ def _kind_of(value: dict[str, Any]) -> str:
 
 
 def _of_export(objects: list[tuple[int, dict[str, Any]]], shown: str) -> Source:
-    """Return what the lines of an export of this room hold. Raises ExchangeError."""
-    source = Source(shown, "export")
+    """Return what the lines of a former export hold. Raises ExchangeError."""
     if objects[0][1].get("version") != VERSION:
         version = shown_path(objects[0][1].get("version"))[:20]
         raise ExchangeError("newer_export", path=shown, version=version)
-    for number, value in objects[1:]:
-        kind = TYPE_OF.get(str(value.get("kind")))
+    return of_rows(objects[1:], shown)
+
+
+def of_rows(rows: Iterable[tuple[int, Any]], shown: str) -> Source:
+    """Return what the rows of an export are, each with its line."""
+    source = Source(shown, "export")
+    for number, value in rows:
+        kind = TYPE_OF.get(str(value.get("kind"))) if isinstance(value, dict) else None
         if kind is None:
             source.faults.append(Fault(number, "not_a_fragment"))
         elif kind is Fragment:

@@ -59,7 +59,7 @@ def export(
     """
     chosen_form = FORMS[form]
     target = _target_of(store.root, output, chosen_form, form) if output else None
-    with _chosen(store, since, until, names) as (count, wholes):
+    with chosen(store, since, until, names) as (count, wholes):
         head = _head(store, count)
         if target:
             target.write(_pieces(wholes, chosen_form, head))
@@ -67,26 +67,6 @@ def export(
         settings = store.settings
         budget = Budget(settings.budget_tokens, settings.budget_chars)
         return _bounded(wholes, chosen_form, head, budget)
-
-
-def pieces(
-    store: SessionStore,
-    form: FormName,
-    *,
-    since: str = "",
-    until: str = "",
-    names: Sequence[str] = (),
-) -> Iterator[str]:
-    """Yield the whole document of `export` piece by piece, however large it is."""
-    with _chosen(store, since, until, names) as (count, wholes):
-        yield from _pieces(wholes, FORMS[form], _head(store, count))
-
-
-@contextmanager
-def counted(store: SessionStore, form: FormName) -> Iterator[tuple[int, Iterator[str]]]:
-    """Yield how many sessions there are, and the whole document of them, as of one moment."""
-    with _chosen(store, "", "", ()) as (count, wholes):
-        yield count, _pieces(wholes, FORMS[form], _head(store, count))
 
 
 def document(
@@ -131,7 +111,7 @@ def _pieces(wholes: Iterable[Whole], form: Form, head: Head) -> Iterator[str]:
 
 
 @contextmanager
-def _chosen(
+def chosen(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Whole]]]:
     """Yield how many sessions fit, and these, as of one moment. Raises SessionsError."""

@@ -1,7 +1,7 @@
 """Brings sessions of others into the store: first a plan, then all of it in one transaction."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -52,15 +52,22 @@ class Plan:
     faults: list[Fault] = field(default_factory=list)
 
 
-def planned(store: SessionStore, source: Source) -> Plan:
-    """Return what an import of this source would do; changes nothing. Raises DatabaseError."""
+def planned(
+    store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
+) -> Plan:
+    """Return what an import of this source would do; changes nothing. Raises DatabaseError.
+
+    tell: gets how many sessions are looked through, of how many.
+    """
     plan = Plan(faults=[*source.faults])
     items = _united(source.items, plan)
     here = _ids_in(store)
     plan.known = sum(it.session.id in here for it in items)
     wanted = [it for it in items if it.session.id not in here]
     now = utc_now()
-    for it in _with_parents(wanted, items, here):
+    for done, it in enumerate(_with_parents(wanted, items, here)):
+        if tell:
+            tell(done, len(wanted))
         raw = mapped((it.session, it.actions), _raw)
         clean = cleaned(raw[0], list(raw[1]))
         if clean.redacted and store.settings.strict:

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import stat
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,14 @@ def read_text(data: bytes, name: str) -> Source:
     source = Source(name)
     _read_json(data, name, source)
     return _checked(source)
+
+
+def of_rows(rows: Sequence[tuple[int, Any]], name: str) -> Source:
+    """Return the sessions of the rows of an export, which begins with the newest."""
+    source = Source(name)
+    for number, value in reversed(rows):
+        _add(value, str(number), source)
+    return source
 
 
 def _checked(source: Source) -> Source:

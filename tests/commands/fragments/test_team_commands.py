@@ -139,14 +139,15 @@ def test_a_consolidation_is_of_all_agents(told: Told, dsn: str) -> None:
 @pytest.mark.long  # it costs much
 def test_an_export_has_what_all_agents_know(told: Told, desk: Desk) -> None:
     name = "a.jsonl"
-    assert told("fragments", "export", "-o", name).lines[0] == f"Written: {name} (fragments: 4)."
+    only = ("export", "--room", "fragments")
+    assert told(*only, "-o", name).lines == [f"Written: {name} (Fragments 4)."]
     text = (desk.root / name).read_text(encoding="utf-8")
     if os.name == "posix":  # it has what all of them keep to themselves
         assert (desk.root / name).stat().st_mode & 0o777 == 0o600
     for content in ("old bundle", "Purge the cache", "two reviewers", "on Tuesday"):
         assert content in text
-    public = told("fragments", "export", "--public").lines
-    assert [json.loads(it).get("id") for it in public[1:]] == ["robert01"]
+    public = told(*only, "--public", "--format", "jsonl").lines
+    assert [json.loads(it)["row"].get("id") for it in public[1:]] == ["robert01"]
 
 
 def test_statistics_and_the_page_show_what_all_agents_know(told: Told, desk: Desk) -> None:
@@ -247,19 +248,23 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(desk: Desk, place: str, *words: str) -> Run:
-    """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
+def run(desk: Desk, place: str, *words: str, is_private: bool = False) -> Run:
+    """With all rights of whoever runs the tests: the server's socket is in a folder of its own.
+
+    is_private: whether it says that what it has written is.
+    """
     given = {"SENTINEL_MEMORY_FRAGMENTS": place}
     done = Run.placed(*words, **desk.place(**given), is_bound=False)
-    assert (done.code, done.errors) == (0, ""), done
+    assert (done.code, done.errors.startswith("For you alone: ")) == (0, is_private), done
     return done
 
 
 def exported(desk: Desk, place: str, name: str) -> list[Any]:
     """The lines of an export, without its head and in an order of their own."""
-    run(desk, place, "fragments", "export", "-o", name)
+    run(desk, place, "export", "--room", "fragments", "-o", name, is_private=True)
     lines = (desk.root / name).read_text(encoding="utf-8").splitlines()[1:]
-    return sorted((json.loads(it) for it in lines), key=lambda it: json.dumps(it, sort_keys=True))
+    rows = (json.loads(it)["row"] for it in lines)
+    return sorted(rows, key=lambda it: json.dumps(it, sort_keys=True))
 
 
 @pytest.mark.long  # it costs much
@@ -309,7 +314,7 @@ def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: 
 def test_an_agent_is_named_for_fragments_only(desk: Desk) -> None:
     (desk.root / "list.md").write_text("- Run the tests first.\n", encoding="utf-8")
     refused = desk.run("import", "list.md", "--agent", "carol").refused
-    assert refused == "--agent can only be used with --format fragments"
+    assert refused == "--agent can only be used with Fragments"
     row = '{"id": "carol001", "content": "Deploys take an hour.", "topic": "deploy"}\n'
     (desk.root / "a.jsonl").write_text(row, encoding="utf-8")
     done = desk.run("import", "a.jsonl", "--agent", "system", "--yes")

@@ -66,11 +66,17 @@ def test_it_forgets_and_brings_back(command: Command, notes: Path) -> None:
     assert "Salt" in command("list").out
 
 
-def test_it_is_counted_and_stands_on_the_page(command: Command) -> None:
-    assert command("stats", "--room", "notes").lines == ["Notes: 2", "  All in one file."]
-    assert command("stats", "--json").told["notes"] == {"notes": 2}
-    page = command("view", "-o", "-").out
-    assert SALT.texts[0][1] in page and '"notes.note": "note"' in page
+def test_it_goes_out_and_comes_in(command: Command, notes: Path) -> None:
+    before = notes.read_bytes()
+    written = command("export", "-o", "all.jsonl")
+    assert written.lines[0].endswith(", notes 2).")
+    assert "## notes\n\n### kitchen\n\n- Salt" in command("export", "--room", "notes").out
+    command("forget", "salt0001", "--yes")
+    notes.unlink()
+    taken = command("import", "all.jsonl", "--yes")
+    assert taken.lines[0].endswith(", notes 2.")
+    assert (taken.lines[-1], notes.read_bytes()) == ("Saved notes: 2.", before)
+    assert "  a known note: 2 (" in command("import", "all.jsonl", "-n").out
 
 
 def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:

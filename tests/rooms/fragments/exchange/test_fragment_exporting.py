@@ -1,7 +1,5 @@
-"""Tests that an export holds the room whole, and where it may be written."""
+"""Tests that the rows of an export hold the room whole, and no secret."""
 
-import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -12,10 +10,11 @@ from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.errors import ExchangeError, FragmentsError
-from rooms.fragments.exchange.exporting import Choice, document, export
-from rooms.fragments.exchange.importing import carry_out, planned
-from rooms.fragments.exchange.sources import read_source, read_text
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.exchange.exporting import rows_of
+from rooms.fragments.exchange.importing import Plan, carry_out, planned
+from rooms.fragments.exchange.lines import line_of
+from rooms.fragments.exchange.sources import of_rows
 from rooms.fragments.fragment import (
     Activity,
     Fragment,
@@ -29,11 +28,9 @@ from rooms.fragments.fragment import (
 from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, TIERS, Relation
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft, prepared
-from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import START, Clock, a_room, is_unused
-from tests.support.sentences import in_language
 
 HOSTILE = "<script>alert(1)</script> # a\u202eb ]( `x` @./.env"
 LATER = "2026-06-01T10:00:00+00:00"
@@ -60,9 +57,10 @@ def fragment_of(id_: str, content: str, **values: Any) -> Fragment:
     return Fragment(id=id_, content=content, estimated_tokens=tokens, **{**given, **values})
 
 
-def text_of(room: Room, choice: Choice | None = None) -> str:
-    with document(room, choice or Choice()) as (_, pieces):
-        return "".join(pieces)
+def lines_of(room: Room, *, only_public: bool = False) -> list[dict[str, Any]]:
+    with room.engine.reading() as reading:
+        rows = rows_of(reading, Wanted(state="all"), only_public=only_public)
+        return [*map(line_of, rows)]
 
 
 @pytest.fixture
@@ -100,38 +98,34 @@ def room(tmp_path: Path) -> Room:
     return room
 
 
-def imported(folder: Path, data: bytes, now: str = LATER) -> Room:
-    """An empty room after an import of this file."""
+def plan_of(room: Room, lines: list[dict[str, Any]]) -> Plan:
+    return planned(room, of_rows([*enumerate(lines, 1)], "x.jsonl"))
+
+
+def imported(folder: Path, lines: list[dict[str, Any]], now: str = LATER) -> Room:
+    """An empty room after an import of these rows."""
     room = a_room(folder, clock=Clock(now))
-    carry_out(room, planned(room, read_text(data, "x.jsonl")))
+    carry_out(room, plan_of(room, lines))
     return room
 
 
 @pytest.mark.row("002 2.98", "004 4.15")
 def test_an_export_makes_an_empty_room_equal(room: Room, tmp_path: Path) -> None:
-    data = text_of(room).encode()
-    other = imported(tmp_path / "other", data)
+    lines = lines_of(room)
+    other = imported(tmp_path / "other", lines)
     assert everything(other) == everything(room)
-    again = planned(other, read_text(data, "x.jsonl"))
+    again = plan_of(other, lines)
     assert (again.new, again.links, again.entries, again.known) == ([], [], [], 5)
     assert again.in_bin == 1
 
 
-def test_the_first_line_says_what_it_is_and_how_much_is_private(room: Room) -> None:
-    first, *lines = map(json.loads, text_of(room).splitlines())
-    assert first == {
-        "format": "sentinel-memory-fragments",
-        "version": 1,
-        "exported": START,
-        "fragments": 6,
-        "private": 4,
-    }
-    kinds = [it["kind"] for it in lines]
+def test_fragments_come_before_what_belongs_to_them(room: Room) -> None:
+    kinds = [it["kind"] for it in lines_of(room)]
     assert kinds == sorted(kinds, key=kinds.index)
-    assert {*kinds} == {
+    assert [*dict.fromkeys(kinds)] == [
         *("fragment", "link", "version", "tool_feedback", "task_feedback"),
         *("activity", "suspicion"),
-    }
+    ]
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=30)
@@ -219,14 +213,12 @@ def test_whatever_the_room_holds_comes_back_equal(
         writing.add(fragments)
         writing.put_links(links)
         writing.note(entries)
-    assert everything(imported(folder / "two", text_of(room).encode())) == everything(room)
+    assert everything(imported(folder / "two", lines_of(room))) == everything(room)
 
 
 @pytest.mark.row("004 4.3.a")
 def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
-    choice = Choice(only_public=True)
-    first, *lines = map(json.loads, text_of(room, choice).splitlines())
-    assert (first["fragments"], first["private"]) == (2, 0)
+    lines = lines_of(room, only_public=True)
     assert [it.get("id") for it in lines] == ["cccccc", "dddddd", None]
     assert lines[-1]["from_id"] == "dddddd"
 
@@ -235,47 +227,13 @@ def test_secrets_that_came_in_otherwise_do_not_go_out(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     with room.engine.writing() as writing:
         writing.add([fragment_of("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
-    assert TOKEN not in text_of(room)
+    assert TOKEN not in str(lines_of(room))
 
 
-def test_an_empty_room_has_a_head_alone_and_is_not_made(tmp_path: Path) -> None:
+def test_an_empty_room_has_no_rows_and_is_not_made(tmp_path: Path) -> None:
     room = a_room(tmp_path)
-    assert len(text_of(room).splitlines()) == 1
+    assert lines_of(room) == []
     assert is_unused(room)
-
-
-class TestFiles:
-    def test_an_export_replaces_an_earlier_one_only(self, room: Room, tmp_path: Path) -> None:
-        path = tmp_path / "new" / "a.jsonl"
-        done = export(room, str(path), Choice())
-        assert (done.path, done.count, done.private) == (path, 6, 4)
-        assert export(room, str(path), Choice(only_public=True)).count == 2
-        assert read_source(path).form == "export"
-        other = tmp_path / "b.jsonl"
-        other.write_text("{}\n", encoding="utf-8")
-        for name, key in (
-            *(("b.jsonl", "output_exists"), ("c.txt", "output_name")),
-            *(("c.html", "output_name"), (".c.jsonl", "output_reserved")),
-        ):
-            with pytest.raises(ExchangeError) as refused:
-                export(room, str(tmp_path / name), Choice())
-            assert refused.value.key == key
-            assert in_language("ko", str, refused.value)
-
-    @IN_A_FILE
-    @pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
-    def test_a_link_is_not_followed_and_the_mode_is_that_of_the_database(
-        self, room: Room, tmp_path: Path
-    ) -> None:
-        os.chmod(room.config.path, 0o600)
-        path = tmp_path / "near" / "a.jsonl"
-        export(room, str(path), Choice())
-        assert path.stat().st_mode & 0o777 == 0o600
-        (tmp_path / "far").mkdir()
-        (tmp_path / "near" / "l.jsonl").symlink_to(tmp_path / "far" / "x.jsonl")
-        with pytest.raises(ExchangeError) as refused:
-            export(room, str(tmp_path / "near" / "l.jsonl"), Choice())
-        assert refused.value.key == "output_outside"
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ExchangeError
-from rooms.fragments.exchange.exporting import Choice, export
+from rooms.fragments.exchange.exporting import rows_of
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
-from rooms.fragments.exchange.lines import MARK, VERSION
-from rooms.fragments.exchange.sources import MOST_BYTES, read_source, read_text
+from rooms.fragments.exchange.lines import MARK, VERSION, line_of
+from rooms.fragments.exchange.sources import MOST_BYTES, of_rows, read_source, read_text
 from rooms.fragments.fragment import Fragment, Link, ToolFeedback, Version
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
@@ -204,13 +204,15 @@ def test_a_memory_log_is_none_of_fragments(room: Room, tmp_path: Path) -> None:
 
 
 class TestOurs:
-    def test_a_fragment_that_was_corrected_here_stays(self, room: Room, tmp_path: Path) -> None:
+    def test_a_fragment_that_was_corrected_here_stays(self, room: Room) -> None:
         kept = remember(room, Draft(content="The port is 56332.")).fragment
         gone = remember(room, Draft(content="The port was 8080.")).fragment
-        export(room, str(tmp_path / "a.jsonl"), Choice())
+        with room.engine.reading() as reading:
+            rows = rows_of(reading, Wanted(state="all"), only_public=False)
+            lines = [*enumerate(map(line_of, rows), 1)]
         amend(room, Amendment(id=kept.id, content="The port is 56333."))
         forget(room, id=gone.id)
-        plan = planned(room, read_source(tmp_path / "a.jsonl"))
+        plan = planned(room, of_rows(lines, "a.jsonl"))
         assert (plan.new, plan.other, plan.in_bin, plan.known) == ([], 1, 1, 0)
 
     def test_what_somebody_else_has_saved_meanwhile_is_left_alone(

@@ -4,7 +4,7 @@ import pytest
 
 from rooms.sessions.actions.kinds import lessons_in
 from rooms.sessions.answers import whole
-from rooms.sessions.exchange.exporting import FormName, pieces
+from rooms.sessions.exchange.exporting import FormName, export
 from rooms.sessions.store import SessionStore
 from tests.support.room_samples import RECORD, a_lesson, a_session
 from tests.support.sentences import in_language
@@ -48,4 +48,4 @@ def test_of_two_notes_on_one_lesson_the_last_counts() -> None:
     ],
 )
 def test_an_export_names_it(store: SessionStore, form: FormName, told: str) -> None:
-    assert told in "".join(pieces(store, form))
+    assert told in export(store, form).text

@@ -1,16 +1,20 @@
 """Notes in one file of JSON, as a room: what `rooms.room.Room` asks for, and not more."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rooms.room import (
-    Figures,
     Forgotten,
     Found,
+    Given,
     Item,
     Opened,
+    Outgoing,
+    Passed,
     Restoring,
+    Taken,
+    Tell,
     Version,
     Versions,
     Wanted,
@@ -91,9 +95,27 @@ class ForPeople:
 
         return Restoring(found, [], [], carry_out) if found else None
 
-    def figures(self) -> Figures:
-        count = len(notes_in(self._path))
-        return Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
+    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+        yield from (Outgoing(it.data) for it in self.find(wanted).items)
+
+    def take(self, given: Given, tell: Tell) -> Taken:
+        there = notes_in(self._path) if self.is_there() else []
+        known = {it.id for it in there}
+        new = [note(it["id"], it["text"]) for _, it in given.rows if it["id"] not in known]
+
+        def save(tell: Tell) -> list[str]:
+            keep(self._path, [*there, *new])
+            return [f"Saved notes: {len(new)}."]
+
+        passed = [Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known]
+        return Taken(
+            items=new,
+            count=len(new),
+            redacted=[],
+            notes=[],
+            passed=passed,
+            save=save if new else None,
+        )
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +14,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.documents.marked_block import markers
-from commands.exchange.client_files import BLOCK
-from commands.exchange.formats import MARKER, as_json, lessons, markdown
+from commands.clients.merge import markers
+from commands.rooms.exchange import BLOCK, lessons, markdown
+from commands.rooms.sources import MARKER
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
 from core.text.plain import heading, one_line, printable
+from rooms.lessons import item_of
+from rooms.room import Item
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_principle, a_record
@@ -90,22 +93,14 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 # Documents.
 
 
+def document(records: list[Record], project: str = "shop", *, now: str = LATER) -> str:
+    items: list[Item] = [*map(item_of, records)]
+    return markdown(items, project, counts=Counter(it.room for it in items), now=now)
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
-    assert in_language(lang, markdown, shop(), "shop", now=LATER) == golden(f"export.{lang}.md")
-
-
-def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> None:
-    text = as_json(shop(), "shop", now=LATER)
-    assert text == golden("export.json")
-    document = json.loads(text)
-    assert document.pop("records") == [record.as_json() for record in shop()]
-    assert document == {
-        "format": "sentinel-memory-export",
-        "version": 1,
-        "project": "shop",
-        "exported": LATER,
-    }
+    assert in_language(lang, document, shop()) == golden(f"export.{lang}.md")
 
 
 @pytest.mark.long  # it costs much
@@ -129,36 +124,30 @@ def test_an_output_that_is_full_is_a_sentence(
     assert done == (1, "", said)
 
 
-def test_topics_and_types_narrow_the_document(export: Command) -> None:
+def test_topics_and_kinds_narrow_the_document(export: Command) -> None:
     def ids(*arguments: str) -> list[str]:
-        document = json.loads(export("--format", "json", *arguments).out)
-        return [record["id"] for record in document["records"]]
+        _, *lines = export("--format", "jsonl", *arguments).out.splitlines()
+        return [json.loads(line)["row"]["id"] for line in lines]
 
     tax, refund, hostile, money, korean, followed = (record.id for record in shop())
     assert ids("--topic", "payment") == [tax, money]
     assert ids("--topic", "payment", "--topic", " 결제 ") == [tax, refund, money, korean]
-    assert ids("--type", "log") == [tax, refund, hostile]
-    assert ids("--type", "principle", "--topic", "deploy") == [followed]
+    assert ids("--kind", "log") == [tax, refund, hostile]
+    assert ids("--kind", "principle", "--topic", "deploy") == [followed]
+    assert ids("--since", LATER[:10]) == [tax, money, korean, followed]
 
 
-def test_an_unknown_topic_is_answered_with_those_there_are(export: Command) -> None:
-    assert export("--topic", "payments") == Run(
-        1,
-        "",
-        "No record has exactly the topic payments. Nothing was written. Existing topics, the"
-        ' closest first: payment, deploy, "a\\n## b <b>", 결제.\n',
-    )
-
-
-def test_a_memory_without_records_is_a_document_that_says_so(tmp_path: Path) -> None:
-    assert markdown([], "shop", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
+def test_a_choice_without_a_hit_says_which_topics_may_be_meant(export: Command) -> None:
+    done = export("--topic", "payments")
+    assert (done.code, "payment" in done.errors) == (1, True)
+    assert done.out.splitlines()[2].startswith("0. Exported ")
 
 
 def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> None:
     with open(path_of(project), "ab") as log:
         log.write(b"a note\n")
-    done = export("--format", "json")
-    assert len(json.loads(done.out)["records"]) == 6
+    done = export("--format", "jsonl")
+    assert len(done.out.splitlines()) == 1 + 6
     assert done.errors == (
         "Unreadable lines of the memory log, not exported: 1. Run python cli.py doctor to see"
         " them.\n"
@@ -170,14 +159,8 @@ def test_a_conflict_is_told_once_and_to_a_person(project: Path, lang: str, said:
     with open(path_of(project), "ab") as log:
         log.write(b"<<<<<<< ours\n=======\n>>>>>>> theirs\n")
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
-    done = Run.placed("export", cwd=project, environment=environment)
+    done = Run.placed("export", "--format", "jsonl", cwd=project, environment=environment)
     assert (done.code, done.errors.replace("\r\n", "\n")) == (0, said)
-
-
-def test_a_choice_without_a_hit_says_so(export: Command, project: Path) -> None:
-    done = export("--type", "log", "--topic", "deploy")
-    assert (done.code, done.errors) == (0, "No record was chosen.\n")
-    assert "\nNo records.\n" in done.out
 
 
 def secretive() -> Record:
@@ -192,7 +175,7 @@ REDACTED = (
 )
 
 
-@pytest.mark.parametrize("format", ["markdown", "json"])
+@pytest.mark.parametrize("format", ["markdown", "jsonl"])
 def test_no_document_holds_a_secret_of_the_memory(
     export: Command, project: Path, format: str
 ) -> None:
@@ -215,16 +198,11 @@ def test_no_file_of_a_client_gets_a_secret(export: Command, project: Path) -> No
     assert export(*way, "--remove").errors == ""
 
 
-def test_topics_to_choose_from_are_listed_without_secrets(export: Command, project: Path) -> None:
-    path_of(project).write_bytes(secretive().to_line())
-    assert export("--topic", "x").errors.endswith('the closest first: "key [REDACTED]".\n')
-
-
 def test_a_new_file_is_written_and_none_is_written_over(export: Command, project: Path) -> None:
-    assert export("-o", "memory.md") == Run(0, "Written: memory.md (records: 6).\n", "")
+    assert export("-o", "memory.md") == Run(0, "Written: memory.md (Lessons 6).\n", "")
     written = (project / "memory.md").read_bytes()
     assert written.startswith(b"# Memory of shop\n")
-    refused = export("-o", "memory.md", "--format", "json")
+    refused = export("-o", "memory.md", "--format", "jsonl")
     assert refused == Run(
         1,
         "",
@@ -232,8 +210,8 @@ def test_a_new_file_is_written_and_none_is_written_over(export: Command, project
         " with --force.\n",
     )
     assert (project / "memory.md").read_bytes() == written
-    assert export("-o", "memory.md", "--format", "json", "--force").code == 0
-    assert json.loads((project / "memory.md").read_text(encoding="utf-8"))["version"] == 1
+    assert export("-o", "memory.md", "--format", "jsonl", "--force").code == 0
+    assert (project / "memory.md").read_bytes().startswith(b'{"format": "sentinel-memory-export"')
     assert sorted(path.name for path in project.iterdir()) == [".context", "memory.md"]
 
 
@@ -257,16 +235,6 @@ def test_options_that_contradict_each_other_are_refused(
     assert (refused.code, refused.out) == (2, "")
     assert said in refused.errors
     assert [path.name for path in project.iterdir()] == [".context"]
-
-
-def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(
-    export: Command, project: Path
-) -> None:
-    rule = replace(new_record(a_principle(), now=NOW), compacted_at=LATER)
-    path_of(project).write_bytes(rule.to_line())
-    assert f"  - saved {NOW[:10]}; " in export().out
-    path_of(project).write_bytes(replace(rule, source_count=2).to_line())
-    assert f"  - compacted {LATER[:10]}; 2 merged; " in export().out
 
 
 # What a record's text can become there: nothing.
@@ -325,12 +293,12 @@ NO_TEXT = {"code_inline", "text_special"}
 @given(records())
 @example([a_record("``x`<b>`", lesson="\\`<b>`")])
 def test_no_text_forges_the_structure_of_the_markdown_document(found: list[Record]) -> None:
-    text = markdown(found, "shop", now=NOW)
-    topics = {(record.type, record.topic) for record in found}
+    text = document(found)
+    topics = {item_of(record).topic for record in found}
     structure = [it for it in parsed(text) if it not in NO_TEXT]
     headings = [it for it in structure if it.startswith("heading_open")]
     assert headings.count("heading_open h30") == len(topics)
-    assert len(headings) == len(topics) + len({record.type for record in found}) + 1
+    assert len(headings) == len(topics) + 2
     assert structure.count("list_item_open li1") == len(found)
     allowed = ("heading_open", "bullet_list_open", "list_item_open", "strong_")
     assert [it for it in structure if not it.startswith(allowed)] == ["html_block 0"]
@@ -368,7 +336,7 @@ def test_code_stays_and_everything_else_is_escaped_no_more_than_needed(
 
 def test_a_name_of_the_project_is_only_text() -> None:
     name = "<b>\n# x\u202e"
-    assert markdown([], name, now=NOW).splitlines()[0] == (r"# Memory of &lt;b> \# x&lt;U+202E>")
+    assert document([], name).splitlines()[0] == (r"# Memory of &lt;b> \# x&lt;U+202E>")
 
 
 # The block.
@@ -395,7 +363,7 @@ def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export:
     done = export("--block", "AGENTS.md", "--dry-run")
     assert done.errors == (
         "Left out, because it reads like instructions to a model (override) and would be followed"
-        f" in this file: {shop()[5].token}  principle [deploy]. Change its words with"
+        f" in this file: {shop()[5].token}. Change its words with"
         " `python cli.py edit ID`, or delete it with `python cli.py forget ID`.\n"
     )
     assert "system prompt" not in done.out

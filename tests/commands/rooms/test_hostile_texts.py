@@ -1,6 +1,7 @@
 """Tests that no text of a record becomes an import, a command or a marker for a client."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.documents.marked_block import markers, with_block, without_block
-from commands.exchange.client_files import BLOCK
-from commands.exchange.formats import MARKER, lessons, markdown
+from commands.clients.merge import markers, with_block, without_block
+from commands.rooms.exchange import BLOCK, lessons, markdown
+from commands.rooms.sources import MARKER
 from commands.setup.rules_files import imported
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
+from rooms.lessons import item_of
 from tests.support.cli_process import Command, Run
 from tests.support.git_clones import path_of, write
 from tests.support.samples import NOW, a_principle
@@ -61,7 +63,8 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
     records = [hostile(text, "@./.env", "`@./.env")]
     block = "\n".join(lessons(records))
-    for document in (markdown(records, text, now=NOW), block):
+    items = [*map(item_of, records)]
+    for document in (markdown(items, text, counts=Counter(["lessons"]), now=NOW), block):
         assert imported(document, "CLAUDE.md") == []
         assert ACTIVE.findall(without_code(document)) == []
 
@@ -110,7 +113,7 @@ def test_a_block_goes_again_whatever_stands_around_it(texts: list[str], around: 
     if "sentinel-memory principles" in around:
         return
     body = "\n".join(line for text in texts for line in text.replace("<", "&lt;").splitlines())
-    assert without_block(with_block(around, BLOCK, body), BLOCK) == around
+    assert without_block(with_block(around, body, BLOCK), BLOCK) == around
 
 
 def test_the_store_takes_such_texts_and_the_block_shows_them(

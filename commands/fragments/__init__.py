@@ -1,1 +1,0 @@
-"""Shows, searches, corrects and exchanges what is known across projects."""

@@ -1,0 +1,360 @@
+"""`export` and `import`: the memory as a file, and what another file has for its rooms."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from commands.clients.merge import CannotEditError, markers, with_block, without_block
+from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
+from commands.rooms.read import moment_text, rooms_with_kind, table_lines, title, unless_unread
+from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source
+from commands.terminal.ask import STDOUT, is_confirmed, open_memory, progress
+from commands.terminal.safe_text import complain, plain, warn
+from commands.terminal.screen import (
+    INDENT,
+    painted_diff,
+    print_lines,
+    screen_here,
+)
+from core.config import find_project
+from core.disk import is_there
+from core.guard.injection import orders_in
+from core.lessons.draft import clean_record
+from core.lessons.record import (
+    LIMITS_BYTES,
+    Record,
+    normalise_topic,
+    utc_now,
+)
+from core.lessons.record_text import by_topic, day_of, token_text
+from core.messages import has_sentence, say
+from core.room.documents import as_json
+from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
+from rooms.room import (
+    LESSONS,
+    Item,
+    Opened,
+    Outgoing,
+    Room,
+    Taken,
+    Wanted,
+    kinds_told,
+    rooms_of,
+)
+
+SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
+BLOCK = "principles"
+MOST_ROWS = 25  # of a room, on a terminal
+MOST_PLACES = 5  # that are named of what is left out for one reason
+
+# export
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write the memory to the terminal, a new file, or into a file that a client reads.
+
+    Returns 1 where a room that was named, or a choice, has nothing.
+    """
+    _check(arguments)
+    opened = open_memory(arguments)
+    if arguments.block:
+        return _put_block(opened, arguments)
+    output = "" if arguments.output in (None, STDOUT) else arguments.output
+    suffix = os.path.splitext(output)[1].lower()
+    form = arguments.format or SUFFIXES.get(suffix, "markdown")
+    wanted = Wanted(
+        topics=tuple(arguments.topic or ()),
+        kind=arguments.kind or "",
+        since=moment_text(arguments.since),
+    )
+    rooms = rooms_with_kind(rooms_of(opened, arguments.room or ()), wanted.kind)
+    counts, private, notes = Counter[str](), 0, list[str]()
+    lines, items = list[str](), list[Item]()
+    for room in rooms:
+        ask = partial(_rows, room, wanted, only_public=arguments.public, notes=notes)
+        rows = unless_unread(room, ask, named=arguments.room or ())
+        for row in rows or ():
+            counts[room.name] += row.is_counted
+            private += row.is_private
+            lines.append(as_json({"room": room.name, "row": row.data}) + "\n")
+        if rows and form != "jsonl":
+            found = room.find(wanted).items
+            items += [it for it in found if not arguments.public or it.privacy in ("", "public")]
+    text = _document(form, opened, counts, lines, items)
+    for line in rooms[0].nothing(wanted) if rooms and not counts else ():
+        warn(line)
+    if output:
+        write_new(
+            Path(output),
+            text,
+            force=arguments.force,
+            project=opened.project.root,
+            is_private=bool(private),
+        )
+        print(plain(say("export.written", path=output, counts=_counted(counts))))
+    else:
+        sys.stdout.write(text)
+    if private:
+        notes.append(say("export.private", count=private))
+    for note in notes:
+        warn(note)
+    return 0 if counts else 1
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that contradict each other. Raises SystemExit(2)."""
+    typed = {"--block": arguments.block, "--remove": arguments.remove, "-o": arguments.output}
+    typed |= {"--format": arguments.format, "--topic": arguments.topic, "--force": arguments.force}
+    typed |= {"--kind": arguments.kind, "--since": arguments.since, "--room": arguments.room}
+    typed |= {"--public": arguments.public, "--dry-run": arguments.dry_run}
+    given = [name for name, value in typed.items() if value]
+    for name in given if arguments.block else ():
+        if name not in ("--block", "--remove", "--dry-run") and (
+            name != "--topic" or arguments.remove
+        ):
+            arguments.refuse(say("terminal.together", one="--block", other=name))
+    for name, other in (("--remove", "--block"), ("--dry-run", "--block"), ("--force", "-o")):
+        if name in given and (other not in given or arguments.output == STDOUT):
+            arguments.refuse(say("terminal.needs", one=name, other=f"{other} FILE"))
+
+
+def _rows(room: Room, wanted: Wanted, *, only_public: bool, notes: list[str]) -> list[Outgoing]:
+    return [*room.rows(wanted, only_public=only_public, notes=notes)]
+
+
+def _document(
+    form: str, opened: Opened, counts: Counter[str], lines: Sequence[str], items: Sequence[Item]
+) -> str:
+    """Return the document. lines: those of an import."""
+    project, now = opened.project.root.name, utc_now()
+    if form == "html":
+        from commands.view.view import page  # loaded where it is asked for
+
+        return page(items, project=project)
+    if form == "markdown":
+        return markdown(items, project, counts=counts, now=now)
+    head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
+    return "".join((as_json(head), "\n", *lines))
+
+
+def _counted(counts: Counter[str]) -> str:
+    """Return how many there are of each room, for people."""
+    return ", ".join(f"{title(name)} {count:,}" for name, count in counts.items()) or "0"
+
+
+def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: str) -> str:
+    """Return a heading for each room and topic and an item for each lesson, session, fragment.
+
+    counts: of each room.
+    """
+    lines = [f"# {heading(say('export.title', project=project))}", ""]
+    lines.append(say("export.intro", counts=_counted(counts), date=day_of(now)))
+    for name in dict.fromkeys(item.room for item in items):
+        lines += ["", f"## {heading(title(name))}"]
+        topics = dict[str, list[Item]]()
+        for item in items:
+            if item.room == name:
+                topics.setdefault(item.topic, []).append(item)
+        for topic, members in topics.items():
+            lines += ["", f"### {heading(topic)}", ""]
+            for item in members:
+                lines += _item_lines(item)
+    return "\n".join([*lines, "", MARKER]) + "\n"
+
+
+def _item_lines(item: Item) -> list[str]:
+    lines = list[str]()
+    for label, text in item.texts:
+        start = f"  - {inline(one_line(label))}: " if lines else "- "
+        lines += listed(start, escaped_lines(text))
+    facts = "; ".join(inline(one_line(fact)) for fact in (item.kind, *item.facts))
+    return [*(lines or ["- —"]), f"  - {facts}"]
+
+
+# the block
+
+
+def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
+    """Put the principles as a block into a file, or take it out; 1 where there are none.
+
+    A file that held nothing else goes with its block. No link of the project is followed out of it.
+    """
+    path, root = Path(arguments.block), opened.project.root
+    check_stays(path, root, named=True)
+    file = UserFile.read(path, root)
+    records, kinds = list[Record](), list[str]()
+    if not arguments.remove:
+        records = _followed(_principles(opened, arguments.topic or (), kinds))
+    if kinds:
+        warn(say("documents.redacted", **kinds_told(kinds)))
+    if not records and not arguments.remove:
+        complain(say("export.no_principles"))
+    is_new = records and not file.is_there
+    if is_new and path.name == "CLAUDE.md" and is_there(path.with_name("AGENTS.md")):
+        raise ExportError("hides_agents", path=str(path))
+    try:
+        if records:
+            text: str | None = with_block(file.text, _block(records), BLOCK)
+        else:
+            text = without_block(file.text, BLOCK)
+    except CannotEditError:
+        marker = markers(BLOCK)[0].removesuffix(": begin -->")
+        raise ExportError("broken_block", path=str(path), marker=marker) from None
+    if not text and file.text and not path.is_symlink():
+        text = None  # but a link of the user's stays
+    _replace(file, text, is_trial=arguments.dry_run)
+    return 0 if records or arguments.remove else 1
+
+
+def _principles(opened: Opened, topics: Iterable[str], kinds: list[str]) -> Iterator[Record]:
+    """Yield the principles of some topics, or all. kinds: gets those of secrets taken out."""
+    wanted = set(map(normalise_topic, topics))
+    for record in opened.store.read().records:
+        if record.type == "principle" and (not wanted or record.topic in wanted):
+            clean, found = clean_record(record)
+            kinds += [kind for _, kind in found]
+            yield clean
+
+
+def _followed(records: Iterable[Record]) -> list[Record]:
+    """Return the records without those that read like orders, since a client would obey."""
+    kept = []
+    for record in records:
+        marks = orders_in(record.marks, (*record.texts, *record.paths, *record.when))
+        if not marks:
+            kept.append(record)
+            continue
+        warn(say("export.left_out", marks=", ".join(marks), record=token_text(record)))
+    return kept
+
+
+def _block(records: Sequence[Record]) -> str:
+    """Return the body of the block, without headings: those of the file are the user's."""
+    lines = [say("export.block_head")]
+    for topic, members in by_topic(records).items():
+        lines += ["", f"**{heading(topic)}**", "", *lessons(members)]
+    return "\n".join(lines)
+
+
+def lessons(records: Iterable[Record]) -> list[str]:
+    """Return items for a model: the lesson, the question, files and triggers of each record."""
+    lines = list[str]()
+    for record in records:
+        lines += listed("- ", escaped_lines(record.lesson))
+        if record.ask_next_time.strip():
+            lines += listed(f"  - {say('documents.ask')}: ", escaped_lines(record.ask_next_time))
+        for name, texts in (("paths", record.paths), ("when", record.when)):
+            pieces = ", ".join(as_code(one_line(it)) for it in texts)
+            lines += [f"  - {say(f'documents.{name}')}: {pieces}"] if texts else []
+    return lines
+
+
+def _replace(file: UserFile, text: str | None, *, is_trial: bool) -> None:
+    """Print how a file changes, and change it unless it is a trial; None deletes it."""
+    shown = str(file.path)
+    # git may have changed the line ends at checkout
+    if text in (file.text, file.text.replace("\r\n", "\n")):
+        print(plain(say("export.unchanged", path=shown)))
+        return
+    changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
+    for line in painted_diff(changed, screen_here()):
+        print(line)
+    key = "remove" if text is None else "change" if file.is_there else "create"
+    if is_trial:
+        print(plain(say(f"export.would_{key}", path=shown)))
+        print(say("export.dry"))
+        return
+    if text is None:
+        file.remove()
+    else:
+        file.replace(text)
+    print(plain(say(f"export.{key}d", path=shown)))
+
+
+# import
+
+
+def import_file(arguments: argparse.Namespace) -> int:
+    """Show what a file has for the rooms, ask, save; return 1 when nobody confirms."""
+    topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
+    if (
+        arguments.import_topic is not None
+        and not 0 < len(topic.encode("utf-8", "replace")) <= limit
+    ):
+        arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
+    root = find_project(arguments.project, os.environ, Path.cwd()).root
+    with progress():
+        source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
+    for name, value, room in (
+        ("--topic", topic, LESSONS),
+        ("--agent", arguments.import_agent, "fragments"),
+    ):
+        if value and room not in source.by_room:
+            arguments.refuse(say("terminal.needs", one=name, other=title(room)))
+    is_of_project = bool(source.by_room.keys() - {"fragments"})
+    opened = open_memory(arguments, writes=is_of_project and not arguments.dry_run)
+    if topic:
+        source = source.in_topic(topic)
+    elif source.is_stated:
+        source = source.in_known_topics(opened.store.read().topics)
+    with progress() as far:
+        tell = partial(_tell, far, "checked")
+        rooms = rooms_of(opened, [*source.by_room]) if source.by_room else []
+        takings = {room.name: room.take(source.by_room[room.name], tell) for room in rooms}
+    print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
+    saving = [taken.save for taken in takings.values() if taken.save]
+    if not saving:
+        print(say("import.nothing"))
+        return 0
+    is_readable = arguments.file != STDIN
+    if not is_confirmed(arguments, say("import.ask"), is_readable=is_readable, table="import"):
+        return int(not arguments.dry_run)
+    for save in saving:
+        with progress() as far:
+            lines = save(partial(_tell, far, "stored"))
+        print_lines(lines)
+    return 0
+
+
+def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None:
+    far(say(f"import.{key}", done=done, count=count))
+
+
+def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[str]:
+    """Return all that a person must know before saying yes. project: "" where it gets nothing."""
+    screen, key = screen_here(), f"import.{source.form}"
+    form = say(key) if has_sentence(key) else title(source.form)
+    counts = Counter({name: taken.count for name, taken in takings.items()})
+    facts = {"path": source.path, "form": form, "counts": _counted(counts), "project": project}
+    lines = [plain(say("import.head_into" if project else "import.head", **facts))]
+    if source.is_stated and counts[LESSONS]:
+        lines.append(say("import.principles"))
+    for taken in takings.values():
+        shown_items = taken.items[: MOST_ROWS if screen.is_terminal else None]
+        if shown_items:
+            lines += ["", *table_lines(shown_items, screen)]
+        if more := taken.count - len(shown_items):
+            lines.append(INDENT + say("import.more_rows", more=more))
+    redacted = [kind for taken in takings.values() for kind in taken.redacted]
+    notes = [plain(note) for taken in takings.values() for note in taken.notes]
+    if redacted:
+        notes.append(say("import.redacts", **kinds_told(redacted)))
+    reasons = dict[str, list[str]]()
+    for place, why in (*source.passed, *(it for taken in takings.values() for it in taken.passed)):
+        reasons.setdefault(why, []).append(place)
+    left_out = [INDENT + _left_out(why, places) for why, places in reasons.items()]
+    lines += ["", *notes] if notes else []
+    lines += ["", say("import.passed"), *left_out] if left_out else []
+    return [*lines, ""]
+
+
+def _left_out(why: str, places: Sequence[str]) -> str:
+    """Say how many are left out for one reason, and where the first of them are."""
+    text = plain(say("import.left_out", why=why, count=len(places)))
+    named = list(dict.fromkeys(filter(None, places)))
+    more = ", …" if named[MOST_PLACES:] else ""
+    return f"{text} ({plain(', '.join(named[:MOST_PLACES]))}{more})" if named else text

@@ -1,0 +1,397 @@
+"""Finds what a file has for the rooms: an export of ours, a log, what others have written.
+
+What only a room can read is left to it. Lists and statements become lessons here: a statement says
+a rule, not what was missing when somebody needed it, so it becomes a principle, whose id comes from
+its words, and a second import recognises it; a log would need an invented gap. The format of
+server-memory is that of `src/memory/index.ts` in github.com/modelcontextprotocol/servers: one JSON
+object on a line, entities and relations.
+"""
+
+import os
+import re
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from commands.clients.text_file import check_stays
+from core.disk import reason_of
+from core.errors import RefusedError
+from core.lessons.log import BOM, UTF_16_MARKS, split_lines
+from core.lessons.record import (
+    DECODER,
+    LIMITS_BYTES,
+    Draft,
+    new_record,
+    normalise_topic,
+    record_of,
+    too_deep,
+    utc_now,
+)
+from core.messages import say
+from core.sanitizer import redact
+from core.text.plain import SURROGATE, normal_form
+from rooms.room import LESSONS, Given, Passed, Row, room_names
+
+FORMAT, VERSION = "sentinel-memory-export", 2
+# Tells an import that a document lacks parts of what it shows.
+MARKER = "<!-- sentinel-memory export: to import the memory again, use --format jsonl -->"
+STDIN, SHOWN_STDIN = "-", "<stdin>"
+MOST_BYTES = 512_000_000  # fits 100,000 fragments with their former versions several times
+MOST_TEXT_BYTES = 5_000_000  # of a text by somebody else
+GENERAL = "general"
+MOST_NAME_CHARS = 500
+
+_LOOKED_AT = 1_000  # lines that decide what a file holds
+_HEAD_BYTES = 65_536
+_SQLITE = b"SQLite format 3\0"
+_FRAGMENTS = re.compile(rb'CREATE TABLE (?:IF NOT EXISTS )?["`\[]?(?:memory_item|fragments)\b')
+_SESSIONS = re.compile(rb'\A\s*[{\[].*?"(?:contexts|currentWork|startedAt)"\s*:', re.S)
+# Exports for people, of this and of older versions.
+_DOCUMENTS = re.compile(b"<!-- sentinel-memory(?: export|-sessions|-fragments):")
+_PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
+# Of what no lesson is taken: the reason, how it begins, and how it ends.
+_SKIPPED = (
+    ("ours", r"<!-- sentinel-memory [a-z-]+: begin -->", r"<!-- sentinel-memory [a-z-]+: end -->"),
+    ("comment", r"<!--", r"-->"),
+    ("code", r"(?P<fence>```+|~~~+)", r"\s*{fence}\s*\Z"),
+)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---(?=\n)", re.S)
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*\Z")
+_BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
+_ELSEWHERE = re.compile(r"\[[^\]]*\]\(#[^)]*\)|@\S+")  # in a table of contents, in another file
+_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]|\A(?:\d+[.)])+\d*\s+")
+_WORD = re.compile(r"[^\W_]+")
+# These titles name the kind of file, not what its lessons are about.
+_TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
+
+
+class SourceError(RefusedError):
+    """A file cannot be imported; nothing was saved."""
+
+    table = "import"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a file has. form: the name of what it is; by_room: for whom; passed: what is nobody's.
+
+    is_stated: whether its lessons are made of statements.
+    """
+
+    path: str
+    form: str
+    by_room: dict[str, Given]
+    passed: list[Passed]
+    is_stated: bool = False
+
+    def in_topic(self, name: str) -> "Source":
+        """Return the source with all of its lessons in one topic."""
+
+        def renamed(row: Row) -> Row:
+            if not isinstance(row.data, dict) or not isinstance(row.data.get("meta"), dict):
+                return row
+            meta = {key: it for key, it in row.data["meta"].items() if key != "former"}
+            return Row(row.place, {**row.data, "topic": name, "meta": meta})
+
+        given = self.by_room[LESSONS]
+        changed = replace(given, rows=[renamed(row) for row in given.rows])
+        return replace(self, by_room={**self.by_room, LESSONS: changed})
+
+    def in_known_topics(self, topics: Iterable[str]) -> "Source":
+        """Return the source with topics of a memory in the place of those that read the same."""
+        known: dict[str, str] = {}
+        for topic in topics:
+            known.setdefault(topic_of(topic), topic)
+        given = self.by_room[LESSONS]
+        rows = [
+            Row(at, {**it, "topic": known.get(it["topic"], it["topic"])}) for at, it in given.rows
+        ]
+        return replace(self, by_room={**self.by_room, LESSONS: replace(given, rows=rows)})
+
+
+def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Source:
+    """Read a file, or standard input for `-`; its content says what it is.
+
+    root: the project, whose links are not followed out of it. rooms: those that were named: only
+    what is for them comes in, and a file of others is read by the first. agent: as of `Given`.
+    Raises SourceError, ExportError.
+    """
+    shown, path = SHOWN_STDIN if name == STDIN else name, Path(name)
+    if name != STDIN:
+        check_stays(path, root, named=True)
+        if os.path.isdir(path):
+            from rooms.sessions.exchange.sources import holds_sessions
+
+            if holds_sessions(path):
+                return _left_to("sessions", Given(path=shown, file=path))
+    data = _bytes_of(name, shown)
+    if data.startswith(_SQLITE):
+        room = "fragments" if _FRAGMENTS.search(data[:_HEAD_BYTES]) else "sessions"
+        return _left_to(room, Given(path=shown, file=path, agent=agent))
+    data = _checked(shown, data)
+    rows = list(_rows_in(data))
+    form = _form_of(rows, data)
+    if form == "export":
+        return _of_export(rows, shown, rooms, agent)
+    for room in (*rooms, form):
+        if room not in (LESSONS, "log") and room in room_names():
+            return _left_to(room, Given(path=shown, data=data, agent=agent))
+    return _of_lessons(form, rows, data, shown)
+
+
+def _left_to(room: str, given: Given) -> Source:
+    return Source(path=given.path, form=room, by_room={room: given}, passed=[])
+
+
+def _bytes_of(name: str, shown: str) -> bytes:
+    try:
+        if name == STDIN:
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe blocks
+                raise SourceError("not_regular", path=shown)
+            with open(name, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise SourceError("unreadable", path=shown, reason=reason_of(error)) from error
+    except AttributeError:  # there is no standard input
+        raise SourceError("unreadable", path=shown, reason="closed") from None
+    if len(data) > MOST_BYTES:
+        raise SourceError("too_large", path=shown, most=MOST_BYTES)
+    return data
+
+
+def _checked(path: str, data: bytes) -> bytes:
+    """Return the bytes of a sound UTF-8 text that no export for people is. Raises SourceError."""
+    if data.startswith(UTF_16_MARKS):
+        raise SourceError("utf_16", path=path)
+    if b"\0" in data:
+        raise SourceError("binary", path=path)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError("not_utf_8", path=path, line=line) from None
+    begun = 0
+    for number, raw in enumerate(split_lines(data.removeprefix(BOM)), start=1):
+        content = raw.rstrip(b"\r\n")
+        if content == b"<<<<<<<" or content.startswith(b"<<<<<<< "):
+            begun = number
+        elif begun and (content == b">>>>>>>" or content.startswith(b">>>>>>> ")):
+            raise SourceError("conflict", path=path, line=begun)
+    if _DOCUMENTS.search(data):
+        raise SourceError("exported_document", path=path)
+    return data.removeprefix(BOM)
+
+
+def _rows_in(data: bytes) -> Iterator[Row]:
+    """Yield the lines that are not blank with their values, None for one that is no JSON."""
+    for number, line in enumerate(split_lines(data), start=1):
+        if line.strip():
+            value = _json(line)
+            yield Row(number, None if too_deep(line, value) else value)
+
+
+def _form_of(rows: Sequence[Row], data: bytes) -> str:
+    """Return what most lines of a text are, else what the whole is: Markdown, if it is no JSON."""
+    seen = Counter(_form_of_line(row.data) for row in rows[:_LOOKED_AT])
+    form, count = seen.most_common(1)[0] if seen else ("", 0)
+    if form and 2 * count >= len(rows[:_LOOKED_AT]):
+        return form
+    if _SESSIONS.search(data[:_HEAD_BYTES]):
+        return "sessions"
+    is_json = _json(data) is not None or (rows and all(row.data is not None for row in rows))
+    is_page = data.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+    return "document" if is_json or is_page else "markdown"
+
+
+def _form_of_line(value: object) -> str:
+    if not isinstance(value, dict):
+        return ""
+    if value.get("format") == FORMAT or ("row" in value and "room" in value):
+        return "export"
+    if record_of(value):
+        return "log"
+    if value.get("type") in ("entity", "relation"):
+        return "server_memory"
+    is_row = any(all(key in value for key in pair) for pair in _PAIRS) and "lesson" not in value
+    return "fragments" if is_row or value.get("format") == "sentinel-memory-fragments" else ""
+
+
+def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str) -> Source:
+    """Return the rows of an export by room. Raises SourceError for one of a newer version."""
+    found, passed, known = dict[str, list[Row]](), list[Passed](), room_names()
+    for number, value in rows:
+        line = value if isinstance(value, dict) else {}
+        room = line.get("room")
+        if line.get("format") == FORMAT:
+            if line.get("version") != VERSION:
+                raise SourceError("newer", path=shown, version=str(line.get("version"))[:20])
+        elif room in known and "row" in line:
+            found.setdefault(room, []).append(Row(number, line["row"]))
+        else:
+            passed.append(Passed(str(number), say("import.passed_no_room")))
+    given = {
+        room: Given(path=shown, rows=found[room], agent=agent)
+        for room in known
+        if room in found and room in (rooms or known)
+    }
+    return Source(path=shown, form="export", by_room=given, passed=passed)
+
+
+def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Source:
+    """Return the records that a log has, or that are made of statements. Raises SourceError."""
+    passed, is_stated = list[Passed](), False
+    if form == "document":
+        document = _json(data)
+        is_former = isinstance(document, dict) and document.get("format") == FORMAT
+        records = document.get("records") if is_former else None
+        if not isinstance(records, list):
+            raise SourceError("unknown_format", path=shown)
+        rows = [Row(at, it) for at, it in enumerate(records, 1)]
+    elif form != "log":
+        if len(data) > MOST_TEXT_BYTES:
+            raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
+        is_stated = True
+        if form == "server_memory":
+            rows, passed = in_server_memory(rows, utc_now())
+        else:
+            rows, passed = in_markdown(data.decode("utf-8"), utc_now())
+    by_room = {LESSONS: Given(path=shown, rows=rows)}
+    return Source(path=shown, form=form, by_room=by_room, passed=passed, is_stated=is_stated)
+
+
+def _json(data: bytes) -> Any:
+    """Return the value of a JSON text, None for any other text."""
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        return DECODER.decode(data.decode("utf-8").strip())
+    except (ValueError, RecursionError):
+        return None
+
+
+# statements
+
+
+class _Bullet(NamedTuple):
+    """A bullet with the lines that it is wrapped into, and the headings above it."""
+
+    line: int
+    above: tuple[tuple[int, str], ...]  # the level of each, and its text
+    lines: list[str]
+
+
+def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
+    """Return the lessons of a document: its bullets at the left edge; and what is none.
+
+    The highest heading gives the topic; deeper ones stand before the lesson.
+    """
+    bullets, passed, headings = list[_Bullet](), list[Passed](), set[tuple[int, str]]()
+    above, wrapped, end = tuple[tuple[int, str], ...](), list[str](), ""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = _FRONT_MATTER.sub(lambda it: "\n" * it[0].count("\n"), text)
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped, rest = line.strip(), line
+        if not end and (begun := _begun(stripped)):
+            why, end, rest = begun
+            passed.append(Passed(str(number), say(f"import.passed_{why}")))
+            wrapped = []
+        if end:
+            end = "" if re.search(end, rest) else end
+        elif heading := _HEADING.match(line):
+            level = len(heading[1])
+            above = (*(it for it in above if it[0] < level), (level, _plain(heading[2])))
+            headings.add(above[-1])
+            wrapped = []
+        elif (bullet := _BULLET.match(line)) and not bullet["indent"]:
+            wrapped = [bullet["text"].strip()]
+            bullets.append(_Bullet(number, above, wrapped))
+        elif bullet:
+            passed.append(Passed(str(number), say("import.passed_nested")))
+            wrapped = []
+        elif not _WORD.search(stripped):
+            wrapped = []
+        elif wrapped:
+            wrapped.append(stripped)
+        else:
+            passed.append(Passed(str(number), say("import.passed_prose")))
+    titles = [it for it in headings if it[0] == 1]
+    rows = list[Row]()
+    for found in bullets:
+        statement = " ".join(found.lines).strip()
+        if not _WORD.search(statement) or _ELSEWHERE.fullmatch(statement):
+            passed.append(Passed(str(found.line), say("import.passed_no_lesson")))
+            continue
+        topic, context = _about([it[1] for it in found.above], has_title=len(titles) == 1)
+        rows.append(_principle(topic, ": ".join((*context, statement)), found.line, now))
+    return rows, passed
+
+
+def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Passed]]:
+    """Return the observations of entities as lessons, their name as the topic; and what is none."""
+    rows, passed = list[Row](), list[Passed]()
+    for number, value in values:
+        for text in _observations(value):
+            if isinstance(text, str) and text.strip() and not SURROGATE.search(text):
+                rows.append(_principle(topic_of(value["name"]), text.strip(), number, now))
+            else:
+                passed.append(Passed(str(number), say("import.passed_no_text")))
+        if not _observations(value):
+            passed.append(Passed(str(number), say("import.passed_no_observations")))
+    return rows, passed
+
+
+def topic_of(name: str) -> str:
+    """Return the topic for a name: lower case, joined by hyphens, cut between words at the limit.
+
+    The name is redacted first: nobody would recognise a part of a secret in a topic.
+    """
+    name = normal_form("NFC", redact(name[:MOST_NAME_CHARS]).text)
+    words, limit, topic = _WORD.findall(name.lower()), LIMITS_BYTES["topic"], ""
+    for word in words:
+        longer = f"{topic}-{word}" if topic else word
+        if len(longer.encode("utf-8", "replace")) > limit:
+            break
+        topic = longer
+    if words and not topic:
+        topic = words[0].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+    return topic or GENERAL
+
+
+def _begun(line: str) -> tuple[str, str, str] | None:
+    """Return of a line that begins something without lessons why, how that ends, and its rest."""
+    for why, begins, ends in _SKIPPED:
+        if found := re.match(begins, line):
+            return why, ends.format(**found.groupdict()), line[found.end() :]
+    return None
+
+
+def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:
+    """Return the topic of a lesson below these headings, and the headings that it needs beside."""
+    title, others = (headings[0], headings[1:]) if has_title and headings else ("", headings)
+    if others:
+        return topic_of(others[0]), others[1:]
+    words = set(_WORD.findall(title.lower()))
+    return (GENERAL if words <= _TITLES else topic_of(title)), []
+
+
+def _plain(text: str) -> str:
+    """Return the text of a heading without markup, number and secrets."""
+    text = _MARKUP.sub(lambda it: it[1] or "", text[:MOST_NAME_CHARS])
+    return redact(" ".join(text.split()).rstrip(":")).text
+
+
+def _observations(value: Any) -> list[Any]:
+    is_entity = isinstance(value, dict) and isinstance(value.get("name"), str)
+    found = value.get("observations") if is_entity else None
+    return found if isinstance(found, list) else []
+
+
+def _principle(topic: str, lesson: str, line: int, now: str) -> Row:
+    draft = Draft(topic=normalise_topic(topic), lesson=lesson, type="principle")
+    return Row(line, new_record(draft, now=now).as_json())

@@ -1,0 +1,227 @@
+"""Looks after two rooms: archives and shares sessions; pins, orders, embeds and moves fragments."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from commands.rooms.read import table_lines
+from commands.terminal.ask import is_confirmed, open_memory, progress
+from commands.terminal.safe_text import complain, plain, plain_json
+from commands.terminal.screen import print_lines, print_within, screen_here, table
+from core.messages import say
+from rooms.room import Item, Opened
+
+if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
+    from core.postgres.pool import Pool
+    from rooms.fragments.fragment import Fragment
+    from rooms.fragments.postgres.schema import Found
+    from rooms.fragments.room import Room
+    from rooms.fragments.upkeep.consolidating import Report
+    from rooms.sessions.store import SessionStore
+
+
+def _sessions(arguments: argparse.Namespace, *, writes: bool) -> "tuple[Opened, SessionStore]":
+    from rooms.sessions.store import open_sessions
+
+    opened = open_memory(arguments, writes=writes)
+    return opened, open_sessions(opened.project.root, opened.settings)
+
+
+def archive(arguments: argparse.Namespace) -> int:
+    """Move old sessions into files by year, once a person has seen which; 1 without a yes."""
+    from rooms.sessions.for_people import item_of
+    from rooms.sessions.upkeep.archive import archive_before
+
+    _, store = _sessions(arguments, writes=not arguments.dry_run)
+    before, with_open = arguments.before, arguments.open
+    planned = archive_before(store, before, with_open=with_open, dry_run=True)
+    left = [say("session_commands.left_open", count=planned.left_open)] if planned.left_open else []
+    if not planned.sessions:
+        print_lines([say("session_commands.none_old"), *left])
+        return 0
+    files = ", ".join(f"{name}: {count:,}" for name, count in planned.files.items())
+    print_lines([say("session_commands.would_archive", count=len(planned.sessions), files=files)])
+    print_lines([*table_lines([*map(item_of, planned.sessions)], screen_here()), *left])
+    if not is_confirmed(arguments, say("session_commands.ask_archive")):
+        return int(not arguments.dry_run)
+    done = archive_before(store, before, with_open=with_open)
+    folder = os.path.join(str(store.path.parent), "")
+    print_lines([say("session_commands.archived", count=len(done.sessions), folder=folder)])
+    return 0
+
+
+def share(arguments: argparse.Namespace) -> int:
+    """Let the user's other projects find the sessions of this one, or no longer; 0."""
+    from rooms.sessions.projects.sharing import share as share_from
+    from rooms.sessions.projects.sharing import unshare
+
+    opened, store = _sessions(arguments, writes=True)
+    if arguments.off:
+        count = unshare(opened.project.root, os.environ)
+        print_lines([say("session_commands.unshared", count=count)])
+        return 0
+    count = share_from(store, os.environ)
+    lines = ["shared", "what_is_shared"]
+    print_lines([say(f"session_commands.{it}", count=count) for it in lines])
+    return 0
+
+
+def _fragments(opened: Opened) -> "Room":
+    from rooms.fragments.room import open_room
+
+    return open_room(opened.settings, os.environ)
+
+
+def pin(arguments: argparse.Namespace) -> int:
+    """Pin fragments, so that nothing ages or removes them, or unpin them; 0."""
+    from rooms.fragments.for_people import ForPeople, FragmentNameError
+    from rooms.fragments.saving.forgetting import pin as pin_one
+
+    is_pinned = arguments.command == "fragments pin"
+    fragments = ForPeople(open_memory(arguments))
+    for name in arguments.ids:
+        if not fragments.named(name):
+            raise FragmentNameError("no_fragment", id=plain(name))
+    ids = ", ".join(pin_one(fragments.room, it, pinned=is_pinned).id for it in arguments.ids)
+    key = "now_pinned" if is_pinned else "now_unpinned"
+    print_lines([say(f"fragment_commands.{key}", ids=plain(ids))])
+    return 0
+
+
+def consolidate(arguments: argparse.Namespace) -> int:
+    """Age, merge and compare the fragments, and say what each step did; 0."""
+    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.judging.judge import judge_of
+    from rooms.fragments.upkeep.consolidating import consolidate as put_in_order
+
+    room = _fragments(open_memory(arguments))
+    with progress() as far:
+        report = put_in_order(
+            room,
+            progress=lambda place, count, name: far(f"{name} ({place}/{count})"),
+            judge=judge_of(os.environ),
+            embedder=embedder_of(os.environ),
+        )
+    if arguments.json:
+        print(plain_json(_report_data(report)))
+    else:
+        print_within(_report_lines(report))
+    return 0
+
+
+def _report_lines(report: "Report") -> list[str]:
+    """Return a line for each step, then what is left to be settled. The names are in English."""
+    from rooms.fragments.for_people import item_of
+
+    screen, rows = screen_here(), list[list[str]]()
+    for step in report.steps:
+        figures = [f"{name} {count:,}" for name, count in step.figures.items() if count]
+        rows.append([step.name, f"{step.count:,}", ", ".join(figures) or "-"])
+    head, *lines = table(["step", "changed", "figures"], rows, screen.width)
+    count = sum(step.count for step in report.steps)
+    lines = [screen.painted(head, "bold"), *lines] if rows else []
+    lines += [say("fragment_commands.consolidated", count=count)]
+    pairs = [item_of(it) for pair in report.suspicions for it in (pair.earlier, pair.later)]
+    listed: dict[str, list[Item]] = {
+        "pairs": pairs,
+        "doubtful": [*map(item_of, report.stale)],
+        "promotable": [*map(item_of, report.promotable)],
+        "for_the_log": [*map(item_of, report.for_the_log)],
+    }
+    for key, items in listed.items():
+        if items:
+            lines += ["", say(f"fragment_commands.{key}", id=items[0].id)]
+            lines += table_lines(items, screen)
+    return lines
+
+
+def _report_data(report: "Report") -> dict[str, Any]:
+    from rooms.fragments.for_people import item_of
+
+    def listed(fragments: "Sequence[Fragment]") -> list[dict[str, Any]]:
+        return [item_of(it).data for it in fragments]
+
+    return {
+        "steps": [
+            {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
+        ],
+        "suspicions": [
+            {
+                "earlier": item_of(it.earlier).data,
+                "later": item_of(it.later).data,
+                "similarity": it.similarity,
+            }
+            for it in report.suspicions
+        ],
+        "stale": listed(report.stale),
+        "promotable": listed(report.promotable),
+        "forTheLog": listed(report.for_the_log),
+    }
+
+
+def embed(arguments: argparse.Namespace) -> int:
+    """Give all fragments the embeddings of the configured model; 1 without a model."""
+    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.embeddings.filling import reembed
+
+    room, embedder = _fragments(open_memory(arguments)), embedder_of(os.environ)
+    if embedder is None:
+        complain(say("fragment_commands.no_model"))
+        return 1
+    with progress() as far:
+
+        def tell(done: int, count: int) -> None:
+            far(f"{done:,}/{count:,}")
+
+        filled = reembed(room, embedder, progress=tell)
+    model, count, left = embedder.model, filled.count, filled.left
+    if arguments.json:
+        print(plain_json({"model": model, "embedded": count, "left": left}))
+    else:
+        told = say("fragment_commands.embedded", model=plain(model), count=count, left=left)
+        print_lines([told])
+    return 0
+
+
+def migrate(arguments: argparse.Namespace) -> int:
+    """Make the tables on a server, or bring them up to date, once somebody agrees; else 1."""
+    from core.postgres.errors import ServerError
+    from core.postgres.pool import Pool
+    from rooms.fragments.config import database_server
+    from rooms.fragments.postgres import schema
+
+    server = database_server(os.environ)
+    if server is None:
+        print_within([say("migrate.no_server")])
+        return 0
+    pool = Pool(server)
+    try:
+        found = schema.Schema(pool).look()
+        if found.is_foreign:
+            raise ServerError("schema_foreign", path=server.name)
+        is_done = found.is_current and not found.has_waiting_vectors
+        if arguments.sql:
+            print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
+            return 0
+        if is_done:
+            print_within([say("migrate.current", path=plain(server.name), version=found.version)])
+            return 0
+        return _make(pool, found, arguments)
+    finally:
+        pool.close()
+
+
+def _make(pool: "Pool", found: "Found", arguments: argparse.Namespace) -> int:
+    """Make what is missing, once somebody agrees; else 1."""
+    from rooms.fragments.postgres import schema
+
+    path = plain(pool.server.name)
+    print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])
+    if found.has_waiting_vectors:
+        print_within([say("migrate.would_convert")])
+    if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
+        return int(not arguments.dry_run)
+    version = schema.Schema(pool).complete().version
+    print_within([say("migrate.made", path=path, version=version)])
+    return 0

@@ -1,1 +1,0 @@
-"""Shows the sessions of a project to a person, and gives them out."""
