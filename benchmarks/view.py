@@ -49,7 +49,7 @@ new PerformanceObserver((list) => {
 # A frame is over when the next one begins: two callbacks, since the first comes before the paint.
 TYPED = """
 const [steps, isComposing, done] = arguments;
-const box = document.querySelector("#query");
+const box = document.querySelector("#q");
 const next = (then) => requestAnimationFrame(then);
 const frame = () => new Promise((resolve) => next(() => next(resolve)));
 const long = [];

@@ -2,11 +2,11 @@
 // Shows the items of all rooms: a list, a search, filters. Every text goes in by textContent, so
 // that no text of a record can become an element.
 const { items, words, notes, sample } = JSON.parse(document.getElementById("data").textContent);
-const AT_ONCE = 100, SHOWN_TEXTS = 2;
+const AT_ONCE = 30, SHOWN_TEXTS = 2;
 const find = (id) => document.getElementById(id);
 const names = ["q", "room", "kind", "topic", "order"];
 const rooms = Object.keys(words.rooms);
-let state = {}, found = [], shown = 0;
+let state = {}, terms = [], found = [], shown = 0;
 
 // Hangul is compared letter by letter, so that a half composed word finds what it begins.
 const LEADS = [..."ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"];
@@ -19,7 +19,6 @@ const small = (text) => text.normalize("NFC").toLowerCase();
 const fold = (text) => small(text).replace(/[가-힣]/g, spelled).replace(/[ㄳㄵㄶㄺ-ㅀㅄㅘ-ㅚㅝ-ㅟㅢ]/g, (it) => PARTS[it]);
 const leads = (text) => small(text).replace(/[가-힣]/g, (it) => LEADS[Math.floor(place(it) / 588)]);
 const areLeads = (term) => /^[ㄱ-ㅎ]+$/.test(term);
-const terms = () => fold(state.q ?? "").split(/\s+/).filter(Boolean);
 const has = (item, term) => item.folded.includes(term) || (areLeads(term) && item.leads.includes(term));
 const anchor = (item) => `${item.room}-${item.id.replace(/[^\w-]/g, "")}`;
 const topicsOf = (item) => item.topic.split(", ").filter(Boolean);
@@ -49,7 +48,8 @@ function put(into, text) {
     const isCode = /^`[^`\n]+`$/.test(piece);
     const inside = isCode ? into.appendChild(element("code")) : into;
     const chars = [...(isCode ? piece.slice(1, -1) : piece).normalize("NFC")];
-    const places = terms().map((term) => covered(chars, term));
+    const folded = fold(piece), isThere = (term) => folded.includes(term) || areLeads(term);
+    const places = terms.filter(isThere).map((term) => covered(chars, term));
     const isMarked = (at) => places.some((it) => it.has(at));
     for (let start = 0, end; start < chars.length; start = end) {
       for (end = start + 1; end < chars.length && isMarked(end) === isMarked(start); ) end++;
@@ -87,7 +87,7 @@ function card(item) {
   article.append(about, lesson, labelled(rest.slice(0, SHOWN_TEXTS)));
   if (rest.length > SHOWN_TEXTS) {
     const more = article.appendChild(element("details"));
-    more.open = terms().length > 0;
+    more.open = terms.length > 0;
     more.append(element("summary", "", words.details), labelled(rest.slice(SHOWN_TEXTS)));
   }
   const facts = article.appendChild(element("p", "facts", item.facts.map((it) => `${it} · `).join("")));
@@ -136,8 +136,9 @@ function offer() {
 }
 
 function show() {
-  const { room, kind, topic, order } = state, wanted = terms();
-  found = items.filter((it) => (!room || it.room === room) && (!kind || `${it.room}.${it.kind}` === kind) && (!topic || topicsOf(it).includes(topic)) && wanted.every((term) => has(it, term)));
+  const { q = "", room, kind, topic, order } = state;
+  terms = fold(q).split(/\s+/).filter(Boolean);
+  found = items.filter((it) => (!room || it.room === room) && (!kind || `${it.room}.${it.kind}` === kind) && (!topic || topicsOf(it).includes(topic)) && terms.every((term) => has(it, term)));
   if (order === "oldest") found.reverse();
   for (const name of ["q", "kind", "topic", "order"]) find(name).value = state[name] ?? "";
   for (const button of document.querySelectorAll("[data-room], [data-topic]"))

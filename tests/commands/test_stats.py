@@ -18,7 +18,6 @@ from core.lessons.record import Record, new_record
 from core.messages import Language
 from tests.support.cli_process import TOKEN, GoodRun
 from tests.support.desk import Desk as AnyDesk
-from tests.support.fourth_room import with_notes
 from tests.support.fragment_samples import keep_fragments, make_sample_fragments, sample_fragments
 from tests.support.samples import a_principle, a_record
 from tests.support.sentences import LANGUAGES, sentence
@@ -338,11 +337,3 @@ def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) 
     assert told.code == 0 and told.errors.startswith("Without sessions: ")
     assert "sessions" not in json.loads(told.out)
     assert desk.run("stats", "--room", "sessions").code == 1
-
-
-def test_a_fourth_room_is_counted(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_notes(monkeypatch, tmp_path, "Water the plants.", "Feed the cat.")
-    assert desk.stats("--room", "notes").lines == ["Notes: 2", "  All on paper."]
-    assert desk.figures()["notes"] == {"notes": 2}

@@ -79,6 +79,13 @@ def test_it_goes_out_and_comes_in(command: Command, notes: Path) -> None:
     assert "  a known note: 2 (" in command("import", "all.jsonl", "-n").out
 
 
+def test_it_is_counted_and_stands_on_the_page(command: Command) -> None:
+    assert command("stats", "--room", "notes").lines == ["Notes: 2", "  All in one file."]
+    assert command("stats", "--json").told["notes"] == {"notes": 2}
+    page = command("view", "-o", "-").out
+    assert SALT.texts[0][1] in page and '"notes.note": "note"' in page
+
+
 def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:
     notes.unlink()
     assert "notes" not in command("list").out

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rooms.room import (
+    Figures,
     Forgotten,
     Found,
     Given,
@@ -116,6 +117,10 @@ class ForPeople:
             passed=passed,
             save=save if new else None,
         )
+
+    def figures(self) -> Figures:
+        count = len(notes_in(self._path))
+        return Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:
