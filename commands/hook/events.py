@@ -161,7 +161,7 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
         places = dict.fromkeys(os.path.normpath(os.path.join(it, path)) for it in folders)
-        found = [inside(_linked_project(root, place) or root, place) for place in places]
+        found = [inside(linked_project(root, place) or root, place) for place in places]
         if not any(found):  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
                 real = os.path.realpath(next(iter(places)))
@@ -169,8 +169,8 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
         yield from filter(None, found)
 
 
-def _linked_project(root: str, place: str) -> str:
-    """Return the project's folder in the other work tree of its repository that has a file."""
+def linked_project(root: str, place: str) -> str:
+    """Return the project's folder in another work tree of its repository, which has a file."""
     top, own_top = _top_of(os.path.dirname(place)), _top_of(root)
     if top == own_top or not top or not own_top or _repository(top) != _repository(own_top):
         return ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients.table import ENTRY, TEAM_ENTRY, Approvals, Hooks, client_of
-from commands.hook.events import inside
+from commands.hook.events import inside, linked_project
 from commands.hook.scene import Scene, complain
 from core.config import CONTEXT_DIRECTORY
 from core.errors import SentinelError
@@ -147,7 +147,8 @@ def _at(data: Any, keys: tuple[str, ...]) -> Any:
 
 def _work(scene: Scene) -> Work:
     cwd = scene.moment.cwd
-    is_elsewhere = cwd and cwd != scene.root and not inside(scene.root, cwd)  # another work tree
+    is_below = cwd == scene.root or inside(scene.root, cwd)
+    is_elsewhere = cwd and (not is_below or linked_project(scene.root, f"{cwd}/."))
     return work_at_hand(Path(cwd if is_elsewhere else scene.root))
 
 

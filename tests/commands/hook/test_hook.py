@@ -36,6 +36,7 @@ from tests.support.stdio_client import ROOT
 from tests.support.tables import table
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
+MANY = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
 FILE, NOTHING = "src/refund.py", Ran(0, "", "")
 REMINDER = (
     "Files were changed in this session and nothing was added to the project's memory. If the"
@@ -285,7 +286,7 @@ def test_a_file_in_another_work_tree_of_the_project_is_its_file(desk: Desk) -> N
     shutil.rmtree(desk.root / ".git")
     git(desk.root, "init", "--quiet")
     git(desk.root, "commit", "--quiet", "--allow-empty", "-m", "begin")
-    below, beside = desk.root / ".claude" / "worktrees" / "feat", desk.elsewhere / "fix"
+    below, beside = desk.root / ".claude" / "worktrees" / "second-approver", desk.elsewhere / "fix"
     for tree in (below, beside):
         git(desk.root, "worktree", "add", "--quiet", "-b", tree.name, str(tree))
     other, package = desk.elsewhere / "other", desk.root / "vendor" / "lib"
@@ -295,6 +296,9 @@ def test_a_file_in_another_work_tree_of_the_project_is_its_file(desk: Desk) -> N
     for tree, text in ((below, LESSON), (beside, LESSON), (other, ""), (package, "")):
         assert desk.edit(str(tree / FILE), *named, session_id=tree.name).text == text, tree
     assert desk.edit("src/auth/a.py", *named, cwd=str(below)).text == HEAD + LOGIN_BLOCK
+    desk.write(REFUND, *MANY)
+    given = claude("SessionStart", below, source="startup", session_id="near to its branch")
+    assert REFUND.lesson in desk.hook("claude-code", "session-start", given, *named).text
 
 
 def test_a_file_in_a_folder_of_the_project_is_no_file_of_the_top(desk: Desk) -> None:
@@ -376,8 +380,7 @@ def test_a_memory_of_more_than_the_threshold_says_that_a_compaction_is_due(desk:
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_long_memory_begins_with_what_is_near_to_the_work(desk: Desk, tmp_path: Path) -> None:
-    many = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
-    desk.write(REFUND, LOGIN, *many)
+    desk.write(REFUND, LOGIN, *MANY)
     assert REFUND.lesson not in desk.start().text
     git(tmp_path, "init", "--quiet", "-b", "fix/second-approver", "tree")
     given = claude("SessionStart", tmp_path / "tree", source="startup", session_id="in a tree")
