@@ -90,5 +90,12 @@ class Desk(AnyDesk):
     def stop(self, **more: Any) -> Ran:
         return self.hook("claude-code", "stop", claude("Stop", self.root, **more))
 
+    def use(self, tool: str, **given: Any) -> Ran:
+        payload = claude("PreToolUse", self.root, tool_name=tool, tool_input=given)
+        return self.hook("claude-code", "before-action", payload)
+
+    def shell(self, command: str) -> Ran:
+        return self.use("Bash", command=command)
+
     def tree(self) -> list[str]:
         return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*"))

@@ -7,26 +7,23 @@ import signal
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import client_events
 from tests.support.cli_process import CLI, Run
 from tests.support.client_events import (
     Payload,
     Ran,
     claude,
     claude_edit,
-    codex,
     codex_patch,
     copilot,
     cursor,
     cursor_edit,
-    gemini,
-    vscode,
 )
 from tests.support.costly import enough, one_in
 from tests.support.git_clones import git
@@ -35,6 +32,7 @@ from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
 
+ROWS = table("commands/hook")
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 MANY = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
 FILE, NOTHING = "src/refund.py", Ran(0, "", "")
@@ -53,185 +51,79 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
-# The JSON of each client.
-
-
-def specific(name: str, text: str) -> Payload:
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
-
-
-def tool(name: str, **given: Any) -> Payload:
-    return {"tool_name": name, "tool_input": given}
-
-
-OPENING = "what a session is told when it starts"
-DELETED = f"*** Begin Patch\n*** Delete File: {FILE}\n*** End Patch"
-PROMPT = {"prompt": "Let the approver see refunds above 500 in refund.py"}
-START, EDIT, ASK = "session-start", "before-action", "prompt"
-ANSWERS: list[tuple[str, str, Any, str, Payload, str]] = [
-    ("claude-code", START, claude, "SessionStart", {"source": "startup", "model": "opus"}, OPENING),
-    ("claude-code", START, claude, "SessionStart", {"source": "compact"}, OPENING),
-    ("claude-code", START, claude, "SubagentStart", {"agent_id": "a1"}, OPENING),
-    ("cursor", START, cursor, "sessionStart", {"session_id": "c0ffee"}, OPENING),
-    ("vscode", START, vscode, "SessionStart", {"source": "new"}, OPENING),
-    ("codex", START, codex, "SessionStart", {"source": "startup"}, OPENING),
-    ("gemini", START, gemini, "SessionStart", {"source": "startup"}, OPENING),
-    ("claude-code", EDIT, claude, "PreToolUse", tool("Write", file_path=FILE, content="x"), LESSON),
-    ("cursor", EDIT, cursor, "postToolUse", tool("Write", file_path=FILE, content="x"), LESSON),
-    ("vscode", EDIT, vscode, "PreToolUse", tool("replace_string", filePath=FILE), LESSON),
-    ("codex", EDIT, codex, "PreToolUse", tool("apply_patch", command=DELETED), LESSON),
-    ("gemini", EDIT, gemini, "AfterTool", tool("write_file", file_path=FILE, content="x"), LESSON),
-    ("claude-code", ASK, claude, "UserPromptSubmit", PROMPT, LESSON),
-    ("codex", ASK, codex, "UserPromptSubmit", PROMPT, LESSON),
-    ("gemini", ASK, gemini, "BeforeAgent", PROMPT, LESSON),
-]
+def said_in(text: str, desk: Desk) -> str:
+    """What a name in a table stands for."""
+    texts = {"LESSON": LESSON, "OPENING": desk.opening, "LOGIN": HEAD + LOGIN_BLOCK}
+    return {**texts, "REMINDER": REMINDER, "CHANGED": f"{HEAD}{SEEN}800 EUR."}.get(text, text)
 
 
 @pytest.mark.row("001 1-3.a", "001 6.c")
 @pytest.mark.parametrize(
-    ("client", "event", "payload", "name", "more", "said"),
-    enough(ANSWERS, lambda *it: it[1], names=6),
+    ("client", "event", "builder", "name", "more", "said"),
+    enough(map(tuple, ROWS["answers"]), lambda *it: (it[1], it[2] == "copilot"), names=6),
 )
 def test_the_lesson_about_a_file_is_shown_at_its_change_and_only_once(
-    desk: Desk, client: str, event: str, payload: Any, name: str, more: Payload, said: str
+    desk: Desk, client: str, event: str, builder: str, name: str, more: Payload, said: str
 ) -> None:
     """So is the memory when a session begins, and the lesson that a prompt is about."""
-    text = desk.opening if said == OPENING else said
-    expected = {"additional_context": text} if client == "cursor" else specific(name, text)
-    given = payload(name, desk.root, **more)
-    assert desk.hook(client, event, given) == Ran(0, json.dumps(expected), "")
+    if event == "stop":
+        desk.edit()
+    text = said_in(said, desk)
+    expected: Any = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+    if builder in ("cursor", "copilot"):
+        expected = {"additional_context" if builder == "cursor" else "additionalContext": text}
+    words = (desk.root,) if builder == "copilot" else (name, desk.root)
+    given = getattr(client_events, builder)(*words, **more)
+    assert desk.hook(client, event, given) == Ran(0, json.dumps(expected) if said else "", "")
     assert desk.hook(client, event, given) == NOTHING
 
 
-def test_copilot_gets_the_top_level_key_of_its_own_format(desk: Desk) -> None:
-    given = copilot(desk.root, toolName="create", toolArgs=json.dumps({"path": FILE}))
-    assert desk.hook("vscode", "before-action", given).said == {"additionalContext": LESSON}
-    for _ in range(2):  # nothing tells sub-agents without an id from each other
+def test_sub_agents_without_an_id_are_all_told_at_once(desk: Desk) -> None:
+    for _ in range(2):  # nothing tells them from each other
         given = copilot(desk.root, agentName="explore")
         said = {"additionalContext": desk.opening}
         assert desk.hook("vscode", "session-start", given).said == said
 
 
-@pytest.mark.parametrize(
-    ("client", "event"),
-    one_in(4, [("cursor", ASK), ("vscode", ASK), ("vscode", "stop"), ("codex", "stop")], names=2),
-)
-def test_an_event_that_could_only_hold_up_the_work_of_a_client_stays_unanswered(
-    desk: Desk, client: str, event: str
-) -> None:
-    desk.edit()
-    given = claude("Stop", desk.root, prompt="refunds above 500 EUR need a second approver")
-    assert desk.hook(client, event, given) == NOTHING
-
-
 def test_cursor_is_reminded_by_a_message_unless_the_user_has_stopped_it(desk: Desk) -> None:
     desk.hook("cursor", "before-action", cursor_edit(desk.root, "src/colours.py"))
-    for status, loops, said in (
-        ("aborted", 0, None),
-        ("completed", 1, None),
-        ("completed", 0, {"followup_message": REMINDER}),
-        ("completed", 0, None),
-    ):
+    reminded = {"followup_message": REMINDER}
+    ends = (("aborted", 0, None), ("completed", 1, None), ("completed", 0, reminded))
+    for status, loops, said in (*ends, ("completed", 0, None)):
         given = cursor("stop", desk.root, status=status, loop_count=loops)
         assert desk.hook("cursor", "stop", given).said == said
 
 
-SILENT: list[tuple[Payload, dict[str, str]]] = [
-    ({}, {"CURSOR_VERSION": "3.20.17"}),
-    ({"cursor_version": "3.20.17"}, {}),
-    ({"timestamp": "2026-11-20T10:00:00.000Z"}, {}),
-]
-
-
-@pytest.mark.parametrize(("more", "variables"), one_in(3, SILENT, names=2))
-def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(
-    desk: Desk, more: Payload, variables: dict[str, str]
-) -> None:
-    """In Copilot as well."""
-    given = claude_edit(desk.root, FILE, **more)
+def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: Desk) -> None:
+    given, variables = claude_edit(desk.root, FILE), {"CURSOR_VERSION": "3.20.17"}
     assert desk.hook("claude-code", "before-action", given, variables=variables) == NOTHING
+    assert desk.edit(cursor_version="3.20.17") == NOTHING
     assert not desk.state.exists()
 
 
-# The course of a session: what is said at each step.
-
-Step = tuple[Callable[[Desk], Any], object]
-
-
-def edit(path: str = FILE, **more: Any) -> Callable[[Desk], str]:
-    return lambda desk: desk.edit(path, **more).text
-
-
-def start(source: str) -> Callable[[Desk], str]:
-    return lambda desk: desk.start(source).text
-
-
-def ask(prompt: str) -> Callable[[Desk], str]:
-    return lambda desk: desk.ask(prompt).text
-
-
-def stop(**more: Any) -> Callable[[Desk], str]:
-    return lambda desk: desk.stop(**more).text
-
-
-def stored(*records: Any) -> Step:
-    return (lambda desk: desk.write(*records) and "", "")
-
-
-def shell(command: str) -> Callable[[Desk], str]:
-    def step(desk: Desk) -> str:
-        given = claude("PreToolUse", desk.root, **tool("Bash", command=command))
-        return desk.hook("claude-code", "before-action", given).text
-
-    return step
-
-
-def noted(desk: Desk) -> int:
-    [path] = desk.state.rglob("*.jsonl")
-    return len(path.read_bytes().splitlines())
-
-
-AGENT = {"agent_id": "a1", "agent_type": "Explore"}
-CHANGED = replace(REFUND, lesson="Now 800 EUR.", updated=LATER, seen=2)
-SEEN = "2026-03-01 (seen 2 times, last 2026-03-02): who approves a refund"
-COURSES: dict[str, list[Step]] = {
-    "a sub-agent has a context of its own": [
-        (edit(), LESSON), (edit(**AGENT), LESSON), (edit(**AGENT), "")],
-    "compaction takes what was shown": [
-        (edit(), LESSON), (start("compact"), OPENING), (edit(), LESSON), (edit(), "")],
-    "a resumption does not": [(edit(), LESSON), (start("resume"), OPENING), (edit(), "")],
-    "a resumed session knows what its start has shown": [
-        (start("startup"), OPENING), (start("resume"), ""), stored(LOGIN),
-        (lambda desk: LOGIN_BLOCK in desk.start("resume").text, True)],
-    "a record that changed is shown again": [
-        (edit(), LESSON), stored(CHANGED, LOGIN),
-        (edit(), f"{HEAD}[refunds]\n{SEEN}\n→ Now 800 EUR."), (edit(), "")],
-    "a gap that was only logged again is not": [
-        (edit(), LESSON), stored(replace(REFUND, updated=LATER, seen=2), LOGIN), (edit(), "")],
-    "a prompt counts as a showing": [
-        (ask("A refund above 500 waits, see refund.py"), LESSON),
-        (ask("A refund above 500 waits, see refund.py"), ""), (edit(), "")],
-    "a file that a prompt names": [(ask("Have a look at src/auth/token.py"), HEAD + LOGIN_BLOCK)],
-    "a prompt that says nothing": [
-        (ask(it), "") for it in ("thanks", "go on with it", "계속해줘", "고마워", "fix it")],
-    "an unrelated action": [(edit("src/colours.py", new="RED = 1"), ""), (shell("ls -la"), "")],
-    "an edit through a shell": [
-        (shell(f"cat {FILE}"), ""), (stop(), ""), (shell(f"sed -i s/a/b/ {FILE}"), LESSON),
-        (shell("cd src && rm refund.py"), ""), (stop(), REMINDER)],
-    "the reminder, once": [
-        (stop(stop_hook_active=False), ""), (edit("src/colours.py"), ""),
-        (stop(stop_hook_active=True), ""), (stop(), REMINDER), (stop(), ""), (noted, 2)],
-    "no reminder of what is outside": [(edit("../notes.md"), ""), (stop(), "")],
-    "no reminder once something is logged": [
-        (edit("src/colours.py"), ""), stored(REFUND, LOGIN, a_record("new")), (stop(), "")],
-}  # fmt: skip
+RECORDS = {
+    "REFUND": REFUND,
+    "LOGIN": LOGIN,
+    "CHANGED": replace(REFUND, lesson="Now 800 EUR.", updated=LATER, seen=2),
+    "SEEN": replace(REFUND, updated=LATER, seen=2),
+    "NEW": a_record("something new"),
+}
+SEEN = "[refunds]\n2026-03-01 (seen 2 times, last 2026-03-02): who approves a refund\n→ Now "
 
 
 @pytest.mark.row("001 2-3.c", "001 6.d")
-@pytest.mark.parametrize("course", one_in(5, COURSES))
+@pytest.mark.parametrize("course", one_in(5, ROWS["courses"]))
 def test_what_a_session_is_told_depends_on_what_it_was_told(desk: Desk, course: str) -> None:
-    for at, (step, said) in enumerate(COURSES[course]):
-        assert step(desk) == (desk.opening if said == OPENING else said), at
+    for verb, given, said in ROWS["courses"][course]:
+        if verb == "store":
+            desk.write(*map(RECORDS.__getitem__, given))
+        elif verb == "noted":
+            [path] = desk.state.rglob("*.jsonl")
+            assert len(path.read_bytes().splitlines()) == int(said)
+        else:
+            do = getattr(desk, verb)
+            text = (do(**given) if isinstance(given, dict) else do(given)).text
+            assert text == said_in(said, desk) or (text and said == "SOMETHING"), (verb, given)
 
 
 @posix
@@ -254,30 +146,10 @@ def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
 # Which file is meant.
 
 
-@pytest.mark.parametrize(
-    ("client", "payload", "given"),
-    one_in(
-        2,
-        [
-            ("codex", codex, {"command": ["bash", "-lc", f"echo x > {FILE}"]}),
-            ("codex", codex, {"command": "rm refund.py", "workdir": "src"}),
-            ("gemini", gemini, {"command": f"cat > {FILE} <<E\nE"}),
-        ],
-        names=3,
-    ),
-)
-def test_an_edit_through_a_shell_shows_the_lesson_of_its_file(
-    desk: Desk, client: str, payload: Any, given: Payload
-) -> None:
-    ran = payload("PreToolUse", desk.root, **tool("run_shell_command", **given))
-    assert desk.hook(client, "before-action", ran).text == LESSON
-
-
 def test_a_tool_that_only_reads_is_no_reason_to_look_at_the_memory(desk: Desk) -> None:
     desk.log.unlink()
     desk.log.mkdir()
-    given = claude("PreToolUse", desk.root, **tool("Read", file_path=str(desk.root / FILE)))
-    assert desk.hook("claude-code", "before-action", given) == NOTHING
+    assert desk.use("Read", file_path=str(desk.root / FILE)) == NOTHING
 
 
 @pytest.mark.long  # it costs much
@@ -408,9 +280,8 @@ def test_odd_bytes_in_the_input_and_in_the_log_are_read_over(desk: Desk) -> None
 
 @pytest.mark.long  # it costs much
 def test_what_is_large_is_read_and_what_is_too_large_is_said(desk: Desk) -> None:
-    given = tool("Write", file_path=str(desk.root / FILE), content="x " * 10_000_000)
-    payload = claude("PreToolUse", desk.root, **given)
-    assert desk.hook("claude-code", "before-action", payload).text == LESSON
+    written = desk.use("Write", file_path=str(desk.root / FILE), content="x " * 10_000_000)
+    assert written.text == LESSON
     lines = [a_record(f"gap {at}", lesson=f"rule {at}").to_line() for at in range(10_000)]
     desk.write(*lines, REFUND)
     assert desk.edit(session_id="of a long log").text == LESSON
@@ -444,7 +315,7 @@ def test_a_pattern_full_of_stars_does_not_hold_up_the_work(desk: Desk) -> None:
 
 def test_wrong_arguments_end_with_0_too(desk: Desk) -> None:
     usage = "python cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
-    for words in table("commands/hook")["wrong_arguments_end_with_0_too"]:
+    for words in ROWS["wrong_arguments_end_with_0_too"]:
         for lang, name in (("en", "usage"), ("ko", "사용법")):
             environment = desk.environment(SENTINEL_MEMORY_LANG=lang)
             ran = Run.placed(*words, cwd=desk.elsewhere, environment=environment)

@@ -22,6 +22,7 @@ from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, new_project, save
 from tests.support.hook_desk import LOGIN, REFUND, Desk
 from tests.support.room import a_room, failed, saved
+from tests.support.tables import table
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
@@ -164,7 +165,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    desk = Desk(tmp_path / "shop", tmp_path / "home")
+    desk = Desk(tmp_path / "shop", tmp_path / "elsewhere")
     desk.write(REFUND)
     return desk
 
@@ -211,40 +212,10 @@ def test_both_stay_within_what_a_hook_may_show(desk: Desk) -> None:
 
 # What the client does not let the model call unasked.
 
-CLAUDE, GEMINI, CODEX = ".mcp.json", ".gemini/settings.json", ".codex/config.toml"
-SERVERS = {"mcpServers": {"sentinel-memory": {"command": "x"}}}
-TRUSTED = {"mcpServers": {"sentinel-memory": {"trust": True}}}
-TABLE = "[mcp_servers.sentinel-memory]\ncommand = 'x'\n"
-ALLOWED = "mcp__sentinel-memory__log_memory"
-SETTLED = (
-    (".claude/settings.local.json", "allow", ALLOWED),
-    (".claude/settings.json", "allow", "mcp__sentinel-memory"),
-    ("../home/.claude/settings.json", "allow", "mcp__sentinel-memory__*"),
-    (".claude/settings.json", "ask", ALLOWED),
-    (".claude/settings.json", "deny", "mcp__sentinel-memory"),
-)
-# What stands in the files of a client, and whether the start of a session says that it asks.
-APPROVALS: list[tuple[str, dict[str, Any], bool]] = [
-    ("claude-code", {CLAUDE: SERVERS}, True),
-    ("claude-code", {}, False),
-    ("claude-code", {CLAUDE: {"mcpServers": {"other": {}}}}, False),
-    ("claude-code", {CLAUDE: {"mcpServers": {"sentinel-memory-team": {}}}}, True),
-    ("claude-code", {CLAUDE: SERVERS, ".claude/settings.local.json": "{"}, True),
-    *(
-        ("claude-code", {CLAUDE: SERVERS, file: {"permissions": {key: [item]}}}, False)
-        for file, key, item in SETTLED
-    ),
-    ("gemini", {GEMINI: SERVERS}, True),
-    ("gemini", {GEMINI: TRUSTED}, False),
-    ("codex", {CODEX: TABLE}, True),
-    ("codex", {CODEX: f"{TABLE}default_tools_approval_mode = 'approve'"}, False),
-    ("codex", {CODEX: f"{TABLE}tools.log_memory.approval_mode = 'approve'"}, False),
-    ("codex", {CODEX: "["}, False),
-    ("cursor", {".cursor/mcp.json": SERVERS}, False),
-]
+ROWS = table("commands/hook")["approvals"]  # files, and whether the start says that it asks
 
 
-@pytest.mark.parametrize(("client", "files", "says"), one_in(4, APPROVALS, names=3))
+@pytest.mark.parametrize(("client", "files", "says"), one_in(4, map(tuple, ROWS), names=3))
 def test_a_session_whose_tools_are_not_approved_says_so(
     desk: Desk, client: str, files: dict[str, Any], says: bool
 ) -> None:
@@ -254,7 +225,7 @@ def test_a_session_whose_tools_are_not_approved_says_so(
 
 
 def test_it_is_said_once_and_not_where_nobody_is_asked(desk: Desk) -> None:
-    write(desk.root, CLAUDE, json.dumps(SERVERS))
+    write(desk.root, ".mcp.json", json.dumps(ROWS[0][1][".mcp.json"]))
     assert "setup claude-code" not in begun(desk, permission_mode="bypassPermissions").out
     assert "setup claude-code" in begun(desk, session_id="another").out
     desk.write(REFUND, LOGIN)
