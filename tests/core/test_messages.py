@@ -6,6 +6,7 @@ import string
 
 import pytest
 
+import cli
 from core import errors
 from core.messages import has_sentence, language, say, speaking
 from tests.support.rows import none_of
@@ -52,6 +53,18 @@ def facts_of(text: str) -> set[str]:
 
 def needs(key: str) -> set[str]:
     return facts_of(ENGLISH[key]) - ALWAYS
+
+
+def test_every_command_that_a_sentence_names_exists() -> None:
+    named = re.compile(r"\{(?:cli|program)\} ([a-z]+)")
+    texts = [*ENGLISH.items(), *KOREAN.items()]
+    known = {name.partition(" ")[0] for name in cli.COMMANDS}
+    none_of(
+        f"{key}: {word}"
+        for key, text in texts
+        for word in named.findall(text)
+        if word not in known and key != "fragments.services.program_failed"
+    )
 
 
 def test_every_key_that_is_said_has_a_sentence() -> None:

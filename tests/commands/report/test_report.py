@@ -75,19 +75,6 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
     )
 
 
-def test_a_project_without_a_log_on_either_side_says_so(project: Path, report: Report) -> None:
-    told = report()
-    assert (told.code, told.errors) == (0, "")
-    assert told.out == (f"**Memory:** there is no memory log here, before or after: `{LOG}`\n")
-
-
-def test_the_first_log_of_a_project_says_that_there_was_none(project: Path, report: Report) -> None:
-    write(project, PLAIN)
-    told = report()
-    assert told.first == "**Memory:** 1 lesson added."
-    assert told.out.splitlines()[2] == "Before, there was no memory log here."
-
-
 @pytest.mark.long  # it costs much
 def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
     project: Path, tmp_path: Path, report: Report
@@ -101,14 +88,6 @@ def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
 
 
 # Ranges.
-
-
-def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) -> None:
-    for wanted in ("-x..HEAD", "--output=x", "HEAD..--all"):
-        told = report("--", wanted)
-        assert (told.code, told.out) == (2, "")
-        assert told.errors.startswith("git knows no commit by this name: -")
-    assert sorted(path.name for path in project.iterdir()) == [".git", "README"]
 
 
 @pytest.mark.long  # it costs much
@@ -175,22 +154,6 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     git(project, "checkout", "--quiet", base)
     told = report(f"{base}..{last}")
     assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["HEAD", "--staged"], "--staged and RANGE cannot be used together."),
-        (["--force"], "--force can only be used with -o FILE"),
-        (["-o", ""], "-o/--output: a file name is missing"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    arguments: list[str], said: str, project: Path, report: Report
-) -> None:
-    told = report(*arguments)
-    assert (told.code, told.out) == (2, "")
-    assert said in told.errors
 
 
 # 1: what must not be merged.
@@ -344,19 +307,6 @@ def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
     assert "Records: 201, threshold: 50. Compaction is due." in told.part("Figures")
 
 
-@pytest.mark.long  # it costs much
-def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report: Report) -> None:
-    base = written(project, a_record("gone"))
-    endless = replace(a_record("endless"), lesson="never ending " * 10_000)
-    written(project, endless, a_record("behind it"))
-    told = report(f"{base}..HEAD")
-    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
-    added = told.part("Lessons added")
-    assert "What was missing: `behind it`" in added
-    assert added.endswith("And 1 more. Use `--json` to see all.")
-    assert "What was missing: `gone`" in told.part("Removed")
-
-
 PARTS = "refused reads_like added_head changed_head returned_head compacted_head removed_head"
 PARTS += " figures"
 
@@ -396,14 +346,6 @@ def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> 
     assert first.out.startswith("**Memory:** 1 possible secret, 1 lesson added.\n")
     again = Run.started("report", "--json", f"{base}..HEAD", options=("-I", "-S"))
     assert again.code == 1
-
-
-def test_a_log_that_cannot_be_read_is_said(project: Path, report: Report) -> None:
-    path_of(project).parent.mkdir()
-    path_of(project).mkdir()
-    told = report()
-    assert (told.code, told.out) == (2, "")
-    assert os.path.join(".context", "memory_log.jsonl") in told.errors
 
 
 def test_of_many_originals_the_first_thirty_are_shown(project: Path, report: Report) -> None:
@@ -481,45 +423,6 @@ def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: R
 
 
 # The index, and the hook.
-
-
-def test_of_a_commit_to_be_only_what_is_staged_is_told(project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    write(project, PLAIN, a_record("staged"))
-    git(project, "add", "--all")
-    write(project, PLAIN, a_record("staged"), SECRET)
-    told = report("--staged", "--json")
-    assert told.code == 0
-    assert told.told["before"]["version"] == head(project)
-    assert told.told["after"]["version"] == "index"
-    assert [it["record"]["missing_context"] for it in told.told["added"]] == ["staged"]
-
-
-@pytest.mark.long  # it costs much
-def test_before_the_first_commit_everything_staged_is_new(report: Report, tmp_path: Path) -> None:
-    fresh = tmp_path / "fresh"
-    fresh.mkdir()
-    git(fresh, "init", "--quiet")
-    write(fresh, PLAIN)
-    nothing = report("--staged", "--project", str(fresh))
-    assert nothing.first.startswith("**Memory:** there is no memory log here")
-    git(fresh, "add", "--all")
-    for arguments in (["--staged"], []):
-        told = report(*arguments, "--project", str(fresh))
-        assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
-
-
-@pytest.mark.long  # it costs much
-def test_an_open_merge_has_to_be_resolved_first(project: Path, report: Report) -> None:
-    written(project, PLAIN)
-    git(project, "checkout", "--quiet", "-b", "side")
-    written(project, a_record("of the side"))
-    git(project, "checkout", "--quiet", "main")
-    written(project, a_record("of main"))
-    assert run_git(project, "merge", "--quiet", "side").returncode == 1
-    told = report("--staged")
-    assert (told.code, told.out) == (2, "")
-    assert told.errors.startswith(f"{LOG}: a merge is still open")
 
 
 @pytest.mark.long  # it costs much

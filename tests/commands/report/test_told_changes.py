@@ -13,7 +13,15 @@ from tests.support.tables import table
 pytestmark = needs_git
 
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
-FACTS = {"secret": TOKEN, "other": OTHER, "end": OTHER[6:], "order": ORDER, "log": LOG}
+ENDLESS = "never ending " * 10_000
+FACTS = {
+    "endless": ENDLESS,
+    "secret": TOKEN,
+    "other": OTHER,
+    "end": OTHER[6:],
+    "order": ORDER,
+    "log": LOG,
+}
 DAYS = table("commands/reports")
 
 
@@ -23,6 +31,10 @@ class Day(MemorySteps):
     def __init__(self, project: Path, report: Report, patch: pytest.MonkeyPatch) -> None:
         super().__init__(project, patch, FACTS | {"project": str(project)})
         self._report = report
+
+    def folder(self, name: str) -> None:
+        """A folder where a file should be."""
+        (self._project / name).mkdir(parents=True)
 
     def told(self, arguments: list[str], code: int, first: str, more: dict[str, Any]) -> None:
         """more: whole parts, the last lines of parts, what else is in the report or is not."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rooms
-from tests.support.cli_process import Command
+from tests.support.cli_process import TOKEN, Command
 from tests.support.notes_room.notes.for_people import keep, note
 from tests.support.stdio_client import ROOT
 
@@ -84,6 +84,24 @@ def test_it_is_counted_and_stands_on_the_page(command: Command) -> None:
     assert command("stats", "--json").told["notes"] == {"notes": 2}
     page = command("view", "-o", "-").out
     assert SALT.texts[0][1] in page and '"notes.note": "note"' in page
+
+
+def test_it_is_scanned_and_cleaned(command: Command, notes: Path) -> None:
+    keep(notes, [SALT, note("till0001", f"The till takes {TOKEN}.")])
+    found = command("scan")
+    assert (found.code, found.lines[-3:-1]) == (
+        1,
+        [
+            "notes.json: github-token in note till0001",
+            "Places with secrets among the notes: 1.",
+        ],
+    )
+    place = {"path": "notes.json", "note": "till0001", "kinds": ["github-token"]}
+    assert command("scan", "--json").told["notes"] == [place]
+    done = command("scan", "--redact", "--yes")
+    assert (done.code, done.lines[0]) == (0, "Redacted among the notes: 1")
+    assert TOKEN not in notes.read_text("utf-8")
+    assert command("scan").code == 0
 
 
 def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:

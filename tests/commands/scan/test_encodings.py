@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,62 +68,48 @@ def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 
 @pytest.mark.long  # it costs much
 @each_file
-def test_the_log_is_looked_at_in_every_encoding(scan: Command, project: Path, data: bytes) -> None:
+def test_a_file_is_looked_at_in_every_encoding(
+    scan: Command, project: Path, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(project, data)
     for arguments in ([], [LOG], ["."], ["--json"]):
         found = scan(*arguments)
         assert (found.code, found.errors) == (1, ""), arguments
         assert "github-token" in found.out
-        assert TOKEN not in found.out
-
-
-@pytest.mark.long  # it costs much
-@each_file
-def test_a_file_of_any_name_is_looked_at_in_every_encoding(
-    scan: Command, project: Path, data: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
     (project / "notes.txt").write_bytes(data)
     if data is not FILES["UTF-32"]:  # git and editors take it for binary, too
         assert scan("notes.txt").code == 1
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
         assert scan("-").code == 1
-    (project / "plain.txt").write_bytes(data.replace(UTF_8, f"key={TOKEN}".encode()))
-    assert scan("plain.txt").code in (0, 1)
 
 
-def committed(project: Path, data: bytes) -> None:
-    """Make a repository in which these bytes are the second version of the log."""
+@pytest.mark.long  # it costs much
+@needs_git
+@some_files
+def test_the_history_and_a_report_are_looked_at_in_every_encoding(
+    capsys: pytest.CaptureFixture[str], scan: Command, project: Path, data: bytes
+) -> None:
     git(project, "init", "--quiet")
     for version in (FIRST, data):
         write(project, version)
         commit(project)
-
-
-@pytest.mark.long  # it costs much
-@needs_git
-@some_files
-def test_the_history_is_looked_at_in_every_encoding(
-    scan: Command, project: Path, data: bytes
-) -> None:
-    committed(project, data)
+    told = Run.of(capsys, "report", "HEAD~1..HEAD")
+    assert (told.code, "github-token" in told.out) == (1, True)
     write(project, FIRST)
     commit(project)
     assert scan().code == 0
     found = scan("--history")
-    assert found.code == 1
-    assert f"{LOG}\n" in found.out
+    assert (found.code, f"{LOG}\n" in found.out) == (1, True)
 
 
-@pytest.mark.long  # it costs much
-@needs_git
-@some_files
-def test_a_report_refuses_a_secret_in_every_encoding(
-    capsys: pytest.CaptureFixture[str], project: Path, data: bytes
-) -> None:
-    committed(project, data)
-    told = Run.of(capsys, "report", "HEAD~1..HEAD")
-    assert told.code == 1
-    assert "github-token" in told.out
+@pytest.mark.parametrize("name", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_log_that_no_reader_sees_is_not_clean(scan: Command, project: Path, name: str) -> None:
+    write(project, FIRST.to_line().decode().encode(name))
+    for arguments in ([], [LOG], ["--redact", "--yes"]):
+        found = scan(*arguments)
+        assert found.code == 2
+        assert "begins like UTF-16, and the memory is UTF-8" in found.errors
+    assert scan("--json").told["unreadable"][0]["path"] == LOG
 
 
 @pytest.mark.parametrize("kind", ["FF FE before UTF-8", "FE FF before UTF-8", "an odd length"])
@@ -166,32 +151,17 @@ def test_a_redaction_of_a_log_behind_a_mark_leaves_no_secret(scan: Command, proj
     assert scan().code == 0
 
 
-def a_missing(project: Path) -> list[str]:
-    return ["none.txt"]
-
-
-def an_object_that_is_gone(project: Path) -> list[str]:
+@needs_git
+def test_a_version_that_git_has_lost_is_a_failure_with_a_sentence(
+    scan: Command, project: Path
+) -> None:
     git(project, "init", "--quiet")
     write(project, BAD)
     commit(project)
     name = git(project, "rev-parse", f"HEAD:{LOG}").strip()
     (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    return ["--history"]
-
-
-@pytest.mark.parametrize(
-    "arranged",
-    [
-        a_missing,
-        pytest.param(an_object_that_is_gone, marks=needs_git),
-    ],
-)
-def test_what_cannot_be_looked_at_is_a_failure_with_a_sentence(
-    scan: Command, project: Path, arranged: Callable[[Path], list[str]]
-) -> None:
-    found = scan(*arranged(project))
-    assert found.code == 2
-    assert found.errors.strip()
+    found = scan("--history")
+    assert (found.code, bool(found.errors.strip())) == (2, True)
 
 
 @needs_git

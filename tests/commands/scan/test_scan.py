@@ -14,14 +14,20 @@ from types import SimpleNamespace
 
 import pytest
 
-import cli
 from commands import suspicions
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep import Looked, look
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
-from tests.support.git_clones import commit, git, install_hook, path_of, run_git, write
-from tests.support.said import sentences
+from tests.support.git_clones import (
+    commit,
+    git,
+    install_hook,
+    offered_hooks,
+    path_of,
+    run_git,
+    write,
+)
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 
@@ -29,8 +35,7 @@ SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 LOG = ".context/memory_log.jsonl"
 ROTATE = "1. Rotate every real secret at its provider."
 COMMITTED = (
-    "1. Rotate every real secret at its provider. Git's history still contains it; run python"
-    " cli.py scan --history to see where."
+    f"{ROTATE} Git's history still contains it; run python cli.py scan --history to see where."
 )
 REWRITE = (
     "Whoever has the repository can read what a commit keeps. Rotate every real secret at its"
@@ -55,139 +60,124 @@ def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     return partial(Run.of, capsys, "scan")
 
 
-# The memory log.
-
-
-def test_a_log_that_cannot_be_read_is_said_and_is_neither_clean_nor_leaking(
-    scan: Command, project: Path
-) -> None:
-    path_of(project).mkdir()
-    for arguments in ([], ["--redact", "--yes"]):
-        found = scan(*arguments)
-        assert (found.code, found.out) == (2, "")
-        assert found.errors.startswith(f"The memory log {path_of(project)} cannot be read")
-    assert scan("--project", str(project / "none")).code == 2
-
-
-def test_a_log_of_another_encoding_is_read(scan: Command, project: Path) -> None:
-    write(project, f"one\n{TOKEN}\n".encode("utf-16"))
-    assert scan().lines[0] == f"{LOG}:2: github-token"
-    assert scan("--redact", "--yes") == Run(
-        2,
-        "",
-        f"The memory log {path_of(project)} begins like UTF-16, and the memory is UTF-8. Nothing"
-        " was changed. python cli.py doctor says how to save the file as UTF-8; then repeat"
-        " this.\n",
-    )
-
-
 # Files.
 
 
-def test_only_a_line_feed_ends_a_line(scan: Command, project: Path) -> None:
-    text = f"one\r\ntwo\x0c\u2028\x85\x0b three\n{TOKEN}\r\nfour {TOKEN}"
-    (project / "a.txt").write_bytes(text.encode())
-    assert scan("a.txt").lines == [
-        "a.txt:3: github-token",
-        "a.txt:4: github-token",
-        "Secrets: 2, warnings: 0, files: 1.",
-    ]
-
-
-def test_standard_input_is_named_so(
+def test_only_a_line_feed_ends_a_line_and_standard_input_is_named_so(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = SimpleNamespace(buffer=io.BytesIO(f"x\n{TOKEN}".encode()))
-    monkeypatch.setattr("sys.stdin", given)
-    assert scan("-") == Run(1, "<stdin>:2: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
+    text = f"one\r\ntwo\x0c\u2028\x85\x0b three\n{TOKEN}\r\nfour {TOKEN}".encode()
+    (project / "a.txt").write_bytes(text)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
+    for name, shown in (("a.txt", "a.txt"), ("-", "<stdin>")):
+        lines = [f"{shown}:{line}: github-token" for line in (3, 4)]
+        assert scan(name).lines == [*lines, "Secrets: 2, warnings: 0, files: 1."]
     monkeypatch.setattr("sys.stdin", None)
     assert scan("-").errors == "<stdin>: cannot be read (closed)\n"
 
 
-def test_what_is_no_text_is_passed_over_with_a_note(scan: Command, project: Path) -> None:
-    (project / "image").write_bytes(b"\x89PNG\0" + TOKEN.encode())
-    write(project, SAFE)
-    assert scan("image", LOG) == Run(
-        0, "image: skipped, a binary file\nSecrets: 0, warnings: 0, files: 1.\n", ""
-    )
-
-
-def test_a_text_that_is_too_large_is_a_failure_and_a_log_never_is(
+@posix
+def test_what_is_not_looked_at_is_named_fails_and_stops_nothing(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suspicions, "MOST_BYTES", 100)
     (project / "large.txt").write_bytes(b"x" * 101)
     (project / "image").write_bytes(b"\x89PNG\0" * 101)
-    write(project, SAFE, b"x" * 101)
-    found = scan("large.txt", "image", LOG)
-    assert (found.code, found.lines) == (
+    (project / "a.txt").write_text(TOKEN, encoding="utf-8")
+    os.mkfifo(project / "pipe")
+    write(project, SAFE, b"x" * 101)  # a log is never too large
+    reason = os.strerror(2)
+    found = scan("large.txt", "image", "pipe", "/dev/null", "none.txt", "a.txt", LOG)
+    assert found == Run(
         2,
-        [
-            "large.txt: not scanned, larger than 5,000,000 bytes",
-            "image: skipped, a binary file",
-            "Secrets: 0, warnings: 0, files: 1.",
-        ],
+        "a.txt:1: github-token\n"
+        "large.txt: not scanned, larger than 5,000,000 bytes\n"
+        "image: skipped, a binary file\n"
+        "pipe: not scanned, not a regular file\n"
+        "/dev/null: not scanned, not a regular file\n"
+        "Secrets: 1, warnings: 0, files: 2.\n",
+        f"none.txt: cannot be read ({reason})\n",
     )
+    assert scan("image").code == 0
+    for name in ("large.txt", "pipe", "none.txt"):
+        assert scan(name).code == 2
+    assert scan("none.txt", "--json").told["unreadable"] == [{"path": "none.txt", "reason": reason}]
 
 
 @posix
-def test_pipes_devices_and_odd_names_stop_nothing(scan: Command, project: Path) -> None:
-    os.mkfifo(project / "pipe")
-    odd = os.fsdecode(b"odd\xff\x1b[31m.txt")
-    (project / odd).write_text(TOKEN, encoding="utf-8")
-    (project / f"{TOKEN}.txt").write_text("nothing", encoding="utf-8")
-    found = scan("pipe", "/dev/null", odd)
-    assert found.lines == [
+def test_no_name_of_a_file_harms_whoever_reads_it(scan: Command, project: Path) -> None:
+    odd, command = os.fsdecode(b"odd\xff\x1b[31m.txt"), "::error title=x::y"
+    for name in (odd, command):
+        (project / name).write_text(TOKEN, encoding="utf-8")
+    (project / f"{TOKEN}.txt").write_bytes(b"\0")
+    assert scan(odd, command, f"{TOKEN}.txt").lines[:3] == [
         "odd\ufffd\ufffd[31m.txt:1: github-token",
-        "pipe: not scanned, not a regular file",
-        "/dev/null: not scanned, not a regular file",
-        "Secrets: 1, warnings: 0, files: 1.",
+        "./::error title=x::y:1: github-token",
+        "(a name that contains a secret): skipped, a binary file",
     ]
     assert "\x1b" not in scan(odd, "--json").out
-    (project / f"{TOKEN}.txt").write_bytes(b"\0")
-    assert scan(f"{TOKEN}.txt").lines[0] == (
-        "(a name that contains a secret): skipped, a binary file"
-    )
-
-
-def test_what_is_not_there_is_said_and_the_others_are_scanned(scan: Command, project: Path) -> None:
-    (project / "a.txt").write_text(TOKEN, encoding="utf-8")
-    reason = os.strerror(2)
-    assert scan("none.txt", "a.txt") == Run(
-        2,
-        "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n",
-        f"none.txt: cannot be read ({reason})\n",
-    )
-    assert scan("none.txt", "--json").told["unreadable"] == [{"path": "none.txt", "reason": reason}]
 
 
 @pytest.mark.long  # it costs much
 @posix
 def test_what_nobody_may_read_is_said(project: Path) -> None:
-    (project / "a.txt").write_text(TOKEN, encoding="utf-8")
-    (project / "closed.txt").write_text(TOKEN, encoding="utf-8")
+    for name in ("a.txt", "closed.txt"):
+        (project / name).write_text(TOKEN, encoding="utf-8")
     (project / "closed.txt").chmod(0)
     found = Run.started("scan", "closed.txt", "a.txt")
     assert (found.code, found.lines[0]) == (2, "a.txt:1: github-token")
     assert found.errors == "closed.txt: cannot be read (Permission denied)\n"
+    assert Run.started("scan", "closed.txt").code == 2
 
 
 @pytest.mark.long  # it costs much
 def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
+    alone = partial(Run.started, "scan", options=["-S", "-E", "-s"])
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
-    found = Run.started("scan", "a.txt", options=["-S", "-E", "-s"])
+    found = alone("a.txt")
     assert found == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
     write(project, BAD)
-    found = Run.started(
-        "scan", "--redact", "-y", "--project", str(project), options=["-S", "-E", "-s"]
-    )
-    assert found == Run(
+    assert alone("--project", str(project)).code == 1
+    assert alone("--redact", "-y", "--project", str(project)) == Run(
         2,
         "",
         "The package filelock is not installed. Nothing was written. Run the command with the"
         " Python that runs the server.\n",
     )
     assert path_of(project).read_bytes() == BAD.to_line()
+
+
+@needs_git
+def test_of_what_is_staged_all_is_looked_at_and_nothing_else(scan: Command, project: Path) -> None:
+    git(project, "init", "--quiet")
+    (project / "a.txt").write_text(TOKEN, encoding="utf-8")
+    assert scan("--staged") == Run(0, "Secrets: 0, warnings: 0, files: 0.\n", "")
+    write(project, BAD)
+    git(project, "add", "--all")
+    for name in ("a.txt", LOG):
+        (project / name).write_text("clean now", encoding="utf-8")
+    found = scan("--staged")  # before the first commit
+    assert (found.code, [line.partition(" ")[0] for line in found.lines]) == (
+        1,
+        [f"{LOG}:1:", "a.txt:1:", "Secrets:"],
+    )
+    commit(project)
+    (project / "a.txt").write_text(f"clean {TOKEN}", encoding="utf-8")
+    assert scan("--staged").out == "Secrets: 0, warnings: 0, files: 0.\n"
+    git(project, "rm", "--quiet", "--cached", "a.txt")  # what goes brings nothing
+    assert scan("--staged").code == 0
+
+
+@needs_git
+def test_an_open_merge_is_not_taken_for_clean(scan: Command, project: Path) -> None:
+    git(project, "init", "--quiet")
+    for branch, text in (("main", "one"), ("side", "two"), ("main", "three")):
+        git(project, "checkout", "--quiet", *(["-B", branch] if text != "three" else [branch]))
+        (project / "a.txt").write_text(text, encoding="utf-8")
+        commit(project)
+    assert run_git(project, "merge", "--quiet", "side").returncode == 1
+    found = scan("--staged")
+    assert (found.code, found.errors.startswith("a.txt: a merge is still open")) == (2, True)
 
 
 # History.
@@ -202,10 +192,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(project, "init", "--quiet")
     git(project, "config", "core.logAllRefUpdates", "true")
     logging = ("-c", "core.logAllRefUpdates=true")
-    old.write_bytes(SAFE.to_line() + BAD.to_line())
-    commit(project)
-    old.write_bytes(SAFE.to_line())
-    commit(project)
+    for records in ((SAFE, BAD), (SAFE,)):
+        old.write_bytes(b"".join(record.to_line() for record in records))
+        commit(project)
     (project / ".context").mkdir()
     old.rename(path_of(project))
     commit(project)
@@ -222,77 +211,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long  # it costs much
 @needs_git
 def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
-    scan: Command, made: Path
-) -> None:
-    found = scan("--history", "--project", str(made))
-    assert (found.code, found.errors) == (1, "")
-    heads = [line for line in found.lines if re.match("[0-9a-f]{10}  ", line)]
-    assert [head.split("  ")[2:] for head in heads] == [
-        ["test", "app/" + LOG],
-        ["test", LOG],
-        ["test", LOG],
-    ]
-    first = git(made, "rev-list", "--max-parents=0", "HEAD")[:10]
-    assert heads[0].startswith(first)
-    assert [line for line in found.lines if line not in heads] == [
-        f"  line 2: github-token in missing_context of record {BAD.token} [payment]",
-        f"  line 2: github-token in missing_context of record"
-        f" {replace(BAD, lesson='of a branch').token} [payment]",
-        "  line 2: github-token",
-        "Secrets in the history: 3, versions of the log: 4.",
-        REWRITE,
-    ]
-
-
-@needs_git
-def test_the_history_can_be_had_as_data(scan: Command, made: Path) -> None:
-    told = scan("--history", "--json", "--project", str(made)).told
-    first = git(made, "rev-list", "--max-parents=0", "HEAD").strip()
-    assert told["findings"][0] == {
-        "path": "app/" + LOG,
-        "line": 2,
-        "severity": "error",
-        "kind": "github-token",
-        "field": "missing_context",
-        "token": BAD.token,
-        "topic": "payment",
-        "commit": first,
-        "date": git(made, "show", "-s", "--format=%aI", first).strip(),
-        "author": "test",
-    }
-    assert (told["secrets"], told["files"], told["shallow"]) == (3, 4, False)
-
-
-@needs_git
-def test_a_history_without_secrets_passes_and_a_shallow_one_says_so(
-    scan: Command, project: Path, made: Path
-) -> None:
-    git(project.parent, "clone", "--quiet", "--depth=1", made.as_uri(), "shallow")
-    found = scan("--history", "--project", str(project.parent / "shallow"))
-    assert found == Run(
-        0,
-        "Secrets in the history: 0, versions of the log: 1.\nThis is a shallow clone without the"
-        " older history; git fetch --unshallow gets it.\n",
-        "",
-    )
-
-
-@needs_git
-def test_without_a_history_a_sentence_says_so(scan: Command, project: Path) -> None:
-    found = scan("--history")
-    assert (found.code, found.out) == (2, "")
-    assert f"{project / '.context'} is not in a git work tree" in found.errors
-    git(project, "init", "--quiet")
-    none = "git has no version of this log, so there is no history to scan: "
-    assert scan("--history") == Run(0, f"{none}{LOG}\n", "")
-    (project / "a.txt").write_text("a", encoding="utf-8")
-    git(project, "add", "a.txt")
-    git(project, "commit", "--quiet", "--message", "a")
-    assert scan("--history") == Run(0, f"{none}{LOG}\n", "")
-
-
-@needs_git
-def test_each_different_line_is_looked_at_once(
     scan: Command, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[int] = []
@@ -302,11 +220,62 @@ def test_each_different_line_is_looked_at_once(
         return look(log)
 
     monkeypatch.setattr(suspicions, "look", counted)
-    scan("--history", "--project", str(made))
-    assert sum(looked) == 4  # the plain record, the bad one, its other version, the note
+    found = scan("--history", "--project", str(made))
+    assert sum(looked) == 4  # each different line once: plain, bad, its other version, the note
+    assert (found.code, found.errors) == (1, "")
+    heads = [line for line in found.lines if re.match("[0-9a-f]{10}  ", line)]
+    places = [["test", "app/" + LOG], ["test", LOG], ["test", LOG]]
+    assert [head.split("  ")[2:] for head in heads] == places
+    first = git(made, "rev-list", "--max-parents=0", "HEAD").strip()
+    assert heads[0].startswith(first[:10])
+    of_record = "  line 2: github-token in missing_context of record"
+    assert [line for line in found.lines if line not in heads] == [
+        f"{of_record} {BAD.token} [payment]",
+        f"{of_record} {replace(BAD, lesson='of a branch').token} [payment]",
+        "  line 2: github-token",
+        "Secrets in the history: 3, versions of the log: 4.",
+        REWRITE,
+    ]
+    told = scan("--history", "--json", "--project", str(made)).told
+    assert told["findings"][0] == {
+        **{"path": "app/" + LOG, "line": 2, "severity": "error", "kind": "github-token"},
+        **{"field": "missing_context", "token": BAD.token, "topic": "payment", "commit": first},
+        **{"date": git(made, "show", "-s", "--format=%aI", first).strip(), "author": "test"},
+    }
+    assert (told["secrets"], told["files"], told["shallow"]) == (3, 4, False)
 
 
-# Redaction.
+@needs_git
+def test_a_history_that_is_not_whole_or_not_there_says_so(
+    scan: Command, project: Path, made: Path
+) -> None:
+    git(project.parent, "clone", "--quiet", "--depth=1", made.as_uri(), "shallow")
+    assert scan("--history", "--project", str(project.parent / "shallow")).lines == [
+        "Secrets in the history: 0, versions of the log: 1.",
+        "This is a shallow clone without the older history; git fetch --unshallow gets it.",
+    ]
+    found = scan("--history")
+    assert (found.code, found.out) == (2, "")
+    assert f"{project / '.context'} is not in a git work tree" in found.errors
+    git(project, "init", "--quiet")
+    none = f"git has no version of this log, so there is no history to scan: {LOG}\n"
+    assert scan("--history") == Run(0, none, "")
+    git(project, "commit", "--quiet", "--allow-empty", "--message", "a")
+    assert scan("--history") == Run(0, none, "")
+
+
+# The log and its redaction.
+
+
+def test_a_log_that_cannot_be_read_is_said_and_is_neither_clean_nor_leaking(
+    scan: Command, project: Path
+) -> None:
+    path_of(project).mkdir()
+    for arguments in ([], ["--redact", "--yes"]):
+        found = scan(*arguments)
+        assert (found.code, found.out) == (2, "")
+        assert found.errors.startswith(f"The memory log {path_of(project)} cannot be read")
+    assert scan("--project", str(project / "none")).code == 2
 
 
 @pytest.mark.long  # it costs much
@@ -315,14 +284,11 @@ def test_of_the_history_only_a_committed_secret_says_something(
     scan: Command, project: Path
 ) -> None:
     git(project, "init", "--quiet")
-    write(project, BAD)
-    assert ROTATE in scan("--redact", "--yes").lines
-    commit(project)
-    write(project, BAD)
-    assert ROTATE in scan("--redact", "--yes").lines
-    write(project, BAD)
-    commit(project)
-    assert COMMITTED in scan("--redact", "--yes").lines
+    for is_committed, said in ((False, ROTATE), (True, COMMITTED)):
+        write(project, BAD)
+        if is_committed:
+            commit(project)
+        assert said in scan("--redact", "--yes").lines
 
 
 @pytest.mark.long  # it costs much
@@ -358,75 +324,55 @@ def test_no_topic_can_be_a_command_of_a_runner(
     assert line.endswith(f'["{shown}"]')
 
 
-@posix
-def test_no_path_can_be_a_command_of_a_runner(project: Path, scan: Command) -> None:
-    (project / "::error title=x::y").write_text(f"the key is {TOKEN}\n", encoding="utf-8")
-    [line, *_] = scan("::error title=x::y").lines
-    assert line == "./::error title=x::y:1: github-token"
+def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
+    scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suspicions, "MOST_LOOKED_BYTES", 1_000)
+    write(project, b'{"missing_context": "' + b"x" * 1_000 + b'"}\n')
+    git(project, "init", "--quiet")
+    commit(project)
+    for arguments in ([], [LOG], ["--history"]):
+        found = scan(*arguments)
+        assert (found.code, "line 1: only its first 1,000 bytes" in found.errors) == (2, True)
 
 
-# The hook of pre-commit, and the documents.
-
-
-def hooks() -> dict[str, dict[str, str]]:
-    """By id, the keys of each hook that scans."""
-    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    found = {}
-    for part in re.split(r"^- ", text, flags=re.M)[1:]:
-        keys = dict(line.strip().split(": ", 1) for line in part.splitlines())
-        if keys["entry"] == "sentinel-memory scan":
-            found[keys["id"]] = keys
-    return found
-
-
-def test_the_hooks_start_the_installed_command() -> None:
-    assert list(hooks()) == ["sentinel-memory-scan", "sentinel-memory-scan-all"]
-    assert {hook["language"] for hook in hooks().values()} == {"python"}
-    files = re.compile(hooks()["sentinel-memory-scan"]["files"])
-    paths = (LOG, f"app/{LOG}", "x.context/a.jsonl")
-    assert [path for path in paths if files.search(path)] == [LOG, f"app/{LOG}"]
+# The hooks of pre-commit, and the documents.
 
 
 @pytest.mark.long  # it costs much
 @needs_git
 @posix
 def test_a_commit_with_a_secret_is_refused_by_the_hook(project: Path) -> None:
+    hooks = {id_: keys for id_, keys in offered_hooks().items() if id_ != "sentinel-memory-report"}
+    assert list(hooks) == ["sentinel-memory-scan", "sentinel-memory-scan-all"]
+    wanted = {"language": "python", "entry": "sentinel-memory scan"}
+    assert all(wanted.items() <= keys.items() for keys in hooks.values())
+    files = re.compile(hooks["sentinel-memory-scan"]["files"])
+    paths = (LOG, f"app/{LOG}", "x.context/a.jsonl")
+    assert [path for path in paths if files.search(path)] == [LOG, f"app/{LOG}"]
     started_so = shlex.join([sys.executable, str(ROOT / "cli.py"), "scan"])
     git(project, "init", "--quiet")
-    install_hook(project, f"git diff --cached --name-only -z | xargs -0 {started_so}")
-    write(project, SAFE)
-    git(project, "add", "--all")
-    assert run_git(project, "commit", "--quiet", "--message", "good").returncode == 0
-    write(project, SAFE, BAD)
-    git(project, "add", "--all")
-    refused = run_git(project, "commit", "--quiet", "--message", "bad")
-    assert refused.returncode != 0
-    assert TOKEN not in refused.stdout + refused.stderr
-    assert f"{LOG}:2: github-token in missing_context of record" in refused.stdout + refused.stderr
-    assert git(project, "log", "--format=%s").split() == ["good"]
+    for script in (
+        f"git diff --cached --name-only -z | xargs -0 {started_so}",
+        f"{started_so} --staged",
+    ):
+        install_hook(project, script)
+        write(project, SAFE)
+        git(project, "add", "--all")
+        done = run_git(project, "commit", "--quiet", "--allow-empty", "--message", "good")
+        assert done.returncode == 0
+        write(project, SAFE, BAD)
+        git(project, "add", "--all")
+        refused = run_git(project, "commit", "--quiet", "--message", "bad")
+        said = refused.stdout + refused.stderr
+        assert (refused.returncode != 0, TOKEN in said) == (True, False)
+        assert f"{LOG}:2: github-token in missing_context of record" in said
+    assert git(project, "log", "--format=%s").split() == ["good", "good"]
 
 
 @pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
-def test_the_document_on_ci_names_every_hook(name: str) -> None:
+def test_the_document_on_ci_names_every_hook_and_exit_status(name: str) -> None:
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    offered = re.findall(
-        r"^- id: (.+)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"), re.M
-    )
-    assert re.findall(r"      - id: (sentinel-.+)", text) == offered
-    assert re.findall(r"^\| `(sentinel-[a-z-]+)`", text, re.M) == offered
+    assert re.findall(r"      - id: (sentinel-.+)", text) == [*offered_hooks()]
+    assert re.findall(r"^\| `(sentinel-[a-z-]+)`", text, re.M) == [*offered_hooks()]
     assert re.findall(r"^\| (\d) \|", text, re.M) == ["0", "1", "2"]
-
-
-def test_the_sentences_name_commands_that_exist() -> None:
-    said = " ".join(text for key, text in sentences("en").items() if key.startswith("scan."))
-    assert set(re.findall(r"cli\.py ([a-z]+)", said)) <= cli.COMMANDS.keys()
-
-
-def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(suspicions, "MOST_LOOKED_BYTES", 1_000)
-    scan = suspicions.Scan()
-    scan.add("memory_log.jsonl", b'{"missing_context": "' + b"x" * 1_000 + b'"}\n', is_log=True)
-    [(path, reason)] = scan.unreadable
-    assert (path, "line 1" in reason) == ("memory_log.jsonl", True)

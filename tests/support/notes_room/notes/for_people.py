@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from core.room.redaction import Held
+from core.sanitizer import redact
 from rooms.room import (
     Figures,
     Forgotten,
@@ -13,7 +15,9 @@ from rooms.room import (
     Opened,
     Outgoing,
     Passed,
+    Redacted,
     Restoring,
+    Secrets,
     Taken,
     Tell,
     Version,
@@ -121,6 +125,20 @@ class ForPeople:
     def figures(self) -> Figures:
         count = len(notes_in(self._path))
         return Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
+
+    def secrets(self) -> Secrets:
+        held = [
+            Held(self._path, it.id, tuple(redact(it.texts[0][1]).kinds))
+            for it in notes_in(self._path)
+            if redact(it.texts[0][1]).kinds
+        ]
+        return Secrets("notes", "note", held, [])
+
+    def redact(self) -> Redacted:
+        held = self.secrets().held
+        cleaned = [note(it.id, redact(it.texts[0][1]).text) for it in notes_in(self._path)]
+        keep(self._path, cleaned, notes_in(self._path, forgotten=True))
+        return Redacted(held, self.secrets().held, [], is_whole=True)
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:
