@@ -18,7 +18,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
 from core.lessons.record_text import day_of, token_text, topic_text, warning
 from core.messages import Facts, say
-from core.sanitizer import redact, safe
+from core.sanitizer import redact, redact_together, safe
 from core.text.wording import similar_to, worth_using
 from rooms.room import (
     FIRST_ITEMS,
@@ -69,8 +69,8 @@ class Lessons:
     def find(self, wanted: Wanted) -> Found:
         """Return the records that fit; with words those that have each of them."""
         found = self._fitting(wanted)
-        items = [item_of(record, date=date) for _, record, date in found[: wanted.limit]]
-        return Found(items, len(found))
+        item = _brief_item if wanted.brief else item_of
+        return Found([item(it, date) for _, it, date in found[: wanted.limit]], len(found))
 
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
         """Return the places of the records that fit, the records and their dates, best first."""
@@ -417,7 +417,7 @@ def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
     return notes
 
 
-def item_of(record: Record, *, date: str = "", is_stored: bool = True) -> Item:
+def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     """Return a record as a person reads it, without its secrets. date: by default its last one.
 
     is_stored: whether the log has it so; what is only planned gets its version id when written.
@@ -431,17 +431,33 @@ def item_of(record: Record, *, date: str = "", is_stored: bool = True) -> Item:
         "when": ", ".join(f"`{piece}`" for piece in clean.when),
         "warning": warning(clean),
     }
-    return Item(
-        room=LESSONS,
-        id=record.id,
+    return replace(
+        _line_of(record, date, clean.topic, clean.lesson),
         version=record.token,
-        date=date or record.updated or record.created,
-        kind=record.type,
-        topic=topic_text(clean.topic),
-        mark=PRINCIPLE if record.type == "principle" else "",
         texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
         facts=(*_dates(clean), *([token_text(record)] if is_stored else ())),
         data=data_of(clean, token=record.token),
+    )
+
+
+def _brief_item(record: Record, date: str) -> Item:
+    """Return of a record what the line of a list shows."""
+    topic, _, lesson, _ = (it.text for it in redact_together(record.texts))
+    return _line_of(record, date, topic, lesson)
+
+
+def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
+    return Item(
+        room=LESSONS,
+        id=record.id,
+        version="",
+        date=date or record.updated or record.created,
+        kind=record.type,
+        topic=topic_text(topic),
+        mark=PRINCIPLE if record.type == "principle" else "",
+        texts=((say("lessons.lesson"), lesson),),
+        facts=(),
+        data={},
     )
 
 

@@ -77,7 +77,8 @@ class Wanted:
 
     words: that each item has. topics: any of them; a session has all of them as tags. kind: as of
     `Item`. since: a moment in ISO 8601. limit: how many at most. forgotten: instead of what is
-    there, what `restore` can bring back.
+    there, what `restore` can bring back. brief: only what the line of a list shows is wanted: other
+    texts, facts and data may be missing.
     """
 
     words: str = ""
@@ -86,6 +87,7 @@ class Wanted:
     since: str = ""
     limit: int | None = None
     forgotten: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)

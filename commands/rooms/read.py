@@ -45,6 +45,7 @@ def list_items(arguments: argparse.Namespace) -> int:
         kind=arguments.kind or "",
         since=moment_text(arguments.since),
         forgotten=getattr(arguments, "forgotten", False),
+        brief=not arguments.json,
     )
     data: dict[str, Any] = {"project": str(opened.project.root)}
     data |= {"query": words} if words else {}

@@ -471,11 +471,10 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
     links: from it and to it, each with the fragment at the other end; None where nobody asks.
     """
     from core.room.redaction import without_secrets
-    from rooms.fragments.exchange.exporting import PLAIN
-    from rooms.fragments.exchange.lines import line_of
+    from rooms.fragments.exchange.lines import HARMLESS, line_of
 
     version, ends = _version(fragment), [other for _, other in links or ()]
-    (fragment, others), _ = without_secrets((fragment, tuple(ends)), PLAIN)
+    (fragment, others), _ = without_secrets((fragment, tuple(ends)), HARMLESS)
     data = line_of(fragment)
     del data["kind"]
     texts = list(_texts(fragment))
