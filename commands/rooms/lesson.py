@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
-from commands.terminal.records import counted_kinds, joined, named_record, topic_name
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import print_within, screen_here
 from core.errors import RefusedError, SentinelError
@@ -225,9 +225,22 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     return lines + commit_lines(opened)
 
 
+def named_record(record: Record) -> str:
+    """Return the version id, the kind and the topic of a record, without secrets."""
+    item = item_of(record)
+    return plain(f"{item.version}  {item.kind} [{item.topic}]")
+
+
+def topic_name(topic: str) -> str:
+    """Return a topic as a person may read it, safe to print."""
+    return plain(topic_text(redact(topic)[0]))
+
+
 def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
     """Return a sentence that counts the replaced secrets by kind, none when there are none."""
-    return [say(f"records.{key}", **counted_kinds(kinds))] if kinds else []
+    counts = Counter(kinds)
+    listed = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    return [say(f"records.{key}", count=counts.total(), kinds=listed)] if kinds else []
 
 
 def commit_lines(opened: Opened) -> list[str]:
@@ -244,7 +257,7 @@ def _text_notes(saved: Outcome) -> list[str]:
         lines.append(say("records.suspicious_saved", fields=fields, id=plain(record.id)))
     if record.marks:
         key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
-        lines.append(say(f"records.{key}", marks=joined(record.marks), token=token))
+        lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=token))
     if fields := code_fields(record):
         lines.append(say("records.source_code", fields=fields, token=token))
     return lines
@@ -260,7 +273,7 @@ def _topic_notes(saved: Outcome) -> list[str]:
     if topics[topic] == 1 and not saved.record.updated:
         alike = worth_using(similar_to(topic, list(topics)))
     if alike:
-        near = joined(map(topic_name, alike[:5]))
+        near = ", ".join(map(topic_name, alike[:5]))
         lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
     return lines
 

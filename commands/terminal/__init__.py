@@ -1,1 +1,1 @@
-"""Helps every command to print: options, columns, records, safe text."""
+"""Knows the screen of a person, makes text safe for it, and asks who sits at it."""
