@@ -55,8 +55,8 @@ Made = Callable[[Desk], tuple[str, ...]]
 SHOWN: dict[Made, str] = {
     secret: "github-token",
     damage: "not a record",
-    deletion: "Would bring back",
-    compaction: "Originals to bring back: 1",
+    deletion: "To bring back: 1.",
+    compaction: "To bring back: 1.",
     removal: "To delete: 1.",
     renaming: "will be renamed to [billing]",
     addition: "To save:",
