@@ -178,9 +178,10 @@ def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk,
 def test_an_empty_server_is_told_like_an_empty_machine(desk: Desk, team_server: TeamServer) -> None:
     dsn = team_server.empty_dsn()
     named = ("--room", "fragments")
-    for words in (("list", *named), ("fragments", "consolidate"), ("search", "deploy", *named)):
+    for words in (("list", *named), ("search", "deploy", *named)):
         done = on_server(desk, dsn, *words)
         assert (done.code, done.lines[0]) == (0, "There are no fragments yet.")
+    assert on_server(desk, dsn, "fragments", "consolidate").code == 0
     pool = Pool(a_server(dsn))
     with pool.as_login(changes=False) as connection:
         found = connection.execute("SELECT to_regnamespace('agent_memory')").fetchone()
