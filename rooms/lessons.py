@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ from rooms.room import (
 )
 
 if TYPE_CHECKING:  # a list needs none of it
+    from core.lessons.history import History, Named
+    from core.lessons.history import Version as Past
     from core.lessons.upkeep import Finding
 
 PRINCIPLE = "*"
@@ -201,7 +204,7 @@ class Lessons:
         return self._restoring(history.log, [version], [there] if there else [], notes)
 
     def _restoring_originals(
-        self, history: Any, wanted: Any, principle: Record | None
+        self, history: "History", wanted: "Named", principle: Record | None
     ) -> Restoring:
         """Bring the originals of a principle back, and take it out, in one write."""
         if not principle:
@@ -211,7 +214,7 @@ class Lessons:
             raise HistoryError("other_version", **facts)
         if principle.type != "principle":
             raise HistoryError("is_log", id=wanted.id)
-        found, left_alone = _originals(history, principle)
+        found, left_alone = history.originals(principle)
         notes = []
         if left_alone:
             notes = [say("records.left_alone", tokens=", ".join(left_alone))]
@@ -226,28 +229,24 @@ class Lessons:
         *,
         instead_of: str = "",
     ) -> Restoring:
-        def run(*, dry_run: bool) -> Outcome:
-            return self._store.bring_back(
+        def run(*, dry_run: bool) -> Restoring:
+            done = self._store.bring_back(
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
             )
-
-        def told(outcome: Outcome, *, is_stored: bool) -> tuple[list[Item], list[Item], list[str]]:
-            seen = {record.id for record in (*outcome.log.records, *outcome.removed)}
-            hidden = [record.token for record in log.records if record.id not in seen]
-            more = [say("records.hides", tokens=", ".join(hidden))] if hidden else []
-            if outcome.redacted:
-                counts = Counter(outcome.redacted)
+            lines, seen = [*notes], {record.id for record in (*done.log.records, *done.removed)}
+            if hidden := [record.token for record in log.records if record.id not in seen]:
+                lines.append(say("records.hides", tokens=", ".join(hidden)))
+            if done.redacted:
+                counts = Counter(done.redacted)
                 kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
-                facts: Facts = {"count": len(outcome.redacted), "kinds": kinds}
-                more.append(say("records.redacted_back", **facts))
-            items = [item_of(record, is_stored=is_stored) for record in outcome.records]
-            return items, [item_of(record) for record in replaced], [*notes, *more]
+                lines.append(say("records.redacted_back", count=len(done.redacted), kinds=kinds))
+            if not dry_run:
+                lines += self._to_commit()
+            items = [item_of(record, is_stored=not dry_run) for record in done.records]
+            carry_out = partial(run, dry_run=False) if dry_run else None
+            return Restoring(items, [item_of(record) for record in replaced], lines, carry_out)
 
-        def carry_out() -> Restoring:
-            items, others, lines = told(run(dry_run=False), is_stored=True)
-            return Restoring(items, others, [*lines, *self._to_commit()])
-
-        return Restoring(*told(run(dry_run=True), is_stored=False), carry_out)
+        return run(dry_run=True)
 
     # --- exchange
 
@@ -563,7 +562,7 @@ def _unknown_topic(topic: str, log: MemoryLog) -> str:
     return say(f"records.{key}", topic=topic_text(redact(topic)[0]), similar=near)
 
 
-def _version(version: Any, *, has_git: bool) -> Version:
+def _version(version: "Past", *, has_git: bool) -> Version:
     """Return one version of a record with the places that have it."""
     kept, commit, places = version.kept, version.commit, []
     if version.is_shown:
@@ -589,50 +588,6 @@ def _version(version: Any, *, has_git: bool) -> Version:
 
 def _minute(moment: str) -> str:
     return moment[:16].replace("T", " ")
-
-
-def _originals(history: Any, principle: Record) -> tuple[list[Record], list[str]]:
-    """Return the originals that no other one had replaced, each in its newest version.
-
-    The second value names those that are in the log again. Raises HistoryError for one that
-    neither the files nor git have.
-    """
-    from core.lessons.history import originals_of
-
-    tokens = originals_of(principle)
-    if not tokens:
-        raise HistoryError("no_originals", id=principle.id)
-    versions = history.find_versions(tokens)
-    older = {
-        token
-        for version in versions.values()
-        for token in (*version.source_ids, *version.tokens())
-        if token != version.token
-    }
-    there = {it.id: it.token for it in history.log.records if it.id != principle.id}
-    newest, missing, left_alone = dict[str, Record](), dict[str, str](), dict[str, str]()
-    for token in dict.fromkeys(tokens):
-        name, version = id_in(token), versions.get(token)
-        if token in older:
-            continue
-        if name in there:
-            left_alone[name] = there[name]
-        elif version is None:
-            missing.setdefault(name, token)
-        elif name not in newest or version.version() > newest[name].version():
-            newest[name] = version
-    if missing:
-        had = [record.token for record in newest.values()]
-        facts: Facts = {
-            "tokens": ", ".join(missing.values()),
-            "count": len(newest.keys() | missing.keys()),
-            "missing": len(missing),
-            "found": ", ".join(had),
-            "first": "".join(had[:1]),
-        }
-        key = "some_missing" if had else "all_missing"
-        raise HistoryError(key, *history.notes(), **facts)
-    return list(newest.values()), list(left_alone.values())
 
 
 # --- doctor

@@ -20,6 +20,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import topic_text
 from core.lessons.side_file import Replaced
+from core.messages import Facts
 
 EVERYWHERE = ("--all", "--reflog")
 SEARCHED_IDS = 200  # more would make a command line that Windows refuses
@@ -206,6 +207,47 @@ class History:
                 if found.keys() == wanted:
                     break
         return {**kept, **found}
+
+    def originals(self, principle: Record) -> tuple[list[Record], list[str]]:
+        """Return what a principle replaced, one generation back, each in its newest version.
+
+        The second value names what is in the log again. Raises HistoryError where a version is in
+        neither the files nor git.
+        """
+        tokens = originals_of(principle)
+        if not tokens:
+            raise HistoryError("no_originals", id=principle.id)
+        versions = self.find_versions(tokens)
+        older = {
+            token
+            for version in versions.values()
+            for token in (*version.source_ids, *version.tokens())
+            if token != version.token
+        }
+        there = {it.id: it.token for it in self.log.records if it.id != principle.id}
+        newest, missing, left_alone = dict[str, Record](), dict[str, str](), dict[str, str]()
+        for token in dict.fromkeys(tokens):
+            name, version = id_in(token), versions.get(token)
+            if token in older:
+                continue
+            if name in there:
+                left_alone[name] = there[name]
+            elif version is None:
+                missing.setdefault(name, token)
+            elif name not in newest or version.version() > newest[name].version():
+                newest[name] = version
+        if missing:
+            had = [record.token for record in newest.values()]
+            facts: Facts = {
+                "tokens": ", ".join(missing.values()),
+                "count": len(newest.keys() | missing.keys()),
+                "missing": len(missing),
+                "found": ", ".join(had),
+                "first": "".join(had[:1]),
+            }
+            key = "some_missing" if had else "all_missing"
+            raise HistoryError(key, *self.notes(), **facts)
+        return list(newest.values()), list(left_alone.values())
 
     def topics(self, beginning: str) -> dict[str, str]:
         """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""
