@@ -226,7 +226,7 @@ def _nearest(start: str, warnings: list[str]) -> str:
     nearest, path = "", start
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
-        is_memory = not nearest and os.path.isdir(context) and _holds_memory(context)
+        is_memory = not nearest and os.path.isdir(context) and holds_memory(context)
         if is_memory and (path == start or _is_ours(context, start, warnings)):
             nearest = path
         if os.path.exists(git) and (path == start or _is_ours(git, start, warnings)):
@@ -237,7 +237,7 @@ def _nearest(start: str, warnings: list[str]) -> str:
         path = parent
 
 
-def _holds_memory(context: str) -> bool:
+def holds_memory(context: str) -> bool:
     """Return whether a directory is there for a memory, or for nothing yet.
 
     Other tools keep a `.context` as well, often one in each package of a repository.

@@ -18,6 +18,7 @@ from core.config import (
     Project,
     Settings,
     find_project,
+    holds_memory,
     read_settings,
     state_directory,
 )
@@ -115,8 +116,9 @@ def project_of(
 
 
 def has_memory(project: Project) -> bool:
-    """Return whether a project has a memory; hooks of a user meet others as well."""
-    return os.path.lexists(os.path.join(project.folder, CONTEXT_DIRECTORY))
+    """Return whether a project has a memory; hooks of a user meet others, and other tools."""
+    context = os.path.join(project.folder, CONTEXT_DIRECTORY)
+    return os.path.lexists(context) and holds_memory(context)
 
 
 def scene_of(

@@ -1,6 +1,7 @@
 """Tests the hook that records what a client has done, with what every client tells it."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -113,7 +114,12 @@ def test_every_event_that_a_client_is_given_for_this_is_read() -> None:
 
 @ALL
 def test_a_project_without_a_memory_is_left_alone(client: str, desk: Desk) -> None:
-    (desk.root / ".context").rmdir()
+    """So is the `.context` of another tool."""
+    notes = desk.root / ".context" / "notes.md"
+    notes.write_text("of another tool")
+    desk.take(client, ran(client, desk.root, "npm test"))
+    assert list(desk.root.rglob("*")) == [notes.parent, notes]
+    shutil.rmtree(notes.parent)
     desk.take(client, ran(client, desk.root, "npm test"))
     assert list(desk.root.iterdir()) == []
 

@@ -208,6 +208,10 @@ def test_a_project_without_a_memory_gets_no_answer_and_no_file(desk: Desk) -> No
     shutil.rmtree(desk.log.parent)
     assert (desk.edit(), desk.start()) == (NOTHING, NOTHING)
     assert desk.tree() == [".git"]
+    (desk.root / ".context").mkdir()
+    (desk.root / ".context" / "notes.md").write_text("of another tool")
+    assert (desk.edit(), desk.start()) == (NOTHING, NOTHING)
+    assert not desk.state.exists()
 
 
 def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -> None:
@@ -222,6 +226,7 @@ def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -
 # What is read, and in which language it is answered.
 
 
+@pytest.mark.long  # it costs much
 def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "결제 서비스", tmp_path)
     lesson = "50만 원이 넘는 환불은 두 번째 승인을 받는다."
