@@ -213,7 +213,7 @@ def _edit_by_a_shell(scene: Scene) -> "Action":
 
     moment = scene.moment
     cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
-    edits = edits_of(moment.command, cwd)
+    edits = edits_of(moment.command, cwd, scene.root)
     paths = paths_inside(scene.root, moment._replace(paths=edits.paths))
     return Action(paths=tuple(dict.fromkeys(paths)), text=edits.text)
 

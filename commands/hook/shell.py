@@ -9,14 +9,16 @@ with an option; `target`: the last one is where the others go, and `keeps`: thes
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from commands.hook.events import MOST_FILES, MOST_TEXT_CHARS
 from core.data import rows
 
-_MOST_DEPTH, _MOST_WAYS, _MOST_FOLDERS = 3, 20, 20
+_MOST_DEPTH, _MOST_WAYS, _MOST_FOLDERS, _MOST_FOUND = 3, 20, 100, 1_000
+_TOP = "$(git rev-parse --show-toplevel)"
 
 _TOKEN = re.compile(
     r"(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;&|(])#[^\n]*+)"
@@ -67,9 +69,12 @@ class Edits(NamedTuple):
     text: str = ""
 
 
-def edits_of(command: str, cwd: str) -> Edits:
-    """Return the files that a command edits, as whole paths. cwd: where it is given."""
-    shell = _Shell(cwd)
+def edits_of(command: str, cwd: str, root: str) -> Edits:
+    """Return the files that a command edits, as whole paths.
+
+    cwd: where it is given. root: outside of this folder the disk is not looked at.
+    """
+    shell = _Shell(cwd, root)
     shell.run(command)
     return Edits(tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS])
 
@@ -90,15 +95,18 @@ class _Part(NamedTuple):
 class _Shell:
     """Follows a command line: where it is, what its variables hold, which files it edits."""
 
-    def __init__(self, cwd: str) -> None:
+    def __init__(self, cwd: str, root: str) -> None:
+        self._root = root.rstrip("/") + "/"
         self.paths, self.texts = dict[str, None](), list[str]()
         self._folder, self._former = cwd, list[str]()
         self._variables: dict[str, list[str]] = {"PWD": [cwd]}
         self._scripts = dict[str, str]()  # the files that here-documents have made
+        self._named = list[str]()  # by the command before, which may hand them to `xargs`
 
     def run(self, command: str, depth: int = 0) -> None:
         """Read a command line, and those that it hands to other shells."""
-        for part in _parts(command.replace("$(pwd)", "$PWD")) if depth <= _MOST_DEPTH else ():
+        command = command.replace("$(pwd)", "$PWD").replace(_TOP, self._root)
+        for part in _parts(command) if depth <= _MOST_DEPTH else ():
             if part.words == ["("]:
                 self._former.append(self._folder)
             elif part.words == [")"]:
@@ -114,7 +122,12 @@ class _Shell:
             self._scripts |= dict.fromkeys(part.targets, "\n".join(part.texts))
         name, words = self._program([way for it in part.words for way in self._filled(it)])
         files = [it for it in words if not it.startswith(("-", "+"))]
-        if name in _FOLDERS:
+        if "xargs" in part.words:
+            files += self._named
+        self._named = files
+        if name == "find":
+            self._find(words)
+        elif name in _FOLDERS:
             self._move(name, files)
         elif name in _SHELLS:
             lines = [*_code_in(words), *part.texts, *([" ".join(words)] if name == "eval" else ())]
@@ -122,7 +135,7 @@ class _Shell:
                 self.run(line, depth + 1)
         elif _INTERPRETER.fullmatch(name) and not _edits(name, words):
             script = self._scripts.get("".join(files[:1]), "")
-            self._read_code("\n".join((*_code_in(words), *part.texts, script)))
+            self._read_code("\n".join((*_code_in(words), *part.texts, script)), files)
         elif name == "git":
             self._git(words, part.texts)
         elif _edits(name, words):
@@ -164,6 +177,19 @@ class _Shell:
         elif files:
             self._folder = self._place(files[0])
 
+    def _find(self, words: list[str]) -> None:
+        """Note what `find` deletes or hands to a program that edits, or to `xargs`."""
+        folders = list(takewhile(lambda it: it[:1] not in ("-", "(", "!"), words)) or ["."]
+        names = [word for option, word in pairwise(words) if option in ("-name", "-iname")] or ["*"]
+        places = [it for it in map(self._place, folders) if self._is_inside(it)]
+        files = (it for place in places for it in islice(_files_at(place), _MOST_FOUND))
+        found = [it for it in files if any(fnmatch(os.path.basename(it), name) for name in names)]
+        self._named = found if len(found) <= MOST_FILES else []
+        runs = words[words.index("-exec") + 1 :] if "-exec" in words else []
+        if "-delete" in words or _edits(*self._program(runs)):
+            for file in self._named:
+                self._edit(file)
+
     def _git(self, words: list[str], texts: Sequence[str]) -> None:
         before = self._folder
         while words and words[0].startswith("-"):
@@ -175,7 +201,7 @@ class _Shell:
         if verb in ("checkout", "restore"):
             named = rest[rest.index("--") + 1 :] if "--" in rest else files
             for file in named:  # a branch may look like a file
-                if "--" in rest or os.path.lexists(self._place(file)):
+                if "--" in rest or self._is_there(self._place(file)):
                     self._edit(file)
         elif verb in ("rm", "mv"):
             self._edit_each(verb, rest, files)
@@ -188,7 +214,8 @@ class _Shell:
         row = _programs().get(name, {})
         if "target" in row:
             *sources, target = files or [""]
-            is_folder = target.endswith("/") or os.path.isdir(self._place(target))
+            place = self._place(target)
+            is_folder = target.endswith("/") or (self._is_there(place) and os.path.isdir(place))
             arrived = [os.path.join(target, os.path.basename(it)) for it in sources]
             files = [*(arrived if is_folder else [target]), *([] if "keeps" in row else sources)]
         elif name in ("sed", "gsed") and {"-e", "-f", "--expression"}.isdisjoint(words):
@@ -196,12 +223,13 @@ class _Shell:
         for file in files:
             self._edit(file.removeprefix("of=") if name == "dd" else file)
 
-    def _read_code(self, code: str) -> None:
-        """Take the files that inline code names, when it writes any."""
+    def _read_code(self, code: str, given: Sequence[str]) -> None:
+        """Take the files that inline code names or gets as arguments, when it writes any."""
         if not _WRITES.search(code):
             return
         named = [text for _, text in _TEXT.findall(_JOINED.sub("/", code))]
         named += ["/".join(it for _, it in _TEXT.findall(parts)) for parts in _JOIN.findall(code)]
+        named += given if "argv" in code.lower() else []
         for file in named[: 2 * MOST_FILES]:
             if "/" in file or re.search(r"\.\w{1,10}\Z", file):
                 self._edit(file)
@@ -219,8 +247,15 @@ class _Shell:
         for way in (way for it in self._filled(word) for way in _ways(it)):
             path = self._place(way)
             if way and not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
-                found = list(islice(_files_at(path), MOST_FILES + 1))
+                files = _files_at(path) if self._is_inside(path) else [path]
+                found = list(islice(files, MOST_FILES + 1))
                 self.paths |= dict.fromkeys(found if len(found) <= MOST_FILES else [])
+
+    def _is_inside(self, path: str) -> bool:
+        return f"{path}/".startswith(self._root)
+
+    def _is_there(self, path: str) -> bool:
+        return self._is_inside(path) and os.path.lexists(path)
 
     def _place(self, word: str) -> str:
         name = word.replace("\\", "/") if "/" not in word else word
@@ -230,7 +265,8 @@ class _Shell:
 def _files_at(path: str) -> Iterator[str]:
     """Yield the files that a path stands for on the disk; itself where there is none."""
     if os.path.isdir(path):
-        for folder, _, names in islice(os.walk(path), _MOST_FOLDERS):
+        for folder, folders, names in islice(os.walk(path), _MOST_FOLDERS):
+            folders[:] = [it for it in folders if it != ".git"]
             yield from (os.path.join(folder, name) for name in names)
     elif re.search(r"[*?\[]", path) and not os.path.lexists(path):
         from glob import iglob

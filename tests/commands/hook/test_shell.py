@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def read(command: str, root: Path) -> Edits:
-    return edits_of(command.replace("FILE", FILE).replace("ROOT", str(root)), str(root))
+    return edits_of(command.replace("FILE", FILE).replace("ROOT", str(root)), str(root), str(root))
 
 
 @pytest.mark.parametrize("kind", ROWS["edits"])
@@ -45,17 +45,17 @@ def test_what_stands_for_many_files_tells_nothing(root: Path) -> None:
     for at in range(60):
         (root / f"src/{at}.py").write_text("x")
     for command in ("black .", "rm -rf src", "sed -i s/a/b/ src/*.py"):
-        assert edits_of(command, str(root)).paths == ()
+        assert edits_of(command, str(root), str(root)).paths == ()
 
 
 @given(st.text(st.sampled_from(list("'\"\\$(){}<>|;&\n =-*[]~#aF/.")), max_size=80))
 def test_any_text_is_read_to_its_end(text: str) -> None:
     for command in (text, f"sed -i {text}", f"cat <<{text}", f"bash -c {text}", f"A={text}; rm $A"):
-        edits_of(command, "/nowhere")
+        edits_of(command, "/nowhere", "/")
 
 
 @pytest.mark.long  # it costs much
 def test_odd_and_long_commands_are_read_soon() -> None:
     """Each would take minutes if its time grew with the square of its length."""
     for text in ("'", '"', '\\"', "$(", "<<a\n", "(", "a=a;$a ", "{a,a}", "bash -c '", "\\", "# "):
-        edits_of(f"rm {text * 8_000}", "/nowhere")
+        edits_of(f"rm {text * 8_000}", "/nowhere", "/")
