@@ -1,6 +1,7 @@
 """`export` and `import`: the memory as a file, and what another file has for its rooms."""
 
 import argparse
+import gc
 import os
 import sys
 from collections import Counter
@@ -280,6 +281,14 @@ def _replace(file: UserFile, text: str | None, *, is_trial: bool) -> None:
 
 def import_file(arguments: argparse.Namespace) -> int:
     """Show what a file has for the rooms, ask, save; return 1 when nobody confirms."""
+    gc.disable()  # of very many records none is garbage, and to look at them again and again costs
+    try:
+        return _import(arguments)
+    finally:
+        gc.enable()
+
+
+def _import(arguments: argparse.Namespace) -> int:
     topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
     if (
         arguments.import_topic is not None
