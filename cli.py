@@ -40,7 +40,13 @@ from core.messages import language_of, speaking
 # Each command in the order of the help. A row without `:` names a module with `add_arguments` and
 # `run`. A module is imported only when its command runs.
 COMMANDS = {
-    "setup": Command("setup.setup", "start"),
+    "setup": Command(
+        "clients.setup:setup",
+        "start",
+        "setup_clients* setup_remove setup_user setup_rooms setup_no_rules setup_no_hooks"
+        " setup_no_approvals setup_url setup_oauth yes/dry_run",
+        ("setup", "setup claude-code cursor", "setup --dry-run"),
+    ),
     "demo": Command("demo:demo", "start", "", ("demo",), of_project=False),
     "doctor": Command(
         "doctor.doctor:doctor",

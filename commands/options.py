@@ -24,6 +24,16 @@ def _facts_of_hooks() -> dict[str, str]:
 
 
 EXPORT_FORMATS = ("jsonl", "markdown", "html")
+def _facts_of_clients() -> dict[str, str]:
+    from commands.clients.table import CLIENTS
+
+    return {"clients": ", ".join(client.key for client in CLIENTS)}
+
+
+def _client(text: str) -> str:
+    """Return the name of a client. Raises ArgumentTypeError for another word."""
+    return one_of(_facts_of_clients()["clients"].split(", "))(text)
+
 
 # By the name that a row of the table of commands uses, what `add_argument` takes. The help is the
 # sentence `help.NAME`, and "facts" is a function that returns the facts of it.
@@ -109,6 +119,19 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
     "sessions_off": (("--off",), {"action": "store_true"}),
     "migrate_sql": (("--sql",), {"action": "store_true"}),
+    # setup
+    "setup_clients": (
+        ("clients",),
+        {"metavar": "CLIENT", "type": _client, "facts": _facts_of_clients},
+    ),
+    "setup_remove": (("--remove",), {"action": "store_true"}),
+    "setup_user": (("--user",), {"action": "store_true"}),
+    "setup_rooms": (("--rooms",), {"metavar": "ROOMS"}),
+    "setup_no_rules": (("--no-rules",), {"action": "store_true"}),
+    "setup_no_hooks": (("--no-hooks",), {"action": "store_true"}),
+    "setup_no_approvals": (("--no-approvals",), {"action": "store_true"}),
+    "setup_url": (("--url",), {"metavar": "URL"}),
+    "setup_oauth": (("--oauth",), {"action": "store_true"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }

@@ -21,7 +21,7 @@ Table = Mapping[str, Any]
 
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_COMMA = re.compile(rf"({_STRING})|(?<![\[{{,\s]),(?=\s*+[\]}}])", re.DOTALL)
+_COMMA = re.compile(rf"({_STRING}|[\[{{,]\s*+,)|,(?=\s*+[\]}}])", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LIST_IN_LINES = re.compile(r'\[\s*?\n\s*"')
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""

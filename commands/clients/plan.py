@@ -28,7 +28,7 @@ from commands.clients.parts import (
     tools_of,
 )
 from commands.clients.rules import plan_rules
-from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY, Client
+from commands.clients.table import AGENTS, CLIENTS, ENTRY, TEAM_ENTRY, Client
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS
@@ -119,13 +119,14 @@ def _plan_exclude(planned: Plan, tree: Tree) -> None:
     """Keep the files of this machine out of git, and those no longer that are gone."""
     job = planned.job
     files = sorted(machine_files(job.rows) - tree.tracked)
-    kept = [file for file in files if not job.remove and planned.text(job.root / file) is not None]
+    stays = not job.remove or job.url
+    kept = [file for file in files if stays and planned.text(job.root / file) is not None]
     if not kept and merge.MARK not in (planned.text(tree.exclude) or ""):
         return
 
-    def edited(text: str) -> str:
-        if job.remove:
-            text = merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files])
+    def edited(text: str) -> str | None:
+        if job.remove and not job.url:  # our own server's approvals stand in the same file
+            return merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files]) or None
         return merge.with_kept_out(text, [f"{tree.prefix}{file}" for file in kept])
 
     def ours(text: str) -> list[str]:
@@ -162,7 +163,7 @@ def _note_switches(planned: Plan) -> None:
 
 def tree_of(root: Path) -> Tree | None:
     """Return what git says of a project and of our files in it; None where it says nothing."""
-    names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *machine_files()]
+    names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *machine_files(), AGENTS]
     log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
     try:
         tree = WorkTree(root)

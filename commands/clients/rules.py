@@ -87,7 +87,7 @@ def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
 def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
     """Return the files that a client reads, as its settings say."""
     job = planned.job
-    if kept.instead and planned.text(job.root / kept.instead) is not None:
+    if kept.instead and os.path.lexists(job.root / kept.instead):
         return (kept.instead,)
     for level in ("project", "user") if kept.setting else ():
         value = merge.value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
@@ -110,8 +110,10 @@ def _take_out(planned: Plan, row: Client) -> None:
     """Take the rules out of what a client reads, unless a client that stays set up reads it."""
     job = planned.job
     assert row.rules
-    names = dict.fromkeys((*_reads(planned, row, row.rules), AGENTS, row.rules.instead))
-    for name in filter(None, names):
+    names = dict.fromkeys(_reads(planned, row, row.rules))
+    if not (job.tree and AGENTS in job.tree.tracked):  # else it may be for a colleague's client
+        names[AGENTS] = None
+    for name in names:
         path = job.root / name
         block = _block(planned, name, broken=True)
         if block is None:
@@ -196,7 +198,8 @@ def _own_text(planned: Plan, name: str) -> str:
     if text is None:
         return "?" if os.path.lexists(path) else ""
     try:
-        return merge.without_block(text).strip("\ufeff \t\r\n")
+        text = merge.without_block(text)
+        return text if text.strip("\ufeff \t\r\n") else ""
     except CannotEditError:
         return text
 

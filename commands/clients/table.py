@@ -124,7 +124,8 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _row(key: str, row: dict[str, Any]) -> Client:
+def client_from(key: str, row: Mapping[str, Any]) -> Client:
+    """Return a row of the file as a client."""
     parts: dict[str, Any] = {name: _frozen(value) for name, value in row.items()}
     parts["key_in"] = parts.pop("key", {})
     if hooks := row.get("hooks"):
@@ -139,7 +140,7 @@ def _row(key: str, row: dict[str, Any]) -> Client:
 def _rows() -> tuple[Client, ...]:
     path = os.path.join(os.path.dirname(__file__), "clients.json")
     with open(path, encoding="utf-8") as file:
-        return tuple(_row(key, row) for key, row in json.load(file).items())
+        return tuple(client_from(key, row) for key, row in json.load(file).items())
 
 
 CLIENTS = _rows()

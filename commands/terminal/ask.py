@@ -24,6 +24,7 @@ from rooms.room import Opened
 
 STDOUT = "-"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
+_DETAILS = frozenset(("d", "ㅇ"))  # ㅇ is the key `d` on a Korean keyboard
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
 
 
@@ -155,18 +156,23 @@ def is_confirmed(
     *,
     table: str = "terminal",
     is_readable: bool = True,
+    details: Callable[[], object] | None = None,
 ) -> bool:
     """Return whether a command that has printed its plan carries it out; print why not.
 
     `--dry-run` means no, `--yes` means yes, otherwise a person at the terminal decides.
     table: the one with the sentences "dry", "not_changed" and "no_terminal" of this command.
-    is_readable: whether standard input is free for the answer.
+    is_readable: whether standard input is free for the answer. details: prints more of the plan
+    where the answer is `d`, before the question comes again.
     """
     if arguments.dry_run or arguments.yes:
         if arguments.dry_run:
             print(say(f"{table}.dry"))
         return not arguments.dry_run
     answer = typed(question) if is_readable else None
+    while details and answer and answer.strip().casefold() in _DETAILS:
+        details()
+        answer = typed(question)
     if answer is None:
         complain(say(f"{table}.no_terminal"))
         return False

@@ -1,0 +1,364 @@
+"""Puts what a client needs for this memory into its files, or takes it out again.
+
+The user sees every file first, and what each gets. Entries, hooks and texts of the user stay.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from commands.clients.files import Change, Job, Plan
+from commands.clients.machine import (
+    HERE,
+    AddressError,
+    Installation,
+    checked_url,
+    commands_here,
+    installed,
+    is_passing,
+    machine_here,
+    missing_packages,
+    present_clients,
+    runner_of,
+    trace_of,
+)
+from commands.clients.parts import LANG, command_line
+from commands.clients.plan import plan, tree_of
+from commands.clients.table import CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
+from commands.clients.text_file import ExportError
+from commands.terminal.ask import is_confirmed, open_memory
+from commands.terminal.safe_text import complain, plain
+from commands.terminal.screen import INDENT, Style, painted_diff, print_lines, said, screen_here
+from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
+from core.errors import RefusedError, SentinelError
+from core.messages import has_sentence, language, language_of, say
+from core.sanitizer import redact
+
+KEYS = [client.key for client in CLIENTS]
+HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
+# These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
+_MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
+# What the list of its tools costs in every session, as the tokenizer o200k_base counts it. A test
+# of benchmarks/tokens.py holds these.
+TOKENS = {
+    "lessons": 613,
+    "sessions": 1_135,
+    "sessions:core": 846,
+    "fragments": 1_452,
+    "fragments:core": 650,
+}
+
+
+class SetupError(SentinelError, RuntimeError):
+    """Nothing here can be set up, or nothing here can start the server; no file was written."""
+
+    table = "setup"
+
+
+def setup(arguments: argparse.Namespace) -> int:
+    """Plan, show, ask, write; 1 when anything asked for could not be done."""
+    if arguments.oauth and not arguments.url:
+        arguments.refuse(say("terminal.needs", one="--oauth", other="--url"))
+    try:
+        url = checked_url(arguments.url) if arguments.url else ""
+        rooms = None if arguments.rooms is None else read_rooms(arguments.rooms)
+    except AddressError as error:
+        arguments.refuse(str(error))
+    except RefusedError as error:
+        arguments.refuse(say("setup.bad_rooms", known=str(error.facts["known"])))
+    project = open_memory(arguments, writes=not arguments.user).project
+    installation = _installation(is_idle=arguments.remove or bool(url))
+    if installation is None:
+        return 1
+    machine, spoken = machine_here(project.root), language()
+    found = [row for row in CLIENTS if arguments.remove or trace_of(row, machine)]
+    clients = tuple(arguments.clients or [row.key for row in found])
+    if not clients:
+        raise SetupError("none_found", clients=", ".join(KEYS))
+    job = Job(
+        clients=clients,
+        present=present_clients(machine),
+        machine=machine,
+        installation=installation,
+        lang=language_of(os.environ),
+        chosen=spoken if os.environ.get(LANG, "").strip().lower()[:2] == spoken else None,
+        remove=arguments.remove,
+        rules=not arguments.no_rules,
+        hooks=not arguments.no_hooks,
+        approvals=not arguments.no_approvals,
+        rooms=rooms,
+        level="user" if arguments.user else "project",
+        tree=tree_of(project.root),
+        url=url,
+        oauth=arguments.oauth,
+    )
+    _tell_project(arguments, project, job)
+    planned = plan(job)
+    _tell_plan(planned)
+    if not planned.changes:
+        key = "nothing_to_remove" if job.remove else "nothing_to_do"
+        print(say(f"setup.{'only_problems' if planned.problems else key}"))
+        return 1 if planned.problems else 0
+    if arguments.dry_run:
+        _show(planned)
+    question = say("setup.ask_remove" if job.remove else "setup.ask", count=len(planned.changes))
+    if not is_confirmed(arguments, question, table="setup", details=lambda: _show(planned)):
+        return int(not arguments.dry_run or bool(planned.problems))
+    failed = _write(planned)
+    return 1 if failed or planned.problems else 0
+
+
+def _installation(*, is_idle: bool) -> Installation | None:
+    """Return what starts the server, None (and print how to install) where packages are missing.
+
+    is_idle: nothing that it would start is written down.
+    """
+    windows, missing = os.name == "nt", missing_packages()
+    on_path = commands_here(sys.executable, os.environ)
+    runner = runner_of(sys.executable, os.environ)
+    if is_idle:
+        return installed(runner or (sys.executable,), str(HERE), windows=windows)
+    if on_path and not missing:
+        return on_path
+    if is_passing(str(HERE)):
+        raise SetupError("passing", path=str(HERE))
+    if runner is None:
+        raise SetupError("no_uv")
+    if missing:
+        pip = HERE / ".venv" / ("Scripts/pip.exe" if windows else "bin/pip")
+        lines = [
+            [sys.executable, "-m", "venv", str(HERE / ".venv")],
+            [str(pip), "install", "-r", str(HERE / "requirements.txt")],
+        ]
+        shown = [f"  {plain(command_line(line, windows=windows))}" for line in lines]
+        _complain(say("setup.no_packages", packages=", ".join(missing), commands="\n".join(shown)))
+        return None
+    return installed(runner, str(HERE), windows=windows)
+
+
+# What a person reads before the question.
+
+
+def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
+    """Say whose memory it is, what that means for the directory that was named, and for whom."""
+    if job.level == "user":
+        print_lines([say("setup.of_user")])
+    else:
+        print(say("setup.project", path=plain(str(job.root))))
+        named = arguments.project if project.source == "--project" else ""
+        here = Path(os.path.abspath(os.path.expanduser(named)))
+        if job.root in here.parents:
+            print_lines([say("setup.above", root=plain(str(job.root)), here=plain(str(here)))])
+        if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
+            option = plain(shlex.join(["--project", str(job.top)]))
+            print_lines([say("setup.below_top", top=plain(str(job.top)), option=option)])
+    if not arguments.clients and not job.remove:
+        traces = [(row.name, plain(trace_of(row, job.machine))) for row in job.rows]
+        print_lines([say("setup.found", clients=", ".join(f"{a} ({b})" for a, b in traces))])
+    for room in job.rooms or () if not (job.remove or job.url) else ():
+        if has_sentence(f"setup.room_{room}"):
+            facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
+            print_lines([say(f"setup.room_{room}", **facts)])
+        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
+            print_lines([say("setup.place_stays", variable=FRAGMENTS_PLACE)])
+
+
+def _tell_plan(planned: Plan) -> None:
+    """Say which files would change, what each gets, and what to know of it."""
+    screen, lines = screen_here(), list[str]()
+    styles: dict[str, Style] = {"-": "red", "+": "green", "~": "yellow"}
+    for change in planned.changes:
+        sign = "-" if change.after is None else "+" if change.before is None else "~"
+        kinds = dict[str, int]()
+        for part in change.parts:
+            count = len(part.after or part.before)
+            kinds[part.kind] = max(kinds.get(part.kind, 0), count)
+        said_kinds = [
+            say(f"setup.{kind}") + (f" ({count})" if kind in ("hooks", "approvals") else "")
+            for kind, count in kinds.items()
+        ]
+        path = shown_path(change.path, planned.job.root)
+        lines.append(
+            f"{INDENT}{screen.painted(sign, styles[sign])} {path}: {', '.join(said_kinds)}"
+        )
+    if lines or planned.notes:
+        print()
+    print_lines(lines)
+    print_lines([*_approval_lines(planned)])
+    for key, facts in planned.notes:
+        print_lines(_sentence(key, facts).split("\n"))
+    sys.stdout.flush()
+    for key, facts in planned.problems:
+        _complain(_sentence(key, facts))
+
+
+def _approval_lines(planned: Plan) -> Iterator[str]:
+    """Say what is granted, to whom, and why that is safe."""
+    job = planned.job
+    parts = [part for change in planned.changes for part in change.parts]
+    kinds = {"remote"} if job.url else {"entry", "approvals"}
+    names = {part.client for part in parts if part.kind in kinds}
+    rows = [row for row in job.rows if row.name in names and (row.approvals or row.allows)]
+    if job.remove or not job.approvals or not rows:
+        return
+    clients = ", ".join(row.name for row in rows)
+    if job.url:
+        yield say("setup.approves_remote", clients=clients, count=len(planned.tools), url=job.url)
+        return
+    yield say("setup.approves", clients=clients, count=len(planned.tools))
+    for tool, key in (("context_export", "approves_export"), ("remember", "approves_fragments")):
+        if tool in planned.tools:
+            yield say(f"setup.{key}")
+
+
+def _show(planned: Plan) -> None:
+    """Print what changes of our own parts; what else a file holds may be a secret."""
+    screen = screen_here()
+    for change in planned.changes:
+        print("", screen.painted(shown_path(change.path, planned.job.root), "bold"), sep="\n")
+        for part in change.parts:
+            old, new = ("\n".join(pieces).splitlines() for pieces in (part.before, part.after))
+            lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
+            safe = [line if line.startswith("@") else plain(redact(line).text) for line in lines]
+            print(*painted_diff(safe, screen), sep="\n", end="\n" if safe else "")
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """Return a path for a person: from the project when it is below it."""
+    return plain(path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path))
+
+
+def _sentence(key: str, facts: dict[str, str | int]) -> str:
+    """Return a sentence; a block in it keeps its lines."""
+    shown = dict[str, str | int]()
+    for name, fact in facts.items():
+        lines = str(fact).split("\n") if name == "block" else [str(fact)]
+        shown[name] = "\n".join(map(plain, lines)) if isinstance(fact, str) else fact
+    return say(f"setup.{key}", **shown)
+
+
+def _complain(text: str) -> None:
+    """Print a sentence on standard error, and lines to copy, which may follow it."""
+    first, *block = text.split("\n")
+    complain(first, block=block)
+
+
+# What is done, and what a person does then.
+
+
+def _write(planned: Plan) -> int:
+    """Write every file, one by one, and tell which; how many could not be."""
+    job, failed = planned.job, 0
+    written = list[Change]()
+    for change in planned.changes:
+        try:
+            change.write(job.root)
+        except ExportError as error:
+            failed += 1
+            keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
+            path = shown_path(change.path, job.root)
+            complain(
+                say(f"setup.{keys.get(error.key, error.key)}", **{**error.facts, "path": path})
+            )
+        else:
+            written.append(change)
+    files: dict[str, list[str]] = {}
+    for change in written:
+        kept = "changed" if job.remove else "written"
+        key = kept if os.path.lexists(change.path) else "removed"
+        files.setdefault(key, []).append(shown_path(change.path, job.root))
+    print_lines([say(f"setup.{key}", files=", ".join(names)) for key, names in files.items()])
+    has_hooks = any(part.kind == "hooks" for change in written for part in change.parts)
+    reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
+    if reason:
+        failed += 1
+        complain(say("setup.hook_fails", reason=plain(reason)))
+    if written:
+        screen = screen_here()
+        print("", screen.painted(say("setup.next"), "bold"), sep="\n")
+        for text in _next_steps(job, written):
+            print("\n".join(said(text, screen, "- ", INDENT)))
+    return failed
+
+
+def tried_hook(installation: Installation) -> str:
+    """Start a hook once as a client would, for an empty project: its complaint, or "".
+
+    This leaves byte code beside the modules, which every hook would otherwise compile anew.
+    """
+    moment = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
+    with tempfile.TemporaryDirectory() as directory:
+        os.mkdir(os.path.join(directory, CONTEXT_DIRECTORY))  # without a memory it does nothing
+        words = [*installation.cli, "hook", "before-action", "--client", "claude-code"]
+        kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+        try:
+            done = subprocess.run(
+                [*words, "--project", directory],
+                cwd=directory,  # in the project, uv would follow what a stranger's uv.toml says
+                input=json.dumps(moment).encode(),
+                env={**kept, "SENTINEL_MEMORY_STATE": directory},
+                capture_output=True,
+                timeout=HOOK_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return getattr(error, "strerror", None) or type(error).__name__
+    complaint = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode or COMPLAINT in complaint:  # uv tells of its own work there, too
+        return complaint or f"status {done.returncode}"
+    return ""
+
+
+def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
+    """Yield what a person does now; the last lines can be copied."""
+    if job.remove:
+        yield say("setup.next_removed", clients=", ".join(row.name for row in job.rows))
+        return
+    for row in job.rows:
+        key = f"next_user_{row.key}" if job.level == "user" else f"next_{row.key}"
+        known = key if has_sentence(f"setup.{key}") else "next_client"
+        yield say(f"setup.{known}", client=row.name)
+    if job.oauth:
+        yield say("setup.next_oauth", url=job.url)
+        if "codex" in job.clients:
+            yield say("setup.next_oauth_codex", entry=TEAM_ENTRY)
+    elif job.url and not job.machine.variable(KEY_VARIABLE):
+        shell = "setx {} smk_…" if os.name == "nt" else "export {}=smk_…"
+        yield say("setup.next_key", variable=KEY_VARIABLE, line=shell.format(KEY_VARIABLE))
+    if job.level == "project" and job.tree:
+        yield from _for_the_team(job, written)
+    if not job.url:
+        root = job.root.as_posix() if job.machine.windows else str(job.root)
+        words = [*job.installation.cli, "doctor", "--project", root]
+        command = command_line(words, windows=job.machine.windows)
+        yield say("setup.next_doctor", command=plain(command))
+
+
+def _for_the_team(job: Job, written: Sequence[Change]) -> Iterator[str]:
+    """Yield the line that puts the files of the team into git, and the line for colleagues."""
+    shared, own = list[str](), list[str]()
+    for change in written:
+        kinds = {part.kind for part in change.parts}
+        if not change.path.is_relative_to(job.root) or kinds & {"approvals", "exclude"}:
+            continue
+        if kinds == {"memory"} and job.tree and job.tree.ignored:
+            continue
+        is_plain = job.installation.is_command or not kinds & {"entry", "hooks"}
+        (shared if is_plain else own).append(change.path.relative_to(job.root).as_posix())
+    where = (
+        [] if os.path.realpath(os.getcwd()) == os.path.realpath(job.root) else ["-C", str(job.root)]
+    )
+    if shared:
+        yield say("setup.next_commit", command=plain(shlex.join(["git", *where, "add", *shared])))
+    if own:
+        yield say("setup.next_local", files=", ".join(map(plain, own)))
+    if shared or own:
+        option = ["--url", job.url, *(["--oauth"] if job.oauth else [])] if job.url else []
+        words = ["sentinel-memory", "setup", *job.clients, *option]
+        yield say("setup.next_colleagues", command=plain(shlex.join(words)))

@@ -1,0 +1,303 @@
+"""Tests that what is put into a text can be taken out, and that all the rest of it stays."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands.clients.merge import (
+    BEGIN,
+    END,
+    MARK,
+    CannotEditError,
+    block_in,
+    data_in,
+    hooks_in,
+    json_data,
+    json_text,
+    toml_data,
+    value_at,
+    with_block,
+    with_hooks,
+    with_items,
+    with_kept_out,
+    with_table,
+    with_value,
+    without_block,
+    without_kept_out,
+)
+from commands.clients.parts import called
+from tests.support.tables import table
+
+KEYS = ["a", "mcpServers", "서버", 'quo"te', ""]
+SCALARS = st.sampled_from([None, True, 0, -1.5, "", "가 나", "http://x//y", "}/*", "\\", "\ud800"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4)
+THEIRS = table("commands/hooks")["theirs"]
+ENTRY = {"command": "/t/python", "args": ["/t/server.py"]}
+OURS = {"command": "/ours/cli.py hook stop --client cursor || :"}
+
+
+@st.composite
+def texts(draw: st.DrawFn, objects: st.SearchStrategy[dict[str, Any]] = OBJECTS) -> str:
+    """A document as a person or a program may have laid it out."""
+    indent = draw(st.sampled_from([None, 0, 2, "\t", 4]))
+    text = json.dumps(draw(objects), indent=indent, ensure_ascii=draw(st.booleans()))
+    text = draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "\n"]))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(json_data(text))
+    return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+
+
+def has_place(data: dict[str, Any]) -> bool:
+    return isinstance(data.get("mcpServers", {}), dict) and data.get("mcpServers") != {}
+
+
+@given(texts())
+def test_json_keeps_its_text_where_its_data_stay(text: str) -> None:
+    assert json_text(json_data(text), text) == text
+
+
+@given(texts(OBJECTS.filter(has_place)))
+def test_what_is_put_into_json_is_taken_out_and_the_rest_stays(text: str) -> None:
+    before, place = json_data(text), ("mcpServers", "sentinel-memory")
+    made = json_text(with_value(before, place, ENTRY), text)
+    made.encode()
+    after = json_data(made)
+    assert value_at(after, place) == ENTRY
+    assert [key for key in after if key in before] == list(before)
+    assert made.endswith("\n") == text.endswith("\n")
+    assert ("\r\n" in text) <= ("\r\n" in made)
+    assert json_data(json_text(with_value(after, place, None), made)) == before
+
+
+def test_json_keeps_its_step_and_what_stands_in_one_line() -> None:
+    text = '{\n    "a": {"b": [1, 2]},\n    "c": [\n        "d"\n    ]\n}\n'
+    made = json_text(with_value(json_data(text), ("e", "f"), {"g": ["h", "i"]}), text)
+    assert made.startswith(text.removesuffix("\n}\n") + ',\n    "e": {\n        "f": {\n')
+    assert json_data(made)["e"] == {"f": {"g": ["h", "i"]}}
+    fresh = json_text({"args": ["a", "b"], "env": {}}, "")
+    assert fresh == '{\n  "args": ["a", "b"],\n  "env": {}\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("{,}", "json_syntax"),
+        ('{\n// "a"\n}', "json_comments"),
+        ('{"a": 1,}', "json_comments"),
+        ('{"a": /* 1 */ 2}', "json_comments"),
+        ('{"a": "// no", b}', "json_syntax"),
+        ("[1]", "other_kind"),
+        ('{"a": NaN}', "json_syntax"),
+        ('{"a": 1, "a": 2}', "json_twice"),
+        ('{"a":' * 5_000, "json_depth"),
+        ('"' * 100_000, "json_syntax"),
+        ("/*" * 50_000, "json_syntax"),
+    ],
+)
+def test_json_that_cannot_be_edited_is_refused_with_a_reason(text: str, key: str) -> None:
+    with pytest.raises(CannotEditError) as raised:
+        json_data(text)
+    assert raised.value.key == key
+
+
+def test_comments_are_read_and_what_looks_like_one_in_a_string_stays() -> None:
+    text = '{"a": "/* // */", // one\n "b": [1, 2, ], /* two\n */ "c": ",}"}'
+    assert data_in(text, ".json") == {"a": "/* // */", "b": [1, 2], "c": ",}"}
+
+
+@pytest.mark.parametrize("data", [{"a": 1}, {"a": {"b": "x"}}, {"a": []}])
+def test_nothing_is_put_where_something_else_stands(data: dict[str, Any]) -> None:
+    with pytest.raises(CannotEditError):
+        with_value(data, ("a", "b", "c"), 1)
+    with pytest.raises(CannotEditError):
+        with_items({"a": {"b": 1}}, ("a", "b"), ["x"])
+
+
+@given(st.lists(st.sampled_from(["Bash(ls)", "ours 1", "ours 2"]), max_size=3))
+def test_items_join_a_list_and_leave_it(listed: list[str]) -> None:
+    keys, ours = ("permissions", "allow"), ["ours 1", "ours 2"]
+    data = {"permissions": {"allow": listed}} if listed else {}
+    made = with_items(data, keys, ours)
+    assert {*ours, *listed} <= set(value_at(made, keys))
+    assert with_items(made, keys, ours) == made
+    left = [it for it in listed if it not in ours]
+    assert (value_at(with_items(made, keys, [], ours), keys) or []) == left
+
+
+# Hooks.
+
+GROUPS = st.fixed_dictionaries(
+    {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
+    optional={"matcher": st.just("Bash")},
+)
+
+
+def wanted(grouped: bool, line: str = "") -> dict[str, dict[str, Any]]:
+    handler = {"type": "command", "command": line or OURS["command"]}
+    return {"Stop": {"stop": {"hooks": [handler]} if grouped else handler}}
+
+
+@given(data=st.data(), grouped=st.booleans())
+def test_our_hooks_join_those_of_the_user_and_leave_them(
+    data: st.DataObject, grouped: bool
+) -> None:
+    items = st.lists(GROUPS if grouped else st.sampled_from(THEIRS), min_size=1, max_size=2)
+    events = st.dictionaries(st.sampled_from(["Stop", "other"]), items, min_size=1)
+    document = data.draw(st.fixed_dictionaries({"model": st.just("x")}, optional={"hooks": events}))
+    made = with_hooks(document, wanted(grouped), called)
+    assert len(hooks_in(made, called)) == 1
+    assert with_hooks(made, wanted(grouped), called) == made
+    assert with_hooks(made, {}, called) == document
+    moved = with_hooks(made, wanted(grouped, "/new/cli.py hook stop --client cursor || :"), called)
+    assert len(hooks_in(moved, called)) == 1 and "/ours/cli.py" not in json.dumps(moved)
+
+
+def test_a_hook_of_ours_changes_in_its_place_and_keeps_what_the_user_added() -> None:
+    group = {"matcher": "old", "hooks": [{**OURS, "statusMessage": "mine", "shell": "bash"}]}
+    theirs = {"hooks": [{"command": "./theirs.sh"}]}
+    made = with_hooks({"hooks": {"Stop": [group, theirs]}}, wanted(grouped=True), called)
+    handler = {"command": OURS["command"], "statusMessage": "mine", "type": "command"}
+    assert made == {"hooks": {"Stop": [{"hooks": [handler]}, theirs]}}
+
+
+def test_a_hook_of_ours_in_a_group_of_the_user_leaves_it_alone() -> None:
+    group = {"matcher": "Bash", "hooks": [{"command": "./theirs.sh"}, OURS]}
+    made = with_hooks({"hooks": {"Stop": [group]}}, wanted(grouped=True), called)
+    assert made["hooks"]["Stop"][0] == {"matcher": "Bash", "hooks": [{"command": "./theirs.sh"}]}
+    assert len(made["hooks"]["Stop"]) == 2
+
+
+def test_an_optional_hook_changes_where_it_is_and_is_not_added() -> None:
+    ours = {"prompt": {"hooks": [{"command": "/n/cli.py hook prompt --client codex || :"}]}}
+    there = {"hooks": {"P": [{"hooks": [{"command": "/o/cli.py hook prompt --client codex"}]}]}}
+    made = with_hooks(there, {"P": ours}, called, optional=("prompt",))
+    assert made == {"hooks": {"P": [ours["prompt"]]}}
+    assert with_hooks({}, {"P": ours}, called, optional=("prompt",)) == {}
+
+
+# TOML.
+
+PLACE = "mcp_servers", "sentinel-memory"
+TOML = [
+    "",
+    "\n",
+    "\ufeff",
+    'model = "o" # mine\n',
+    "[a]\nb = 1",
+    "[[a]]\nb = [\n  [1],\n  [2],\n]\n\n# mine\n[c.'d.e']\nf = '''\n[x]\n'''\n",
+    '[mcp_servers.other]\ncommand = "x"\n\n[mcp_servers.other.env]\nA = "b"\n',
+    "a = 1\r\n\r\n[b]\r\nc = 2\r\n",
+]
+
+
+@pytest.mark.parametrize("text", TOML)
+def test_a_table_is_put_in_changed_and_taken_out_to_the_byte(text: str) -> None:
+    made = with_table(text, PLACE, {"command": "c", "args": ['a "b"', "\\", "가\x7f"], "on": True})
+    assert text.rstrip("\r\n") in made
+    assert with_table(made, PLACE, {"command": "c"}) == made
+    more = with_table(made, (*PLACE, "env"), {"A": "b"})
+    changed = with_table(more, PLACE, {"command": "d", "args": ["e"], "on": None, "n": 3})
+    expected = {"command": "d", "args": ["e"], "n": 3, "env": {"A": "b"}}
+    assert value_at(toml_data(changed), PLACE) == expected
+    assert with_table(changed, PLACE, None) in (text, text.removesuffix("\n"), text + "\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[mcp_servers.sentinel-memory]\ncommand = "x"\nargs = [\n  "1", # one\n]\n# mine\n',
+        '[ "mcp_servers" . "sentinel-memory" ] # it\n"command" = \'x\'\nargs = []\n\n# mine\n[z]\n',
+    ],
+)
+def test_a_table_of_another_form_is_found(text: str) -> None:
+    made = with_table(text, PLACE, {"command": "c", "args": ["2"]})
+    assert value_at(toml_data(made), PLACE) == {"command": "c", "args": ["2"]}
+    left = with_table(made, PLACE, None)
+    assert "# mine" in left and "sentinel" not in left
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("a = \n", "toml_syntax"),
+        ("a = 1\na = 2\n", "toml_syntax"),
+        ("mcp_servers = {}\n", "toml_form"),
+        ("mcp_servers = 1\n", "toml_form"),
+        ('[mcp_servers]\nsentinel-memory = { command = "x" }\n', "toml_form"),
+        ("[[mcp_servers]]\na = 1\n", "toml_form"),
+        ("a." * 100_000 + "b = 1\n", "toml_syntax"),
+    ],
+)
+def test_toml_that_cannot_be_edited_is_refused_with_a_reason(text: str, key: str) -> None:
+    with pytest.raises(CannotEditError) as raised:
+        with_table(text, PLACE, {"command": "c"})
+    assert raised.value.key == key
+
+
+@given(st.lists(st.sampled_from(TOML[3:]), max_size=3, unique=True).map("".join))
+def test_a_table_leaves_the_other_tables(text: str) -> None:
+    try:
+        before = tomllib.loads(text)
+    except ValueError:
+        return
+    after = tomllib.loads(with_table(text, PLACE, {"command": "c"}))
+    del after["mcp_servers"]["sentinel-memory"]
+    assert {**after, "mcp_servers": after["mcp_servers"] or None} == {
+        **before,
+        "mcp_servers": before.get("mcp_servers"),
+    }
+
+
+# A block, and the list of git.
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", "# 우리\n", "a", "a\n\n", "a\r\nb\r\n"])
+def test_a_block_is_put_in_renewed_and_taken_out_to_the_byte(text: str) -> None:
+    made = with_block(text, "one\ntwo\n")
+    assert (block_in(made) or "").split() == ["one", "two"]
+    assert with_block(made, "one\r\ntwo") == made
+    renewed = with_block(made, "three")
+    assert block_in(renewed) == "three"
+    assert without_block(renewed) == text
+    assert without_block(f"{made}behind") != made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEGIN,
+        END,
+        f"{END}\n{BEGIN}",
+        f"{BEGIN}{END}" * 2,
+        f"{BEGIN}{BEGIN}{END}",
+        f"{BEGIN}{END}{END}",
+    ],
+)
+def test_marks_that_do_not_pair_are_an_error(text: str) -> None:
+    for edit in (block_in, without_block, lambda it: with_block(it, "x")):
+        with pytest.raises(CannotEditError):
+            edit(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# mine\n", "*.log", "*.log\r\n", f"{MARK}\n", "/.mcp.json\n"]
+)
+def test_lines_that_keep_files_out_are_taken_out_to_the_byte(text: str) -> None:
+    names = [".mcp.json", "a b/.cursor/mcp.json", "#x", "끝 "]
+    kept = with_kept_out(text, names)
+    assert with_kept_out(kept, names) == kept
+    assert without_kept_out(kept, names) == text
+    assert without_kept_out(text, names) == text

@@ -1,0 +1,332 @@
+"""Tests which files hold the rules after setup, and that each client that is set up reads them."""
+
+import os
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.clients.merge import BEGIN, END
+from core.lessons.rules import front_matter, rules
+from core.messages import Language
+from tests.support.costly import enough
+from tests.support.desk import Desk
+from tests.support.documents import blocks, text_of
+from tests.support.git_clones import commit, git
+from tests.support.sentences import sentence
+from tests.support.setup_bench import Bench
+
+RULES, KOREAN = (f"{BEGIN}\n{rules(lang)}{END}\n" for lang in ("en", "ko"))
+IMPORT = f"{BEGIN}\n@AGENTS.md\n{END}\n"
+RULE = ".cursor/rules/sentinel-memory.mdc"  # where an older version put them for Cursor
+BY_HAND: dict[Language, str] = {
+    "en": text_of(".cursorrules"),
+    "ko": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
+}
+SAVING = "log_memory"
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
+
+
+def texts(bench: Bench) -> dict[str, str]:
+    """The files of the project that can hold rules."""
+    return {
+        name.removeprefix("root/"): data.decode()
+        for name, data in bench.files().items()
+        if name.endswith((".md", ".mdc")) and name.startswith("root/")
+    }
+
+
+def do(bench: Bench, *clients: str, **asked: Any) -> list[str]:
+    """Plan and write the rules alone; the notes by name."""
+    return [note.key for note in bench.do(*clients, hooks=False, **asked).notes]
+
+
+PAST: dict[str, dict[str, str]] = {
+    "nothing": {},
+    "agents": {"AGENTS.md": "Be kind.\n"},
+    "claude": {"CLAUDE.md": "Be kind.\n"},
+    "claude below": {".claude/CLAUDE.md": "Be kind.\n"},
+    "import": {"CLAUDE.md": "See @AGENTS.md\n", "AGENTS.md": "Be kind.\n"},
+    "override": {"AGENTS.override.md": "Be kind.\n"},
+    "gemini": {".gemini/settings.json": '{"context": {"fileName": "AGENTS.md"}}'},
+    "both for gemini": {
+        ".gemini/settings.json": '{"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}}'
+    },
+    "gemini import": {"GEMINI.md": "@./AGENTS.md\n"},
+    "agents and claude": {"AGENTS.md": "Be kind.\n", "CLAUDE.md": "Be brief.\n"},
+    "agents and a local file": {"AGENTS.md": "Be kind.\n", "CLAUDE.local.md": "Be brief.\n"},
+    "a rule by hand": {RULE: rules("en")},
+    "by hand for claude": {"CLAUDE.md": rules("en")},
+    "by hand": {".cursorrules": BY_HAND["ko"]},
+    "by hand for vs code": {".github/copilot-instructions.md": BY_HAND["en"]},
+    "by hand for all": {"AGENTS.md": rules("en")},
+}
+READ = {
+    "cursor": ["AGENTS.md", ".cursorrules", RULE],
+    "vscode": ["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", ".claude/CLAUDE.md"],
+    "claude-code": ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"],
+    "codex": ["AGENTS.md"],
+    "gemini": ["GEMINI.md"],
+}
+
+
+def met_by(client: str, past: str, there: dict[str, str]) -> str:
+    """What a client reads, by what its documents say."""
+    names = READ[client]
+    if client == "codex" and "AGENTS.override.md" in there:
+        names = ["AGENTS.override.md"]
+    if client == "gemini" and "gemini" in past and "import" not in past:
+        names = ["AGENTS.md"]
+    met = "\n".join(there.get(name, "") for name in names)
+    imports = client in ("claude-code", "gemini") and "AGENTS.md" in met
+    return met + (there.get("AGENTS.md", "") if imports else "")
+
+
+@pytest.mark.row("001 6.b")
+@pytest.mark.parametrize("past", PAST)
+@pytest.mark.parametrize("count", [5, *(pytest.param(it, marks=pytest.mark.long) for it in (1, 2))])
+def test_every_client_that_is_set_up_reads_the_rules_and_what_it_read_before(
+    past: str, count: int, tmp_path: Path
+) -> None:
+    for chosen in combinations(READ, count):
+        bench = Bench(tmp_path / "-".join(chosen))
+        bench.put({f"root/{name}": text for name, text in PAST[past].items()})
+        before = texts(bench)
+        do(bench, *chosen)
+        there = {name.removeprefix("root/"): it.decode() for name, it in bench.files().items()}
+        for client in chosen:
+            met = met_by(client, past, there)
+            assert SAVING in met, (chosen, client)
+            was = met_by(client, past, {"AGENTS.md": "", **PAST[past]})
+            assert all(line in met for line in was.splitlines() if "@" not in line)
+        assert bench.plan(*chosen, hooks=False).changes == []
+        do(bench, *chosen, remove=True)
+        assert texts(bench) == before, chosen
+
+
+def test_the_rules_stand_in_one_file_and_the_others_import_it(bench: Bench) -> None:
+    do(bench, "claude-code")
+    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT}
+    do(bench, "gemini", "cursor", "codex", "copilot", "vscode")
+    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT, "GEMINI.md": IMPORT}
+    bench.do("codex", remove=True)
+    assert texts(bench)["AGENTS.md"] == RULES
+
+
+@pytest.mark.parametrize(
+    ("client", "name"), [("claude-code", "CLAUDE.md"), ("gemini", "GEMINI.md")]
+)
+def test_the_agents_file_of_a_team_is_not_hidden_by_a_new_file(
+    client: str, name: str, bench: Bench
+) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    do(bench, client)
+    assert texts(bench) == {"AGENTS.md": f"Be kind.\n\n{RULES}", name: IMPORT}
+    assert bench.plan(client, hooks=False).changes == []
+    do(bench, client, remove=True)
+    assert texts(bench) == {"AGENTS.md": "Be kind.\n"}
+
+
+def test_a_claude_file_that_hides_the_agents_file_is_turned_into_an_import(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n", "root/CLAUDE.md": RULES})
+    do(bench, "claude-code")
+    assert texts(bench) == {"AGENTS.md": f"Be kind.\n\n{RULES}", "CLAUDE.md": IMPORT}
+
+
+def test_texts_that_the_user_keeps_apart_stay_apart(bench: Bench) -> None:
+    before = {"CLAUDE.md": "Be kind.\n", "AGENTS.md": "Be brief.\n"}
+    bench.put({f"root/{name}": text for name, text in before.items()})
+    do(bench, "claude-code")
+    assert texts(bench) == {**before, "CLAUDE.md": f"Be kind.\n\n{RULES}"}
+    do(bench, "codex")
+    assert texts(bench)["AGENTS.md"] == f"Be brief.\n\n{RULES}"
+    do(bench, "claude-code", "codex", remove=True)
+    assert texts(bench) == before
+
+
+def test_an_import_stays_when_the_file_gets_a_text_of_its_own(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    do(bench, "claude-code")
+    bench.put({"root/CLAUDE.md": f"{IMPORT}\nBe brief.\n"})
+    do(bench, "claude-code", "codex")
+    assert texts(bench)["CLAUDE.md"] == f"{IMPORT}\nBe brief.\n"
+    do(bench, "claude-code", remove=True)
+    assert texts(bench)["CLAUDE.md"] == "\nBe brief.\n"
+
+
+def test_an_import_counts_its_path_from_its_own_file(bench: Bench) -> None:
+    bench.put({"root/.claude/CLAUDE.md": "Be kind.\n"})
+    do(bench, "claude-code")
+    text = texts(bench)[".claude/CLAUDE.md"]
+    assert text == f"Be kind.\n\n{IMPORT.replace('@', '@../')}"
+    assert "CLAUDE.md" not in texts(bench)
+
+
+def test_rules_by_hand_in_the_agents_file_are_imported(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": rules("en")})
+    do(bench, "claude-code")
+    assert texts(bench) == {"AGENTS.md": rules("en"), "CLAUDE.md": IMPORT}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("CLAUDE.md", "@../AGENTS.md\n"),
+        (".claude/CLAUDE.md", "@AGENTS.md\n"),
+        ("CLAUDE.md", "```\n@AGENTS.md\n```\n"),
+        ("CLAUDE.md", "The line `@AGENTS.md` imports.\n"),
+        ("CLAUDE.md", "<!--\n@AGENTS.md\n-->\nBe kind.\n"),
+        ("CLAUDE.md", "    @AGENTS.md\n"),
+        ("GEMINI.md", "mail@AGENTS.md\n"),
+    ],
+)
+def test_what_only_looks_like_an_import_is_none(name: str, text: str, bench: Bench) -> None:
+    bench.put({f"root/{name}": text})
+    do(bench, "gemini" if name == "GEMINI.md" else "claude-code")
+    assert texts(bench)[name].count(BEGIN) == 1
+    assert texts(bench)["AGENTS.md"] == RULES
+
+
+def test_a_link_to_agents_counts_as_the_same_file(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    (bench.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    do(bench, "claude-code", "codex")
+    assert (bench.root / "CLAUDE.md").is_symlink()
+    assert (bench.root / "AGENTS.md").read_text() == f"Be kind.\n\n{RULES}"
+    assert bench.plan("claude-code", "codex", hooks=False).changes == []
+    do(bench, "claude-code", "codex", remove=True)
+    assert (bench.root / "AGENTS.md").read_text() == "Be kind.\n"
+
+
+@pytest.mark.parametrize("content", ["규칙".encode("cp949"), BEGIN.encode()])
+def test_an_agents_file_that_is_left_alone_is_neither_imported_nor_hidden(
+    content: bytes, bench: Bench
+) -> None:
+    bench.put({"root/AGENTS.md": content})
+    planned = bench.do("claude-code", hooks=False)
+    assert [it.facts["path"] for it in planned.problems] == [str(bench.root / "AGENTS.md")]
+    assert [it.key for it in planned.notes] == ["without_rules"]
+    assert not (bench.root / "CLAUDE.md").exists()
+    bench.put({"root/CLAUDE.md": "Be kind.\n"})
+    do(bench, "claude-code")
+    assert (bench.root / "CLAUDE.md").read_text() == f"Be kind.\n\n{RULES}"
+    assert (bench.root / "AGENTS.md").read_bytes() == content
+
+
+def test_a_block_stays_while_another_client_reads_it(bench: Bench) -> None:
+    bench.do("cursor", "codex", "claude-code")
+    [note] = bench.do("codex", remove=True).notes
+    assert (note.key, note.facts["clients"]) == ("kept", "Cursor, Claude Code")
+    bench.do("cursor", remove=True)
+    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT}
+    bench.do("claude-code", remove=True)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_rule_that_an_older_version_made_for_cursor_is_renewed_and_taken_out(
+    newline: str, bench: Bench
+) -> None:
+    old = f"{front_matter('en')}\n{RULES}".replace("\n", newline)
+    bench.put({f"root/{RULE}": old.replace(rules("en").splitlines()[0], "Old.")})
+    do(bench, "cursor")
+    assert (bench.root / RULE).read_bytes().decode() == old
+    assert list(texts(bench)) == [RULE]
+    do(bench, "cursor", remove=True)
+    assert texts(bench) == {}
+    bench.put({f"root/{RULE}": old + "Mine." + newline})
+    do(bench, "cursor", remove=True)
+    assert (bench.root / RULE).read_bytes().decode().endswith("Mine." + newline)
+
+
+def test_the_language_of_rules_that_are_there_stays_unless_one_is_set(bench: Bench) -> None:
+    bench.put({"root/CLAUDE.md": f"{BEGIN}\n옛 규칙.\n{END}\n"})
+    do(bench, "codex")
+    assert texts(bench)["AGENTS.md"] == KOREAN
+    set_here = bench.machine_on("linux", SENTINEL_MEMORY_LANG="en")
+    do(bench, "codex", machine=set_here)
+    assert texts(bench)["AGENTS.md"] == RULES
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_long_rules_of_an_older_version_are_renewed_in_their_place(
+    lang: Language, bench: Bench
+) -> None:
+    around = "# Team\n\n{}\nBe kind.\n"
+    bench.put({"root/AGENTS.md": around.format(f"{BEGIN}\n{BY_HAND[lang]}{END}\n")})
+    do(bench, "codex")
+    assert texts(bench) == {"AGENTS.md": around.format(f"{BEGIN}\n{rules(lang)}{END}\n")}
+    do(bench, "codex", remove=True)
+    assert texts(bench) == {"AGENTS.md": "# Team\n\nBe kind.\n"}
+
+
+def test_the_rules_say_what_the_rooms_of_their_readers_ask_for(bench: Bench) -> None:
+    bench.do("codex")
+    assert "context_save" not in texts(bench)["AGENTS.md"]
+    bench.do("copilot", rooms=("lessons", "sessions"))
+    bench.do("codex")
+    assert "context_save" in texts(bench)["AGENTS.md"]
+
+
+@pytest.mark.parametrize(("lead", "keys"), [(0, []), (1, ["codex_cuts"])])
+def test_rules_beyond_what_codex_reads_are_told(lead: int, keys: list[str], bench: Bench) -> None:
+    own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules('en')}".encode()) + lead
+    bench.put({"root/AGENTS.md": "가" * (own // 3) + "." * (own % 3) + "\n"})
+    assert do(bench, "codex") == keys
+
+
+@pytest.mark.parametrize("name", [".git/hooks/x", "a/../../x", ".GIT/config", "x\\.git\\y", "/x"])
+def test_a_setting_of_the_clone_names_no_file_of_git(name: str, bench: Bench) -> None:
+    bench.put({"root/.gemini/settings.json": {"context": {"fileName": name}}})
+    do(bench, "gemini")
+    assert texts(bench)["GEMINI.md"] == IMPORT
+    assert not any(it.name in ("x", "y", "config") for it in bench.top.rglob("*"))
+
+
+def test_the_rules_of_a_user_say_for_which_projects_they_are(bench: Bench) -> None:
+    bench.put({"home/.codex/AGENTS.override.md": "mine\n", "home/.gemini/GEMINI.md": "내 규칙\n"})
+    said = sentence("ko", "setup.only_where_kept")
+    for lang in ("ko", "en"):  # what is there keeps its language
+        do(bench, "codex", "gemini", level="user", lang=lang)
+        for name in ("home/.codex/AGENTS.override.md", "home/.gemini/GEMINI.md"):
+            assert said in bench.files()[name].decode()
+    assert "home/.codex/AGENTS.md" not in bench.files()
+    do(bench, "codex", "gemini", level="user", remove=True)
+    assert bench.files()["home/.gemini/GEMINI.md"].decode() == "내 규칙\n"
+
+
+# A team.
+
+FIRST = {"codex": "AGENTS.md", "gemini": "GEMINI.md", "claude-code": "CLAUDE.md", "cursor": RULE}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    enough(
+        [(first, second) for first in FIRST for second in ("codex", "claude-code", "gemini")],
+        lambda first, _: first,
+        lambda _, second: second,
+        names=2,
+    ),
+)
+def test_the_rules_of_a_colleague_stay_where_git_has_them(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    """Also where an older version has put them, whatever client the colleague uses."""
+    team = Desk(tmp_path / "team" / "shop", tmp_path / "home of one")
+    git(team.root, "init", "--quiet")
+    file = team.root / FIRST[first]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(RULES)
+    commit(team.root)
+    clone = tmp_path / "colleague" / "shop"
+    git(tmp_path, "clone", "--quiet", team.root.as_uri(), str(clone))
+    desk = Desk(clone, tmp_path / "home of another")
+    done = desk.run("setup", second, "--yes")
+    assert (done.code, "Removed" in done.out) == (0, False), done
+    kept = (clone / FIRST[first]).read_text()
+    assert SAVING in kept or (second == first and "@AGENTS.md" in kept)
+    assert desk.run("setup", second, "--remove", "--yes").code == 0
+    assert first == second or (clone / FIRST[first]).exists()

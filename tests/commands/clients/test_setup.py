@@ -1,0 +1,455 @@
+"""Tests `cli.py setup` as people run it, and what is on disk afterwards."""
+
+import errno
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands.clients.machine import installed, runner_of
+from commands.clients.plan import tree_of
+from commands.clients.setup import TOKENS, tried_hook
+from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS
+from core.lessons.file import COMPANIONS
+from core.lessons.rules import rules
+from core.messages import Language, has_sentence
+from tests.support.cli_process import Run
+from tests.support.costly import one_in
+from tests.support.desk import Desk
+from tests.support.faults import tree
+from tests.support.git_clones import copied_checkout, git
+from tests.support.sentences import sentence
+from tests.support.stdio_client import ROOT
+
+KEYS = [client.key for client in CLIENTS]
+URL = "https://memory.example.com/mcp"
+
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals and permissions of POSIX")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "my 프로젝트", tmp_path / "home")
+
+
+@pytest.fixture
+def cloned(desk: Desk) -> Desk:
+    """A project with a git of its own."""
+    git(desk.root, "init", "-q")
+    return desk
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.long  # it costs much
+def test_every_client_is_set_up_and_removed(desk: Desk) -> None:
+    (desk.root / "README.md").write_bytes(b"ours\n")
+    code, out, errors = desk.started("setup", *KEYS, "--yes")
+    assert (code, errors) == (0, "")
+    for key in KEYS:
+        assert f"\n- {sentence('en', f'setup.next_{key}')}\n" in out
+    before = desk.files()
+    code, out, errors = desk.run("setup", *KEYS, "--yes")
+    assert (code, errors) == (0, "")
+    assert out.splitlines()[-1] == sentence("en", "setup.nothing_to_do")
+    assert desk.files() == before
+    code, out, errors = desk.started("setup", "--remove", "--yes", options=("-S",))
+    assert (code, errors) == (0, "")  # also where the packages are gone
+    assert [path.name for path in desk.root.iterdir()] == ["README.md"]
+    assert set(desk.files().values()) == {b"ours\n"}
+    code, out, errors = desk.run("setup", "--remove", "--yes")
+    assert (code, out.splitlines()[-1]) == (0, sentence("en", "setup.nothing_to_remove"))
+
+
+@posix
+@pytest.mark.parametrize(
+    ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
+)
+def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
+    done = Run.at_terminal("setup", "codex", answer=answer, **desk.place(NO_COLOR="1"))
+    assert (done.code, done.errors) == (code, "")
+    assert done.out.count(sentence("en", "setup.ask", count=5)) == 1
+    assert bool(desk.files()) == (code == 0)
+    assert (sentence("en", "setup.not_changed") in done.out) == (code == 1)
+    listed = [line.strip() for line in done.out.splitlines() if line.strip().startswith("+ ")]
+    assert listed[:3] == [
+        f"+ .codex/config.toml: {sentence('en', 'setup.entry')}",
+        f"+ .codex/hooks.json: {sentence('en', 'setup.hooks')} (3)",
+        f"+ AGENTS.md: {sentence('en', 'setup.rules')}",
+    ]
+    assert "@@" not in done.out
+
+
+@posix
+def test_the_answer_d_shows_our_own_parts_and_asks_again(desk: Desk) -> None:
+    (desk.root / ".mcp.json").write_text('{"mcpServers": {"db": {"env": {"KEY": "Hunter2"}}}}')
+    done = Run.at_terminal("setup", "claude-code", answer="d\nn\n", **desk.place())
+    assert (done.code, done.errors) == (1, "")
+    assert done.out.count(sentence("en", "setup.ask", count=7)) == 2
+    assert '+    "type": "stdio",' in done.out
+    assert "hook session-start" in done.out
+    assert "Hunter2" not in done.out
+    dry = desk.run("setup", "claude-code", "--dry-run").out
+    assert '+    "type": "stdio",' in dry and "Hunter2" not in dry
+
+
+@posix
+def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> None:
+    ours, theirs = os.openpty()
+    os.write(ours, b"y\n")
+    for stdin, line in ((theirs, "exec "), (subprocess.DEVNULL, "exec <&- ")):
+        script = f'{line}"$0" "$1" setup codex'
+        command = ("sh", "-c", script, sys.executable, str(ROOT / "cli.py"))
+        done = Run.process(*command, stdin=stdin, **desk.place())
+        assert (done.code, done.errors) == (1, sentence("en", "setup.no_terminal") + "\n")
+    os.close(ours)
+    os.close(theirs)
+    assert desk.files() == {}
+
+
+def test_a_broken_file_is_told_and_the_rest_is_done(desk: Desk) -> None:
+    broken = desk.root / ".mcp.json"
+    broken.write_bytes(b'{\n"mcpServers": {,}\n}')
+    code, out, errors = desk.run("setup", "claude-code", "cursor", "--yes")
+    said = sentence("en", "setup.json_syntax", path=str(broken), line=2)
+    assert (code, errors) == (1, said + "\n")
+    assert broken.read_bytes() == b'{\n"mcpServers": {,}\n}'
+    assert json.loads((desk.root / ".cursor" / "mcp.json").read_bytes())["mcpServers"]
+    code, out, _ = desk.run("setup", "claude-code", "cursor", "--yes")
+    assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
+
+
+@pytest.mark.parametrize("place", ["home", "root"])
+def test_it_refuses_where_no_project_can_be(place: str, desk: Desk) -> None:
+    directory = str(desk.home) if place == "home" else os.path.abspath(os.sep)
+    code, out, errors = desk.run("setup", "codex", "--yes", "--project", directory)
+    assert (code, out, bool(errors)) == (1, "", True)
+    assert desk.files() == {}
+
+
+@posix
+def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> None:
+    code, out, errors = desk.started("setup", "codex", "--yes", options=("-S",))
+    assert (code, out) == (1, "")
+    assert errors.startswith("This Python has no fastmcp, filelock,")
+    assert f"-m venv {shlex.quote(str(ROOT / '.venv'))}" in errors
+    assert desk.files() == {}
+
+
+@posix
+def test_without_a_name_it_takes_the_clients_that_are_found_and_says_by_what(desk: Desk) -> None:
+    (desk.root / ".vscode").mkdir()
+    (desk.home / ".codex").mkdir()
+    program = desk.root.parent / "bin" / "gemini"
+    program.parent.mkdir()
+    program.write_bytes(b"#!/bin/sh\n")
+    program.chmod(0o755)
+    code, out, _ = desk.run("setup", "--dry-run", PATH=str(program.parent))
+    assert code == 0
+    found = [f"VS Code ({desk.root}/.vscode)", f"Codex ({desk.home}/.codex)", "Gemini CLI (gemini)"]
+    assert out.splitlines()[1] == f"Found here: {', '.join(found)}"
+    (desk.root / ".vscode").rmdir()
+    (desk.home / ".codex").rmdir()
+    code, _, errors = desk.run("setup", "--yes", PATH="/nowhere")
+    assert (code, errors) == (1, sentence("en", "setup.none_found", clients=", ".join(KEYS)) + "\n")
+
+
+def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -> None:
+    for name in (".git", ".context", "web app"):
+        (desk.root / name).mkdir()
+    inner = desk.root / "web app"
+    said = sentence("en", "setup.above", here=str(inner), root=str(desk.root))
+    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
+    assert (code, out.splitlines()[1]) == (0, said)
+    assert said not in desk.run("setup", "codex", "--dry-run").out
+    (inner / ".context").mkdir()
+    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
+    assert (code, out.splitlines()[0]) == (0, sentence("en", "setup.project", path=str(inner)))
+    assert said not in out
+
+
+@posix
+def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -> None:
+    (desk.root / ".codex").mkdir()
+    (desk.root / ".codex").chmod(0o555)
+    if os.access(desk.root / ".codex", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    code, out, errors = desk.run("setup", "codex", "--yes")
+    assert code == 1
+    facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
+    assert sentence("en", "setup.not_written", **facts) in errors
+    files = "AGENTS.md, .context/.gitignore, .context/.gitattributes"
+    assert sentence("en", "setup.written", files=files) in out.splitlines()
+
+
+def test_a_removal_names_what_is_gone_apart_from_what_it_changed(desk: Desk) -> None:
+    (desk.root / "AGENTS.md").write_text("# Ours\n")
+    assert desk.run("setup", "codex", "--yes").code == 0
+    lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
+    gone = ".codex/config.toml, .codex/hooks.json, .context/.gitignore, .context/.gitattributes"
+    assert {f"Removed: {gone}", "Changed: AGENTS.md"} <= set(lines)
+    assert not any(line.startswith("Written") for line in lines)
+
+
+def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
+    """A team keeps the rules, which models read, beside answers that are English as well."""
+    done = desk.run("setup", "cursor", "--yes", LANG="ko_KR.UTF-8")
+    assert (done.code, done.errors) == (0, "")
+    assert "프로젝트: " in done.out
+    written = {name: data.decode() for name, data in desk.files().items()}
+    assert any(rules("en").strip() in text for text in written.values())
+    assert not any("SENTINEL_MEMORY_LANG" in text for text in written.values())
+
+
+def test_every_remark_that_a_row_may_need_has_a_sentence() -> None:
+    said = {f"next_{key}" for key in KEYS} | {"codex_cuts", "codex_hooks_twice"}
+    said |= {f"no_remote_{row.key}" for row in CLIENTS if not row.http}
+    assert {key for key in said if not has_sentence(f"setup.{key}")} == set()
+
+
+# Git.
+
+
+def test_one_line_puts_the_files_of_the_team_into_git_and_one_is_for_colleagues(
+    cloned: Desk,
+) -> None:
+    before = tree(cloned.root / ".git/info")
+    code, out, errors = cloned.run("setup", "claude-code", "--yes")
+    assert (code, errors) == (0, "")
+    [line] = re.findall(r"git add .*", out)
+    subprocess.run(line, shell=True, cwd=cloned.root, check=True)
+    shared = [".context/.gitattributes", ".context/.gitignore", "AGENTS.md", "CLAUDE.md"]
+    assert git(cloned.root, "status", "--porcelain", "-uall").splitlines() == [
+        *(f"A  {name}" for name in shared),
+        "?? .claude/settings.json",
+        "?? .mcp.json",
+    ]
+    assert flat(sentence("en", "setup.next_local", files=".mcp.json, .claude/settings.json")) in (
+        flat(out)
+    )
+    assert "sentinel-memory setup claude-code" in flat(out)
+    git(cloned.root, "reset", "-q")
+    assert cloned.run("setup", "claude-code", "--remove", "--yes")[0] == 0
+    assert git(cloned.root, "status", "--porcelain", "-uall") == ""
+    assert tree(cloned.root / ".git/info") == before
+
+
+def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
+    below = desk.root / "a [b] *" / "작업"
+    below.mkdir(parents=True)
+    git(desk.root, "init", "-q")
+    code, out, _ = desk.run("setup", "claude-code", "--yes", "--project", str(below))
+    assert code == 0
+    option = shlex.join(["--project", str(desk.root)])
+    said = sentence("en", "setup.below_top", top=str(desk.root), option=option)
+    assert said in out
+    assert "settings.local.json" not in git(desk.root, "status", "--porcelain", "-uall")
+
+
+def test_a_memory_that_git_ignores_is_said_and_left_out_of_the_line(cloned: Desk) -> None:
+    for text in (".context/\n", "*.jsonl\n"):
+        (cloned.root / ".gitignore").write_text(text)
+        out = cloned.run("setup", "codex", "--yes").out
+        rule = f".gitignore:1:{text.strip()}"
+        assert flat(sentence("en", "setup.memory_ignored", rule=rule)) in flat(out)
+        assert ".context" not in "".join(re.findall(r"git add .*", out)[1:2])
+        assert cloned.run("setup", "codex", "--remove", "--yes").code == 0
+
+
+def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
+    assert tree_of(tmp_path / "home") is None
+    git(cloned.root, "commit", "-qm", "x", "--allow-empty")
+    other = cloned.root.parent / "other"
+    git(cloned.root, "worktree", "add", "-q", str(other))
+    tree = tree_of(other)
+    assert tree and tree.exclude == cloned.root / ".git/info/exclude"
+    assert (tree.prefix, tree.tracked, tree.ignored) == ("", frozenset(), "")
+
+
+def test_the_directory_of_the_memory_is_made_and_taken_back_unless_it_is_used(
+    cloned: Desk,
+) -> None:
+    folder = cloned.root / ".context"
+    for kept in ("", "log", "git"):
+        assert cloned.run("setup", "gemini", "codex", "--yes")[0] == 0
+        assert {path.name: path.read_text() for path in folder.iterdir()} == COMPANIONS
+        below = cloned.root / "sub"
+        below.mkdir(exist_ok=True)
+        code, out, _ = cloned.run("list", "--json", cwd=below)
+        assert (code, str(cloned.root) in out, (below / ".context").exists()) == (0, True, False)
+        assert cloned.run("setup", "gemini", "--remove", "--yes")[0] == 0
+        assert folder.is_dir()  # Codex still has it
+        if kept == "log":
+            (folder / "memory_log.jsonl").touch()
+        elif kept == "git":
+            git(cloned.root, "add", ".context")
+        assert cloned.run("setup", "codex", "--remove", "--yes")[0] == 0
+        assert folder.exists() == bool(kept)
+        (folder / "memory_log.jsonl").unlink(missing_ok=True)
+
+
+# Hooks.
+
+
+@pytest.mark.long  # it costs much
+def test_a_hook_is_tried_once_and_leaves_its_byte_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied_checkout(tmp_path)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    here = installed((sys.executable,), str(tmp_path), windows=os.name == "nt")
+    assert tried_hook(here) == ""
+    made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
+    assert {"hook", "events", "journal", "recall", "surroundings"} <= made
+    assert not {"server", "setup", "scan", "sanitizer", "suspicion"} & made
+    (tmp_path / "commands" / "hook" / "hook.py").write_text("raise OSError('torn')\n")
+    assert tried_hook(here).endswith("OSError: torn")
+    assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
+
+
+@posix
+def test_what_a_stranger_left_in_the_project_is_neither_started_nor_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "uv.toml").touch()
+    for name in ("uv", "python"):
+        (tmp_path / name).write_text("#!/bin/sh\n[ ! -e uv.toml ] || echo followed >&2; exit 0\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "", f".{os.pathsep}/nowhere"):
+        assert runner_of("/h/.cache/uv/environments-v2/x/bin/python", {"PATH": path}) is None
+    words = (str(tmp_path / "python"),)
+    assert Run.process(*words, cwd=tmp_path).errors == "followed\n"
+    monkeypatch.setattr("commands.clients.setup.COMPLAINT", "followed")
+    assert tried_hook(installed(words, str(tmp_path), windows=False)) == ""
+
+
+@posix
+@pytest.mark.long
+def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
+    """Nothing on standard error: its shell finds it, and it knows its event and its client."""
+    lines: set[str] = set()
+    for client in (row.key for row in CLIENTS if row.hooks):
+        assert desk.run("setup", client, "--yes", SENTINEL_MEMORY_LANG="ko")[0] == 0
+        for path in desk.root.rglob("*.json"):
+            lines |= set(re.findall(r'"(?:command|bash)": "([^"]* hook [^"]*)"', path.read_text()))
+    assert lines and all(" --lang ko" in line for line in lines)
+    for line in sorted(lines):
+        done = Run.process("sh", "-c", line, given=b"{}", **desk.place())
+        assert (done.code, done.errors) == (0, "")
+
+
+@pytest.mark.long  # it costs much
+def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -> None:
+    passing, project = tmp_path / "archive-v0" / "x", tmp_path / "project"
+    passing.mkdir(parents=True)
+    project.mkdir()
+    script = copied_checkout(passing) / "cli.py"
+    done = Run.started("setup", "gemini", "--yes", script=script, cwd=project)
+    assert done.code == 1
+    assert done.errors == f"{sentence('en', 'setup.passing', path=str(passing))}\n"
+    assert list(project.iterdir()) == []
+
+
+# For all projects of a user; rooms; a server that others run.
+
+
+@pytest.mark.long  # it costs much
+def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None:
+    code, out, errors = desk.run("setup", "claude-code", "--user", "--yes", cwd=desk.home)
+    assert (code, errors) == (0, "")
+    assert out.startswith(sentence("en", "setup.of_user"))
+    assert {name.partition("/")[0] for name in desk.files()} == {"home"}
+    for session, is_kept in (("a", False), ("b", True)):
+        said = {"session_id": session, "cwd": str(desk.root)}
+        edit = {"tool_name": "Edit", "tool_input": {"file_path": str(desk.root / "a.py")}}
+        for event, more in (("before-action", edit), ("stop", {})):
+            words = (sys.executable, str(ROOT / "cli.py"), "hook", event, "--client", "claude-code")
+            done = Run.process(*words, given=json.dumps(said | more).encode(), **desk.place())
+            assert (done.code, done.errors) == (0, "")
+        assert bool(done.out) == is_kept  # the reminder to log what was missing
+        assert (desk.root / ".context").exists() == is_kept
+        (desk.root / ".context").mkdir(exist_ok=True)
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("room", one_in(2, ["sessions", "fragments:core"]))
+def test_the_command_says_what_a_room_does_and_costs(room: str, lang: Language, desk: Desk) -> None:
+    given = ("setup", "claude-code", "--rooms", f"lessons,{room}", "--dry-run")
+    code, out, _ = desk.run(*given, SENTINEL_MEMORY_LANG=lang)
+    facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
+    assert (code, sentence(lang, f"setup.room_{room}", **facts) in flat(out)) == (0, True)
+    about = flat(sentence(lang, "setup.approves_fragments"))
+    assert (about in flat(out)) == room.startswith("fragments")
+
+
+def test_a_room_that_does_not_exist_is_refused_before_anything_is_read(desk: Desk) -> None:
+    code, _, errors = desk.run("setup", "claude-code", "--rooms", "lessons,attic", "--yes")
+    assert code == 2
+    assert "lessons, sessions, sessions:core, fragments, fragments:core" in flat(errors)
+    assert desk.files() == {}
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_a_person_is_told_what_is_left_to_do_for_a_teams_server(
+    lang: Language, cloned: Desk
+) -> None:
+    key = "smk_" + "k" * 43
+    told = {"SENTINEL_MEMORY_LANG": lang}
+    given = ("setup", "claude-code", "codex", "claude-desktop", "--url", f"{URL}/", "--yes")
+    code, out, errors = cloned.run(*given, **told)
+    assert (code, errors) == (0, "")
+    facts = {"variable": KEY_VARIABLE, "line": f"export {KEY_VARIABLE}=smk_…"}
+    assert flat(sentence(lang, "setup.next_key", **facts)) in flat(out)
+    assert "git add .mcp.json .codex/config.toml" in flat(out)
+    assert f"sentinel-memory setup claude-code codex claude-desktop --url {URL}" in flat(out)
+    assert flat(sentence(lang, "setup.no_remote_claude-desktop", url=URL)) in flat(out)
+    assert not (cloned.root / ".context").exists()
+    code, out, errors = cloned.run(*given, **told, SENTINEL_MEMORY_KEY=key)
+    assert (code, key in out) == (0, False)
+    code, out, errors = cloned.run(*given, "--url", f"{URL}?key={key}", **told)
+    assert (code, key in out + errors) == (2, False)
+    code, out, errors = cloned.run("setup", "cursor", "--oauth", **told)
+    assert code == 2 and "--url" in errors
+
+
+WITH_A_ROW = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from commands.clients import table
+
+rules = {"reads": ["ACME.md"], "homes": ["ACME.md"]}
+row = {"name": "Acme Code", "found": ["root:.acme"], "under": "servers", "rules": rules}
+row |= {"entry": {"project": "root:.acme/mcp.json"}, "stdio": {"command": "$command"}}
+table.CLIENTS += (table.client_from("acme", {**row, "project": "$root"}),)
+import cli
+
+sys.exit(cli.main(sys.argv[2:]))
+"""
+
+
+def test_a_new_row_of_the_table_is_a_client_and_nothing_else_is_needed(desk: Desk) -> None:
+    (desk.root / ".acme").mkdir()
+    started = (sys.executable, "-c", WITH_A_ROW, str(ROOT), "setup")
+    done = Run.process(*started, "--yes", **desk.place(PATH="/nowhere"))
+    assert (done.code, done.errors) == (0, "")
+    assert f"Acme Code ({desk.root / '.acme'})" in done.out.splitlines()[1]
+    assert "\n- Acme Code: start it again.\n" in done.out
+    entry = json.loads((desk.root / ".acme/mcp.json").read_bytes())["servers"]["sentinel-memory"]
+    assert entry["args"][-2:] == ["--project", desk.root.as_posix()]
+    assert "@AGENTS.md" in (desk.root / "ACME.md").read_text(encoding="utf-8")
+    done = Run.process(*started, "acme", "--remove", "--yes", **desk.place())
+    assert (done.code, done.errors, desk.files("my 프로젝트")) == (0, "", {})
+    done = Run.process(*started, "emacs", **desk.place())
+    assert (done.code, ", copilot, acme" in done.errors) == (2, True)
+
+
+def test_every_level_is_known() -> None:
+    assert {level for row in CLIENTS for level in row.entry} == set(LEVELS)
