@@ -207,6 +207,8 @@ class Plan:
         if obstacle:
             self._problems.setdefault(real, obstacle)
         parts = Part(kind, client, ours(before or ""), ours(after or ""))
+        if not change.parts:  # files come in the order in which something is put in
+            self._files[real] = self._files.pop(real)
         change.after = after
         change.parts.append(parts)
 

@@ -1,28 +1,21 @@
 """Finds out, before setup plans, how this program starts and which clients are here."""
 
 import importlib.util
-import json
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from commands.clients.table import COMPLAINT
 from commands.setup.client_machine import Machine, is_passing, machine_of
 from commands.setup.client_table import CLIENTS, COMMANDS, Client
 from commands.setup.configured import configured_clients
 from commands.setup.files import Installation, Tree
-from core.config import CONTEXT_DIRECTORY, Project
+from core.config import Project
 from core.git import HistoryError, WorkTree
 
 HERE = Path(__file__).resolve().parents[2]
 SERVER = HERE / "server.py"
 PACKAGES = ("fastmcp", "filelock")
-HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
-# These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
-_MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
 
 
 def missing_packages() -> list[str]:
@@ -80,33 +73,6 @@ def tree_of(root: Path, names: Collection[str]) -> Tree | None:
     tracked = frozenset(os.fsdecode(name) for name in said.split(b"\0") if name)
     path = root / os.fsdecode(exclude.removesuffix(b"\n"))
     return Tree(Path(os.path.abspath(path)), tree.prefix, tracked)
-
-
-def tried_hook(installation: Installation) -> str:
-    """Start a hook once as a client would, for an empty project: its complaint, or "".
-
-    This leaves byte code beside the modules, which every hook would otherwise compile anew.
-    """
-    said = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
-    with tempfile.TemporaryDirectory() as directory:
-        os.mkdir(os.path.join(directory, CONTEXT_DIRECTORY))  # without a memory it does nothing
-        words = [*installation.cli, "hook", "before-action", "--client", "claude-code"]
-        kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-        try:
-            done = subprocess.run(
-                [*words, "--project", directory],
-                cwd=directory,  # in the project, uv would follow what a stranger's uv.toml says
-                input=json.dumps(said).encode(),
-                env={**kept, "SENTINEL_MEMORY_STATE": directory},
-                capture_output=True,
-                timeout=HOOK_TIMEOUT_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return getattr(error, "strerror", None) or type(error).__name__
-    complaint = done.stderr.decode("utf-8", "replace").strip()
-    if done.returncode or COMPLAINT in complaint:  # uv tells of its own work there, too
-        return complaint or f"status {done.returncode}"
-    return ""
 
 
 def machine_here(project: Project) -> Machine:

@@ -130,7 +130,11 @@ def test_a_file_that_cannot_be_edited_is_left_alone_and_the_others_are_done(
     assert problems(planned) == [key]
     [problem] = planned.problems
     assert problem.facts["path"] == str(bench.path(file))
-    for lang, steps in (("en", ("repeat", "by hand")), ("ko", ("다시 실행하세요", "직접"))):
+    languages: dict[Language, tuple[str, ...]] = {
+        "en": ("repeat", "by hand"),
+        "ko": ("다시 실행하세요", "직접"),
+    }
+    for lang, steps in languages.items():
         said = sentence(lang, f"setup.{key}", **problem.facts)
         assert any(step in said for step in steps)
     others = {name: data for name, data in bench.files().items() if name != file}
