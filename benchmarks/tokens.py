@@ -21,9 +21,8 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from commands.documents.marked_block import with_block
-from commands.setup.client_table import TOOLS
-from commands.setup.rules_files import BLOCK
+from commands.clients.merge import with_block
+from commands.clients.table import TOOLS
 from core.config import read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
@@ -73,7 +72,7 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
     texts = {
         "tools": as_offered(json.loads(SURFACE.read_text("utf-8"))),
         "instructions": instructions(),
-        "rules": with_block("", BLOCK, rules(lang)),
+        "rules": with_block("", rules(lang)),
     }
     return {part: count(text) for part, text in texts.items()}
 

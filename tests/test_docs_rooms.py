@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from commands.setup.client_table import TOOLS
+from commands.clients.table import TOOLS
 from core.config import ROOMS
 from tests.support.documents import names_in, rows_of, text_of
 from tests.support.stdio_client import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.setup.client_table import CLIENTS, RECORDING
+from commands.clients.table import CLIENTS, RECORDING
 from rooms.sessions import session
 from rooms.sessions.config import _KEYS, Config
 from rooms.sessions.schema import MIGRATIONS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.setup.client_table import CLIENTS
+from commands.clients.table import CLIENTS
 from commands.terminal.screen import cells
 from core.config import Project, Settings
 from core.lessons.record import Draft, Record, parse_line, record_id

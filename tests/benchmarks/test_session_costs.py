@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.setup.rooms import TOKENS
+from commands.clients.setup import TOKENS
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

@@ -42,6 +42,12 @@ class Desk(NamedTuple):
             "NO_COLOR": "1",
         }
 
+    def set_up(self, *words: str) -> None:
+        """Carry out `cli.py setup` with these words."""
+        given = ("setup", *words, "--yes")
+        done = Run.started(*given, cwd=self.project, environment=self.environment())
+        assert done.code == 0, done
+
     def run(self, client: Headless, script: Script, below: str = "") -> list[Request]:
         """Give a client a task, and return what it sent to the model; below: where it is started.
 
@@ -84,7 +90,5 @@ def a_desk(top: Path, cache: Path, *setups: str) -> Desk:
     record = a_record("how refunds are rounded", lesson=LESSON, paths=("refund.py",))
     (desk.project / ".context" / "memory_log.jsonl").write_bytes(a_line(record))
     for words in setups:
-        given = ("setup", *words.split(), "--yes")
-        done = Run.started(*given, cwd=desk.project, environment=desk.environment())
-        assert done.code == 0, done
+        desk.set_up(*words.split())
     return desk

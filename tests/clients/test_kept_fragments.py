@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.setup.client_table import TOOLS
+from commands.clients.table import TOOLS, client_of
 from tests.clients.desk import NEEDS_CLIENTS, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, GEMINI, Headless
 from tests.clients.stand_in_model import Call, Request, Script, Step
@@ -106,6 +106,8 @@ def test_every_tool_of_the_room_runs_and_leaves_nothing_in_the_project(
     assert [name for name, count in names.items() if count > 1] == []
     answers = requests[-1].answers
     assert len(answers) == len(expected)
+    if client_of(client.key).approvals:  # a list of tools, in which the last one is not
+        expected[-1] = "ermission"
     wrong = [(a, it) for a, it in zip(answers, expected, strict=True) if it not in a]
     assert wrong == []
     assert git(desk, "status", "--porcelain") == ""

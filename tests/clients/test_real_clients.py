@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from commands.setup.client_table import CLIENTS as KNOWN
+from commands.clients.table import client_of
 from tests.clients.desk import LESSON, NEEDS_CLIENTS, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, Headless
 from tests.clients.stand_in_model import Call, Request, Say, Script, Step
@@ -35,7 +35,7 @@ def slow_down(desk: Desk, client: Headless) -> None:
     slow = desk.home / "slow-python"
     slow.write_text(f'#!/bin/sh\nsleep 2\nexec {shlex.quote(sys.executable)} "$@"\n')
     slow.chmod(0o755)
-    [entry] = [known.places[0].file for known in KNOWN if known.key == client.key]
+    entry = client_of(client.key).entry["project"].removeprefix("root:")
     text = (desk.project / entry).read_text("utf-8")
     assert text.count(f'"{sys.executable}"') == 1
     (desk.project / entry).write_text(text.replace(sys.executable, str(slow)), "utf-8")
@@ -130,6 +130,18 @@ def check_below(desk: Desk, client: Headless) -> None:
     assert LESSON in requests[-1].answers[0]
     assert len((desk.project / ".context" / "memory_log.jsonl").read_bytes().splitlines()) == 2
     assert not (desk.project / "src" / ".context").exists()
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
+def test_the_rules_and_the_text_of_a_team_reach_every_client_once(
+    client: Headless, tmp_path: Path, cache: Path
+) -> None:
+    desk = a_desk(tmp_path, cache)
+    (desk.project / "AGENTS.md").write_text("# Team\n\nBe kind to zebras.\n")
+    desk.set_up(client.key)
+    [first, *_] = desk.run(client, [Say("Done.")])
+    rule = "Judge yourself which lessons apply"
+    assert (first.text.count(rule), first.text.count("zebras")) == (1, 1)
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)

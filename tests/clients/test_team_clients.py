@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.setup.client_table import TEAM_ENTRY, TOOLS
-from commands.setup.remote.address import KEY_VARIABLE
+from commands.clients.table import KEY_VARIABLE, TEAM_ENTRY, TOOLS
 from tests.clients.desk import NEEDS_CLIENTS, WAIT_S, Desk, a_desk
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, CODEX, Headless, filled
 from tests.clients.stand_in_model import Call, Request, Script, Step

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from commands.setup.client_table import COMMANDS, TOOLS
+from commands.clients.table import COMMANDS, TOOLS
 from server import VERSION
 from tests.support.stdio_client import ROOT
 

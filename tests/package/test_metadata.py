@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-from commands.setup.client_table import COMMANDS
+from commands.clients.table import COMMANDS
 from core.messages import say
 from core.program import CLI
 from tests.support.stdio_client import ROOT

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from commands.setup.client_table import TOOLS
+from commands.clients.table import TOOLS
 from core.config import ROOMS
 from core.messages import Facts
 from tests.support.http_server import HttpServer

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commands.setup.client_table import TOOLS as KNOWN_TOOLS
+from commands.clients.table import TOOLS as KNOWN_TOOLS
 from protocol.stdio import WRITING_TOOLS
 from rooms.sessions.tools import _Room
 from tests.support import fragment_tools, session_tools

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands.setup.client_table import CLIENTS
+from commands.clients.table import CLIENTS
 from core import git as call
 from core.git import RULES, files_with
 from core.lessons.anchors import matches
@@ -120,7 +120,7 @@ def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
     files = {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names}
     assert counted(["call(x)", "one"], a_project(tmp_path / "shop", files)) == ([0, 0], 1)
     rules = [it.rules for it in CLIENTS if it.rules]
-    read = {name for it in rules for name in (*it.reads, it.home, it.instead) if name}
+    read = {name for it in rules for name in (*it.reads, *it.homes, it.instead) if name}
     assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
 
 
