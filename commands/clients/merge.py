@@ -5,7 +5,6 @@ keys, its step of indentation and what it had in one line; with comments it is r
 would lose them. A TOML file keeps every byte outside of our table.
 """
 
-import copy
 import json
 import re
 import tomllib
@@ -154,17 +153,16 @@ def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
 
     Raises CannotEditError where something else than an object stands on the way.
     """
-    return _with_value(data, keys, value, ())
-
-
-def _with_value(data: Any, keys: Keys, value: Any, above: Keys) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise CannotEditError("other_kind", place=".".join(above))
     key, *rest = keys
-    if rest and key not in data and value is None:
-        return data
-    below = _with_value(data.get(key, {}), rest, value, (*above, key)) if rest else value
-    if below is None or (value is None and rest and not below and data[key]):
+    below = value
+    if rest:
+        there = data.get(key, {})
+        if not isinstance(there, dict):
+            raise CannotEditError("other_kind", place=key)
+        if not there and value is None:
+            return dict(data)
+        below = with_value(there, rest, value)
+    if below is None or (value is None and not below):
         return {name: it for name, it in data.items() if name != key}
     return {**data, key: below}
 
@@ -320,8 +318,13 @@ def with_table(text: str, path: Keys, values: Table | None) -> str:
     form of the file does not allow an edit that changes nothing else.
     """
     before, after = toml_data(text), text
-    expected = copy.deepcopy(before)
-    _set_table(expected, path, values)
+    there = value_at(before, path)
+    old = there if isinstance(there, dict) else {}
+    new = values and {key: it for key, it in {**old, **values}.items() if it is not None}
+    try:
+        expected = with_value(before, path, new)
+    except CannotEditError:  # something else stands on the way
+        raise CannotEditError("toml_form") from None
     if expected == before:
         return text
     sections, wanted = _sections(text), tuple(path)
@@ -331,10 +334,10 @@ def with_table(text: str, path: Keys, values: Table | None) -> str:
             if section.path[: len(wanted)] == wanted:
                 after = _cut(after, section.start, section.end)
     elif own:
-        after = _with_lines(text, own, values, value_at(before, path))
+        after = _with_lines(text, own, values, old)
     else:
         newline, ended = _newline(text), not text.strip("\ufeff") or text.endswith("\n")
-        block = toml_table(path, {key: it for key, it in values.items() if it is not None})
+        block = toml_table(path, new or {})
         gap = "" if not text.strip("\ufeff") else newline if ended else newline * 2
         after = text + gap + block.replace("\n", newline) + (newline if ended else "")
     try:
@@ -344,23 +347,6 @@ def with_table(text: str, path: Keys, values: Table | None) -> str:
     if not is_sound:
         raise CannotEditError("toml_form_out" if values is None else "toml_form")
     return after
-
-
-def _set_table(data: dict[str, Any], path: Keys, values: Table | None) -> None:
-    around = [data]
-    for key in path if values is not None else path[:-1]:
-        below = around[-1].setdefault(key, {})
-        if not isinstance(below, dict):
-            raise CannotEditError("toml_form")
-        around.append(below)
-    if values is not None:
-        for key, value in values.items():
-            around[-1].pop(key, None) if value is None else around[-1].update({key: value})
-        return
-    around[-1].pop(path[-1], None)
-    for key, holder, below in reversed(list(zip(path, around, around[1:], strict=False))):
-        if not below:
-            del holder[key]
 
 
 def _with_lines(text: str, own: _Section, values: Table, old: Table) -> str:
