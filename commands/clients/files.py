@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commands.clients import merge
+from commands.clients import merge, toml_table
 from commands.clients.machine import Installation, Machine
 from commands.clients.merge import CannotEditError, Table
 from commands.clients.table import CLIENTS, Client, Level
@@ -166,7 +166,7 @@ class Plan:
     def data(self, path: Path) -> dict[str, Any]:
         """Return the data of a file as planned so far, {} for one that cannot be read."""
         try:
-            return merge.data_in(self.text(path) or "", path.suffix)
+            return toml_table.data_in(self.text(path) or "", path.suffix)
         except CannotEditError:
             return {}
 
@@ -250,7 +250,7 @@ class Plan:
         is_taken: bool,
     ) -> str:
         """Return the text where it needs no change. Raises CannotEditError with what to paste."""
-        data = merge.data_in(text, path.suffix)
+        data = toml_table.data_in(text, path.suffix)
         if edited(data) == data and (is_taken or self.job.remove):
             return text
         if self.job.remove:

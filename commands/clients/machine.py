@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from commands.clients.merge import data_in
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, Place
+from commands.clients.toml_table import data_in
 from core.config import VARIABLES, find_project, read_settings
 from core.disk import read_regular
 from core.errors import SentinelError

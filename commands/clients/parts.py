@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.clients import merge
+from commands.clients import merge, toml_table
 from commands.clients.files import Job, Plan
 from commands.clients.machine import (
     Machine,
@@ -128,27 +128,29 @@ def _plan_values(
         return data if new == old else merge.with_value(data, (row.under, name), new)
 
     def edited_toml(text: str) -> str | None:
-        name, old, new = wanted(merge.toml_data(text))
+        name, old, new = wanted(toml_table.table_data(text))
         place = row.under, name
         if new is None:
-            return merge.with_table(text, place, None) or None
+            return toml_table.with_table(text, place, None) or None
         values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
         changed = {key: it for key, it in values.items() if it != old.get(key)}
         tables = {key: it for key, it in new.items() if isinstance(it, dict) and it != old.get(key)}
         try:
-            text = merge.with_table(text, place, changed) if changed else text
+            text = toml_table.with_table(text, place, changed) if changed else text
             for key, table in tables.items():
-                text = merge.with_table(text, (*place, key), table)
+                text = toml_table.with_table(text, (*place, key), table)
         except CannotEditError as error:
             blocks = [
-                merge.toml_table(place, {k: it for k, it in values.items() if it is not None})
+                toml_table.table_text(place, {k: it for k, it in values.items() if it is not None})
             ]
-            blocks += [merge.toml_table((*place, key), it) for key, it in tables.items()]
+            blocks += [toml_table.table_text((*place, key), it) for key, it in tables.items()]
             raise CannotEditError(error.key, block="\n\n".join(blocks)) from None
         return text
 
     if path.suffix == ".toml":
-        planned.edit(path, kind, edited_toml, lambda text: ours(merge.toml_data(text)), row.name)
+        planned.edit(
+            path, kind, edited_toml, lambda text: ours(toml_table.table_data(text)), row.name
+        )
     else:
         planned.edit_data(path, kind, row, edited_data, ours)
 

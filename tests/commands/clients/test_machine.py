@@ -41,8 +41,15 @@ class Desk(AnyDesk):
         return {"command": str(self.python), "args": [str(self.server), *arguments], **more}
 
     def find(self, platform: str = "linux", **environment: str) -> list[Configured]:
-        where = {"server": self.server, "home": self.home, "environment": environment}
-        return configured_clients(machine_of(self.root, platform=platform, **where))
+        return configured_clients(
+            machine_of(
+                self.root,
+                server=self.server,
+                home=self.home,
+                environment=environment,
+                platform=platform,
+            )
+        )
 
     def facts(self, platform: str = "linux", **environment: str) -> list[tuple[Any, ...]]:
         """What differs between entries: the project, its source and the problem."""
@@ -58,7 +65,7 @@ def desk(tmp_path: Path) -> Desk:
     return made
 
 
-def file_with(entry: object, file: str = "", **others: object) -> dict[str, object]:
+def file_with(entry: object, file: str = "", **others: Any) -> dict[str, object]:
     """What a file with our entry holds, and with others."""
     under = "servers" if file.endswith(("/User/mcp.json", ".vscode/mcp.json")) else "mcpServers"
     return {under: {ENTRY: entry, **others}}
@@ -126,7 +133,7 @@ def test_what_becomes_of_an_entry(
 def test_our_entries_are_told_from_those_of_others(desk: Desk) -> None:
     link = desk.home / "server.py"
     link.symlink_to(desk.server)
-    others = {
+    others: dict[str, Any] = {
         "notes": {"command": str(desk.python), "args": [str(link)]},
         "the command": {"command": "/elsewhere/sentinel-memory-server.exe"},
         "sentinel-one": {"command": "node", "args": ["/elsewhere/server.py"]},
