@@ -24,6 +24,8 @@ def _facts_of_hooks() -> dict[str, str]:
 
 
 EXPORT_FORMATS = ("jsonl", "markdown", "html")
+
+
 def _facts_of_clients() -> dict[str, str]:
     from commands.clients.table import CLIENTS
 
