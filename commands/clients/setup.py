@@ -226,7 +226,7 @@ def _show(planned: Plan) -> None:
         for part in change.parts:
             old, new = ("\n".join(pieces).splitlines() for pieces in (part.before, part.after))
             lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
-            safe = [line if line.startswith("@") else plain(redact(line).text) for line in lines]
+            safe = [plain(redact(line).text) for line in lines if not line.startswith("@@")]
             print(*painted_diff(safe, screen), sep="\n", end="\n" if safe else "")
 
 
@@ -280,11 +280,11 @@ def _write(planned: Plan) -> int:
     if reason:
         failed += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
-    if written:
-        screen = screen_here()
+    screen, steps = screen_here(), [*_next_steps(job, written)] if written else []
+    if steps:
         print("", screen.painted(say("setup.next"), "bold"), sep="\n")
-        for text in _next_steps(job, written):
-            print("\n".join(said(text, screen, "- ", INDENT)))
+    for text in steps:
+        print("\n".join(said(text, screen, "- ", INDENT)))
     return failed
 
 
@@ -317,10 +317,13 @@ def tried_hook(installation: Installation) -> str:
 
 def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
     """Yield what a person does now; the last lines can be copied."""
+    named = ", ".join(part.client for change in written for part in change.parts)
+    rows = [row for row in job.rows if row.name in named]
     if job.remove:
-        yield say("setup.next_removed", clients=", ".join(row.name for row in job.rows))
+        if rows:
+            yield say("setup.next_removed", clients=", ".join(row.name for row in rows))
         return
-    for row in job.rows:
+    for row in rows:
         key = f"next_user_{row.key}" if job.level == "user" else f"next_{row.key}"
         known = key if has_sentence(f"setup.{key}") else "next_client"
         yield say(f"setup.{known}", client=row.name)
