@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "demo": Command("demo:demo", "start", "", ("demo",), of_project=False),
     "doctor": Command(
-        "doctor.doctor:doctor",
+        "doctor:doctor",
         "start",
         "doctor_fix yes/dry_run doctor_online json",
         ("doctor", "doctor --fix --dry-run"),

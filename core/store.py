@@ -18,7 +18,7 @@ from core.lessons.draft import (
     redacted_record,
 )
 from core.lessons.file import REPLACED_NAME, LogFile, Replacement
-from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log
+from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log, is_filtered
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
@@ -249,6 +249,8 @@ class MemoryStore:
         """Raise DiskError where nothing can be saved into a file of these bytes."""
         if begins_like_utf_16(data):
             raise DiskError("log_encoding", path=str(self.path))
+        if is_filtered(data):
+            raise DiskError("log_filtered", path=str(self.path))
 
     def _replaced(self, before: MemoryLog, after: MemoryLog) -> bytes:
         """Return the lines of the side file for the records that leave the log."""

@@ -36,8 +36,8 @@ ROOMS = {
     "commands.revisions": "core commands.suspicions",
     "commands.suspicions": "core commands.terminal",
     "commands.scan": "core rooms.room commands.terminal commands.suspicions",
-    "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
-    " commands.setup",
+    "commands.doctor": "core rooms.room commands.terminal commands.clients commands.surroundings",
+    "commands.surroundings": "core rooms.room",
     "commands.stats": "core rooms.room commands.terminal commands.hook",
     "commands.demo": "core commands.terminal commands.clients",
     "commands.view": "core rooms.room commands.terminal commands.clients",

@@ -296,6 +296,7 @@ class Configured:
     """One entry of a client's configuration that starts our server, or a file nobody can read.
 
     client: its key. path: the configuration file. entry: its name; "" when the file cannot be read.
+    starts: its words up to our script, as they stand there.
     project: what the server would take as the project; None when that is not known beforehand.
     source: what names the project: `--project`, a variable, `cwd`; "" when nothing does.
     problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
@@ -307,6 +308,7 @@ class Configured:
     client: str
     path: Path
     entry: str
+    starts: tuple[str, ...] = ()
     project: Path | None = None
     source: str = ""
     problem: str = ""
@@ -445,6 +447,7 @@ def _configured(
         client=client.key,
         path=path,
         entry=name,
+        starts=tuple(entry_line(entry)[: at + 1]),
         project=project,
         source=source,
         problem=cannot_start(words[0], words[at] if at else "", start, machine)

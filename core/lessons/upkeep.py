@@ -14,7 +14,15 @@ from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
 from core.lessons.changes import as_one_each, renewed
 from core.lessons.draft import clean_record
-from core.lessons.log import BOM, UTF_16_MARKS, MemoryLog, begins_like_utf_16, mark_of, utf_16_name
+from core.lessons.log import (
+    BOM,
+    UTF_16_MARKS,
+    MemoryLog,
+    begins_like_utf_16,
+    is_filtered,
+    mark_of,
+    utf_16_name,
+)
 from core.lessons.record import (
     DECODER,
     LIMITS_BYTES,
@@ -82,6 +90,8 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
         return [Finding("utf_16", "error", facts={"command": _AS_UTF_8.format(encoding=encoding)})]
     if begins_like_utf_16(data):
         return [Finding("utf_16_torn", "error")]
+    if is_filtered(data):
+        return [Finding("pointer", "error")]
     findings = [*_on_lines(log), *_on_pairs(log)]
     hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
     for at, record in log.all_records():
@@ -276,7 +286,7 @@ def repair(data: bytes) -> Repair:
 
     Of a record only the id, the encoding and the blanks around it change.
     """
-    if begins_like_utf_16(data):  # what its lines are, nobody can say
+    if begins_like_utf_16(data) or is_filtered(data):  # what its lines are, nobody can say
         return Repair(data=data, aside=b"")
     aside: list[bytes] = []
     lines = _without_leftovers(_readable(MemoryLog.parse(data), aside), aside)

@@ -317,6 +317,19 @@ def test_nothing_is_written_into_a_file_that_begins_like_utf_16(
     assert not store.replaced_path.exists()
 
 
+@pytest.mark.row("P4")
+@pytest.mark.parametrize("data", [b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYPT\0"])
+def test_nothing_is_written_into_what_a_filter_of_git_has_left(
+    store: MemoryStore, data: bytes
+) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(data)
+    with raised(DiskError, "log_filtered"):
+        store.upsert_log(a_draft("three"))
+    assert not store.repair(aside_name="aside")
+    assert store.path.read_bytes() == data
+
+
 @pytest.mark.parametrize("data", [b"\xff\xfe" + ONE.to_line(), b"\0\0\0\0\n", b"\0x\n"])
 def test_a_stray_mark_or_nul_hinders_no_save(store: MemoryStore, data: bytes) -> None:
     store.path.parent.mkdir()

@@ -1,7 +1,6 @@
 """Tests what `cli.py doctor` says of the rooms beside the log, and what a repair does to them."""
 
 import json
-import os
 import shutil
 import sqlite3
 import sys
@@ -239,60 +238,3 @@ def test_a_server_that_does_not_answer_is_an_error_without_its_password(healthy:
         done = asked(healthy, **given, DB_CONN_TIMEOUT_MS="1000")
         assert done.code == 1 and "127.0.0.1" in done.out
         assert PASSWORD not in done.out + done.errors
-
-
-# A fourth room
-
-
-FOURTH = '''"""The songs of a project."""
-
-import os
-from pathlib import Path
-
-from core.lessons.upkeep import Finding
-
-
-class ForPeople:
-    name = "songs"
-
-    def __init__(self, opened):
-        self._tape = opened.project.root / ".context" / "tape"
-
-    def is_there(self):
-        return self._tape.exists()
-
-    def findings(self):
-        if self._tape.read_text() != "sound":
-            yield Finding("songs.torn", "warning", facts={"tape": "one"}, fix=self._mend)
-        yield Finding("songs.ok", "ok", facts={"count": 1})
-
-    def _mend(self):
-        self._tape.write_text("sound")
-'''
-
-
-def test_a_fourth_room_is_one_folder_with_its_own_sentences(healthy: Desk, tmp_path: Path) -> None:
-    program = tmp_path / "program"
-    program.mkdir()
-    shutil.copy(ROOT / "cli.py", program)
-    for name in ("core", "commands", "rooms", "protocol", "http_server"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, program / name, ignore=ignored)
-    room = program / "rooms" / "songs"
-    room.mkdir()
-    (room / "__init__.py").write_text('"""The songs of a project."""\n')
-    (room / "for_people.py").write_text(FOURTH)
-    words = {"songs.torn": "The tape {tape} is torn.", "songs.ok": "songs {count}"}
-    for lang in ("en", "ko"):
-        (room / f"words.{lang}.json").write_text(json.dumps(words))
-    (healthy.log.parent / "tape").write_text("torn")
-
-    def doctor(*options: str) -> AnyRun:
-        return AnyRun.started("doctor", *options, script=program / "cli.py", **healthy.place())
-
-    done = doctor()
-    assert (done.code, "! The tape one is torn. --fix repairs it." in done.lines) == (1, True)
-    done = doctor("--fix", "--yes")
-    assert done.code == 0 and "✓ The tape one is torn." in done.lines
-    assert "✓ lessons 1  ✓ songs 1  ✓ git merge=union" in done.lines
-    assert os.listdir(room.parent).count("songs") == 1

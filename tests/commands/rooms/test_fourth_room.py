@@ -104,6 +104,16 @@ def test_it_is_scanned_and_cleaned(command: Command, notes: Path) -> None:
     assert command("scan").code == 0
 
 
+def test_the_doctor_counts_it_says_what_is_wrong_and_mends_it(
+    command: Command, notes: Path
+) -> None:
+    assert "✓ notes 2" in command("doctor").lines[0]
+    notes.write_text("{")
+    assert "✗ The notes cannot be read. --fix repairs it." in command("doctor").lines
+    assert "✓ The notes cannot be read." in command("doctor", "--fix", "--yes").lines
+    assert "✓ notes 0" in command("doctor").lines[0]
+
+
 def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:
     notes.unlink()
     assert "notes" not in command("list").out

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from core.lessons.upkeep import Finding
 from core.room.redaction import Held
 from core.sanitizer import redact
 from rooms.room import (
@@ -121,6 +122,14 @@ class ForPeople:
             passed=passed,
             save=save if new else None,
         )
+
+    def findings(self) -> list[Finding]:
+        try:
+            count = len(notes_in(self._path))
+        except ValueError:
+            facts = {"said": "The notes cannot be read."}
+            return [Finding("notes.torn", "error", facts=facts, fix=lambda: keep(self._path, []))]
+        return [Finding("notes.ok", "ok", facts={"said": f"notes {count}"})]
 
     def figures(self) -> Figures:
         count = len(notes_in(self._path))

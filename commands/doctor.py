@@ -11,18 +11,13 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
-from commands.doctor.clients import client_findings
-from commands.doctor.surroundings import Scene, git, log_place, log_there, other_memory, scene_of
-from commands.doctor.team.entries import server_findings
-from commands.setup.client_table import CLIENTS
-from commands.setup.here import machine_here, trace_of
+from commands.clients.findings import client_findings, server_findings
+from commands.surroundings import Scene, git, log_place, log_there, other_memory, scene_of
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import INDENT, Screen, cells, said, screen_here
-from core import program
-from core.config import CONTEXT_DIRECTORY, Project, no_project_kind
+from core.config import CONTEXT_DIRECTORY, Project
 from core.lessons.upkeep import Finding, Severity
 from core.messages import has_sentence, say
 from rooms.room import Opened, rooms_of
@@ -38,26 +33,12 @@ _SHARED = frozenset(("no_union", "lock_not_ignored"))
 
 def clients(scene: Scene) -> Iterator[Finding]:
     """Yield what is wrong with the clients of this project and user."""
-    project = scene.opened.project
-    found = client_findings(project.root, Path(os.path.expanduser("~")), os.environ)
-    here = [str(it.facts["client"]) for it in found if it.kind == "client_here"]
-    for it in found:
-        if it.kind != "client_here" and (it.kind, it.severity) != ("client_elsewhere", "note"):
-            yield it
-    if here:
-        names = ", ".join(dict.fromkeys(here))
-        yield Finding("clients_ok", "ok", facts={"clients": names})
-    elif not no_project_kind(project.folder, os.environ):
-        machine = machine_here(project)
-        named = "" if any(trace_of(client, machine) for client in CLIENTS) else " CLIENT"
-        options = ["--project", str(project.root)] if project.source == "--project" else []
-        command = f"{program.CLI} setup{named} {shlex.join(options)}".rstrip()
-        yield Finding("no_client", "note", facts={"command": command})
+    return client_findings(scene.opened.project)
 
 
 def servers(scene: Scene) -> Iterator[Finding]:
     """Ask the servers that clients reach by a URL whether they answer."""
-    return server_findings(machine_here(scene.opened.project))
+    return server_findings(scene.opened.project)
 
 
 CHECKS: tuple[Check, ...] = (log_there, log_place, git, other_memory, clients)
@@ -205,6 +186,8 @@ def text_of(finding: Finding) -> str:
         for name, fact in finding.facts.items()
     }
     key = finding.kind if "." in finding.kind else f"doctor.{finding.kind}"
+    if "said" in facts and not has_sentence(key):  # of a room whose sentences are elsewhere
+        return str(facts["said"])
     if finding.severity == "ok" and has_sentence(f"{key}_done"):
         return say(f"{key}_done", **facts)
     if finding.fix is None or finding.severity == "ok":

@@ -1,0 +1,398 @@
+"""Checks the clients of a project and its user: what starts, for which project, and what is old.
+
+What setup would change is what is wrong with a client, so that nothing here knows how its files
+look. What is not there at all may be meant, and what is only missing on this machine, in a file
+that git has, is somebody else's: both are notes.
+"""
+
+import json
+import os
+import shlex
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from commands.clients.files import Change, Job, Plan, Tree
+from commands.clients.machine import (
+    SCRIPT,
+    AddressError,
+    Configured,
+    Installation,
+    Machine,
+    TeamEntry,
+    checked_url,
+    configured_clients,
+    document,
+    is_readable_on_the_way,
+    machine_here,
+    team_entries,
+    this_program,
+    trace_of,
+)
+from commands.clients.parts import LANG
+from commands.clients.plan import plan, tree_of
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, Client, Level, client_of
+from core import program
+from core.config import Project, no_project_kind
+from core.disk import read_regular
+from core.git import HistoryError, WorkTree
+from core.lessons.upkeep import Finding, Severity
+from core.messages import Facts, say
+
+_MOST_BYTES = 4_000_000
+# Why a client itself reads nothing of a file; with another reason only setup leaves it alone.
+_UNREAD = ("unreadable", "not_utf8", "toml_syntax", "json_syntax", "json_comments", "json_mark")
+_PARTS = ("entry", "hooks", "rules", "approvals")
+_CODEX = "codex"
+_WAIT_S, _MOST_ANSWER_BYTES = 5.0, 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """A project on a machine, what git says of it, and the entries of clients for our server."""
+
+    machine: Machine
+    tree: Tree | None
+    entries: list[Configured]
+
+    def is_here(self, found: Configured) -> bool:
+        """Return whether an entry serves this project."""
+        root = os.path.realpath(self.machine.root)
+        is_known = not found.problem and found.project
+        return bool(is_known) and os.path.realpath(str(found.project)) == root
+
+    def are_shared(self, paths: Iterable[Path]) -> bool:
+        """Return whether git has all these files, so that others have them, too."""
+        root, paths = self.machine.root, [*paths]
+        if not self.tree or not all(path.is_relative_to(root) for path in paths):
+            return False
+        names = [path.relative_to(root).as_posix() for path in paths]
+        try:
+            listed = WorkTree(root).ask(
+                "ls-files", "-z", "--", *(f":(literal){it}" for it in names)
+            )
+        except HistoryError:
+            return False
+        return {os.fsdecode(name) for name in listed.split(b"\0") if name} == {*names}
+
+    def command(self, row: Client, level: Level = "project", without: Iterable[str] = ()) -> str:
+        """Return the line that sets a client up. without: parts that it has not, as was wanted."""
+        words = ["setup", row.key, *(["--user"] if level == "user" else [])]
+        words += [f"--no-{part}" for part in without if part != "entry"]
+        words += ["--project", str(self.machine.root)] if level == "project" else []
+        return f"{program.CLI} {shlex.join(words)}"
+
+
+def client_findings(project: Project) -> Iterator[Finding]:
+    """Yield what somebody should know about the clients of this project and user."""
+    machine = machine_here(project.root)
+    # Rules may be in another language than the reader's.
+    environment = {name: it for name, it in machine.environment.items() if name != LANG}
+    machine = replace(machine, environment=environment)
+    desk = Desk(machine=machine, tree=tree_of(project.root), entries=configured_clients(machine))
+    for row in CLIENTS:
+        yield from _about(row, desk)
+    here = {found.client: None for found in desk.entries if desk.is_here(found)}
+    if here:
+        names = ", ".join(client_of(key).name for key in here)
+        yield Finding("clients_ok", "ok", facts={"clients": names})
+    for team in team_entries(machine):
+        yield from _about_team(team, machine)
+    if not desk.entries and not no_project_kind(project.folder, os.environ):
+        named = [] if any(trace_of(row, machine) for row in CLIENTS) else ["CLIENT"]
+        named += ["--project", project.folder] if project.source == "--project" else []
+        command = f"{program.CLI} {shlex.join(['setup', *named])}"
+        yield Finding("no_client", "note", facts={"command": command})
+
+
+def _about(row: Client, desk: Desk) -> Iterator[Finding]:
+    own = [found for found in desk.entries if found.client == row.key]
+    for found in own:
+        yield from _about_entry(row, found, desk)
+    if own and not any(map(desk.is_here, own)) and row.entry["project"].startswith("root:"):
+        other = next((found for found in own if not found.problem), None)
+        if other:
+            facts: Facts = {"client": row.name, "path": str(other.path)}
+            facts |= {"project": str(other.project), "command": desk.command(row)}
+            severity: Severity = "note" if desk.are_shared([other.path]) else "warning"
+            yield Finding("client_elsewhere", severity, facts=facts)
+    levels = [level for level in LEVELS if level in row.entry and _has_files(row, level, desk)]
+    parts = {level: _parts(row, level, desk) for level in levels}
+    for level, there in parts.items():
+        elsewhere = {part for other in parts if other != level for part in parts[other]}
+        yield from _about_level(row, level, there, elsewhere, desk)
+
+
+def _has_files(row: Client, level: Level, desk: Desk) -> bool:
+    """Return whether a client has a file that setup would write at a level, whatever is in it."""
+    parts = (row.hooks, row.approvals)
+    places = [row.entry[level], *(getattr(part, level) for part in parts if part)]
+    return any(os.path.lexists(it) for place in places if place for it in desk.machine.paths(place))
+
+
+def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding]:
+    """Yield why an entry starts nothing, or nothing for a project."""
+    facts: Facts = {"client": row.name, "path": str(found.path), "entry": found.entry}
+    facts |= {"project": str(found.project or ""), "command": _again(row, found, desk)}
+    is_shared = found.problem.endswith("_missing") and desk.are_shared([found.path])
+    severity: Severity = "note" if is_shared else "error"
+    if found.problem in ("command_missing", "script_missing"):
+        word = found.starts[0] if found.problem == "command_missing" else found.starts[-1]
+        kind = "client_gone_shared" if is_shared else "client_gone"
+        yield Finding(kind, severity, facts={**facts, "word": word})
+    elif found.problem in ("project_missing", "bad_setting"):
+        yield Finding(f"client_{found.problem}", severity, facts=facts)
+    elif found.problem in ("unexpanded", "no_project"):
+        yield Finding("client_no_project", "warning", facts=facts)
+
+
+def _again(row: Client, found: Configured, desk: Desk) -> str:
+    level: Level = "project" if row.entry["project"].startswith("root:") else "user"
+    is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
+    return desk.command(row, "user" if is_of_user else level if level in row.entry else "project")
+
+
+# What setup would change.
+
+
+def _job(row: Client, level: Level, desk: Desk) -> Job:
+    """Return the job of setting up a client.
+
+    Another installation than this one is as good, where an entry starts it and it is there.
+    """
+    path = desk.machine.path(row.entry[level])
+    starts = [it.starts for it in desk.entries if it.path == path and _does_start(it)]
+    return Job(
+        clients=(row.key,),
+        present=frozenset(),
+        machine=desk.machine,
+        installation=_installation(starts[0], desk.machine) if starts else this_program(),
+        level=level,
+        tree=desk.tree,
+    )
+
+
+def _does_start(found: Configured) -> bool:
+    return bool(found.entry) and found.problem not in ("command_missing", "script_missing")
+
+
+def _installation(server: tuple[str, ...], machine: Machine) -> Installation:
+    """Return the installation whose server is started by these words."""
+    folder = server[-1][: len(server[-1]) - len(machine.plain(server[-1]).rpartition("/")[2])]
+    name = "cli.py" if machine.plain(server[-1]).endswith(SCRIPT) else COMMANDS[1]
+    return Installation(
+        server=server,
+        cli=(*server[:-1], folder + name),
+        windows=machine.windows,
+        is_command=len(server) == 1,
+    )
+
+
+def _kinds(change: Change) -> set[str]:
+    return {"rules" if part.kind == "import" else part.kind for part in change.parts}
+
+
+def _parts(row: Client, level: Level, desk: Desk) -> set[str]:
+    """Return which parts of ours a client has at a level: what a removal would take out."""
+    job, path = _job(row, level, desk), desk.machine.path(row.entry[level])
+    out = plan(replace(job, remove=True))
+    there = {kind for change in out.changes for kind in _kinds(change)} & {*_PARTS}
+    if any(found.path == path and found.entry for found in desk.entries):
+        there.add("entry")
+    # Hooks in a file that clients share, and rules, may be those of another one.
+    others = (client_of(found.client).hooks for found in desk.entries if found.client != row.key)
+    own = row.hooks and getattr(row.hooks, level)
+    is_anothers = any(hooks and getattr(hooks, level) == own for hooks in others)
+    if "entry" not in there and ("hooks" not in there or is_anothers):
+        return set()
+    if row.allows and _entry_text(job, path) == _entry_text(replace(job, approvals=False), path):
+        there.add("approvals")
+    return there
+
+
+def _parts_of(row: Client, level: Level) -> list[str]:
+    """Return which parts a client can have at a level."""
+    places = {
+        "entry": row.entry[level],
+        "hooks": row.hooks and getattr(row.hooks, level),
+        "rules": row.rules and (level == "project" or row.rules.user),
+        "approvals": row.allows or (row.approvals and getattr(row.approvals, level)),
+    }
+    return [part for part in _PARTS if places[part]]
+
+
+def _entry_text(job: Job, path: Path) -> str | None:
+    changes = plan(replace(job, hooks=False, rules=False)).changes
+    return next((change.after for change in changes if change.path == path), None)
+
+
+def _about_level(
+    row: Client, level: Level, there: set[str], elsewhere: set[str], desk: Desk
+) -> Iterator[Finding]:
+    job = _job(row, level, desk)
+    whole, path = plan(job), desk.machine.path(row.entry[level])
+    yield from _about_problems(whole, row, level, desk)
+    if not there:
+        return
+    absent = [part for part in _parts_of(row, level) if part not in there]
+    kept = replace(
+        job, hooks="hooks" in there, rules="rules" in there, approvals="approvals" in there
+    )
+    put = plan(kept)
+    if any("hooks" in _kinds(change) for change in put.changes):
+        other = replace(job.installation, cli=this_program().cli)
+        put = min(put, plan(replace(kept, installation=other)), key=_count)
+    facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
+    changed = [it for it in put.changes if _kinds(it) - {"memory"}]
+    is_said = any(it.path == path and not desk.is_here(it) for it in desk.entries)
+    if "entry" in absent and not is_said:
+        yield Finding("client_no_entry", "warning", facts=facts)
+    elif changed and not is_said:
+        files = ", ".join(_shown(it.path, job.root) for it in changed)
+        severity: Severity = "note" if desk.are_shared(it.path for it in changed) else "warning"
+        yield Finding("client_outdated", severity, facts={**facts, "files": files})
+    wanted = {kind for change in whole.changes for kind in _kinds(change)}
+    for part in absent:
+        if part != "entry" and part not in elsewhere and (part == "approvals" or part in wanted):
+            command = desk.command(row, level, (it for it in absent if it != part))
+            known: Facts = {"client": row.name, "command": command}
+            yield Finding(f"client_no_{part}", "note", facts=known)
+    for key, known in put.notes:
+        if key == "switched_off":
+            yield Finding("client_switched_off", "warning", facts={**known, "client": row.name})
+    yield from _about_approvals(row, level, job)
+    if row.key == _CODEX and level == "project":
+        yield from _about_trust(row, desk)
+
+
+def _count(planned: Plan) -> int:
+    return len(planned.changes)
+
+
+def _shown(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Iterator[Finding]:
+    """Yield which files with something of ours the client, or setup, can do nothing with."""
+    for key, known in whole.problems:
+        path = Path(str(known["path"]))
+        if _is_ours(path) or any(it.path == path and not it.entry for it in desk.entries):
+            reason = say(f"setup.{key}", **known).partition("\n")[0]
+            facts: Facts = {"client": row.name, "said": reason}
+            facts["command"] = desk.command(row, level)
+            kind = "client_unread" if key in _UNREAD else "client_left_alone"
+            yield Finding(kind, "error" if key in _UNREAD else "warning", facts=facts)
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a file seems to hold something of ours."""
+    try:
+        data = read_regular(path, most_bytes=_MOST_BYTES)[0]
+    except OSError:
+        return False
+    return any(name in data for name in (ENTRY.encode(), b"cli.py"))
+
+
+def _about_approvals(row: Client, level: Level, job: Job) -> Iterator[Finding]:
+    """Yield that git has what one person allows."""
+    place = row.approvals.project if row.approvals and level == "project" else ""
+    name = place.partition(":")[2]
+    if job.tree and place.startswith("root:") and name in job.tree.tracked:
+        command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
+        facts = {"client": row.name, "path": str(job.root / name), "command": command}
+        yield Finding("client_approvals_tracked", "warning", facts=facts)
+
+
+def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
+    """Yield that Codex reads nothing of the project, which its user has not trusted.
+
+    Nobody has used Codex here where it has no configuration of a user.
+    """
+    path, root = desk.machine.path("codex:config.toml"), desk.machine.root
+    try:
+        projects = document(path).get("projects")
+    except (OSError, ValueError):
+        return
+    tops = [root, Path(os.path.realpath(root))]
+    if desk.tree:
+        tops += [desk.tree.top_of(root), desk.tree.exclude.parents[2]]
+    known = projects if isinstance(projects, dict) else {}
+    found = [known.get(str(top)) for top in tops]
+    if not any(isinstance(it, dict) and it.get("trust_level") == "trusted" for it in found):
+        facts = {"client": row.name, "path": str(desk.machine.path(row.entry["project"]))}
+        yield Finding("client_untrusted", "warning", facts=facts)
+
+
+# Servers that others run.
+
+
+def _about_team(team: TeamEntry, machine: Machine) -> Iterator[Finding]:
+    """Yield what somebody should know of an entry; no key and no odd address is shown."""
+    facts: Facts = {"client": team.client.name, "path": str(team.path)}
+    if team.has_key:
+        yield Finding("team_key_in_file", "error", facts=facts)
+    try:
+        url = checked_url(team.url)
+    except AddressError:
+        yield Finding("team_bad_url", "error", facts=facts)
+        return
+    facts["url"] = url
+    if is_readable_on_the_way(url):
+        yield Finding("team_plain_http", "warning", facts=facts)
+    if team.variable and not machine.variable(team.variable):
+        yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
+    elif not team.has_key:
+        yield Finding("team_ok", "ok", facts=facts)
+
+
+def server_findings(project: Project) -> Iterator[Finding]:
+    """Ask each server once whether it answers, and yield what it says of itself."""
+    urls = dict[str, None]()
+    for team in team_entries(machine_here(project.root)):
+        try:
+            urls[checked_url(team.url)] = None
+        except AddressError:
+            continue
+    for url in urls:
+        kind, reason = health_of(url)
+        severity: Severity = "ok" if kind == "team_answers" else "error"
+        yield Finding(kind, severity, facts={"url": url, "reason": reason})
+
+
+def health_of(url: str) -> tuple[str, str]:
+    """Return what `/health` beside a URL says: the kind of the finding, and why.
+
+    No redirect is followed, no key is sent.
+    """
+    parts = urlsplit(url)
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        place = f"{parts.scheme}://{parts.netloc}/health"
+        with opener.open(place, timeout=_WAIT_S) as answer:
+            return _told(answer.read(_MOST_ANSWER_BYTES), answer.status)
+    except urllib.error.HTTPError as error:
+        return _told(error.read(_MOST_ANSWER_BYTES), error.code)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            return "team_not_proven", reason.verify_message.rstrip(".")
+        return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _told(body: bytes, code: int) -> tuple[str, str]:
+    try:
+        state = str(json.loads(body)["status"]).lower()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "team_silent", f"HTTP {code}"
+    is_well = code == 200 and state in ("ok", "healthy", "up")
+    return ("team_answers", "") if is_well else ("team_unwell", f"HTTP {code}: {state[:80]}")
