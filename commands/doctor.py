@@ -186,14 +186,15 @@ def text_of(finding: Finding) -> str:
         for name, fact in finding.facts.items()
     }
     key = finding.kind if "." in finding.kind else f"doctor.{finding.kind}"
-    if "said" in facts and not has_sentence(key):  # of a room whose sentences are elsewhere
-        return str(facts["said"])
-    if finding.severity == "ok" and has_sentence(f"{key}_done"):
+    is_done = finding.severity == "ok"
+    if is_done and has_sentence(f"{key}_done"):
         return say(f"{key}_done", **facts)
-    if finding.fix is None or finding.severity == "ok":
-        return say(key, **facts)
+    # A room whose sentences are elsewhere gives its own.
+    text = say(key, **facts) if has_sentence(key) else str(facts["said"])
+    if finding.fix is None or is_done:
+        return text
     fix = say(f"{key}_fix", **facts) if has_sentence(f"{key}_fix") else say("doctor.by_fix")
-    return f"{say(key, **facts)} {fix}"
+    return f"{text} {fix}"
 
 
 def where_text(numbers: Sequence[int]) -> str:
