@@ -14,7 +14,7 @@ import pytest
 from commands.clients.machine import installed, runner_of
 from commands.clients.plan import tree_of
 from commands.clients.setup import TOKENS, tried_hook
-from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS
+from commands.clients.table import CLIENTS, KEY_VARIABLE
 from core.lessons.file import COMPANIONS
 from core.lessons.rules import rules
 from core.messages import Language, has_sentence
@@ -114,18 +114,6 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     assert desk.files() == {}
 
 
-def test_a_broken_file_is_told_and_the_rest_is_done(desk: Desk) -> None:
-    broken = desk.root / ".mcp.json"
-    broken.write_bytes(b'{\n"mcpServers": {,}\n}')
-    code, out, errors = desk.run("setup", "claude-code", "cursor", "--yes")
-    said = sentence("en", "setup.json_syntax", path=str(broken), line=2)
-    assert (code, errors) == (1, said + "\n")
-    assert broken.read_bytes() == b'{\n"mcpServers": {,}\n}'
-    assert json.loads((desk.root / ".cursor" / "mcp.json").read_bytes())["mcpServers"]
-    code, out, _ = desk.run("setup", "claude-code", "cursor", "--yes")
-    assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
-
-
 @pytest.mark.parametrize("place", ["home", "root"])
 def test_it_refuses_where_no_project_can_be(place: str, desk: Desk) -> None:
     directory = str(desk.home) if place == "home" else os.path.abspath(os.sep)
@@ -175,27 +163,28 @@ def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -
     assert said not in out
 
 
-@posix
-def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -> None:
+def test_what_cannot_be_edited_or_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
+    broken, rules = desk.root / ".mcp.json", desk.root / "AGENTS.md"
+    broken.write_bytes(b'{\n"mcpServers": {,}\n}')
+    rules.write_text("# Ours\n")
+    code, out, errors = desk.run("setup", "claude-code", "codex", "--yes")
+    said = sentence("en", "setup.json_syntax", path=str(broken), line=2)
+    assert (code, errors) == (1, said + "\n")
+    assert broken.read_bytes() == b'{\n"mcpServers": {,}\n}'
+    code, out, _ = desk.run("setup", "claude-code", "codex", "--yes")
+    assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
+    broken.unlink()
+    lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
+    assert "Removed: .codex/config.toml, .codex/hooks.json" in lines
+    assert desk.run("setup", "claude-code", "--remove", "--yes").code == 0
+    assert rules.read_text() == "# Ours\n"
     (desk.root / ".codex").mkdir()
     (desk.root / ".codex").chmod(0o555)
-    if os.access(desk.root / ".codex", os.W_OK):
-        pytest.skip("this user may write anywhere")
-    code, out, errors = desk.run("setup", "codex", "--yes")
-    assert code == 1
-    facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
-    assert sentence("en", "setup.not_written", **facts) in errors
-    files = "AGENTS.md, .context/.gitignore, .context/.gitattributes"
-    assert sentence("en", "setup.written", files=files) in out.splitlines()
-
-
-def test_a_removal_names_what_is_gone_apart_from_what_it_changed(desk: Desk) -> None:
-    (desk.root / "AGENTS.md").write_text("# Ours\n")
-    assert desk.run("setup", "codex", "--yes").code == 0
-    lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
-    gone = ".codex/config.toml, .codex/hooks.json, .context/.gitignore, .context/.gitattributes"
-    assert {f"Removed: {gone}", "Changed: AGENTS.md"} <= set(lines)
-    assert not any(line.startswith("Written") for line in lines)
+    if not os.access(desk.root / ".codex", os.W_OK):  # there is a user who may write anywhere
+        code, out, errors = desk.run("setup", "codex", "--yes")
+        facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
+        assert (code, sentence("en", "setup.not_written", **facts) in errors) == (1, True)
+        assert "AGENTS.md" in out
 
 
 def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
@@ -449,7 +438,3 @@ def test_a_new_row_of_the_table_is_a_client_and_nothing_else_is_needed(desk: Des
     assert (done.code, done.errors, desk.files("my 프로젝트")) == (0, "", {})
     done = Run.process(*started, "emacs", **desk.place())
     assert (done.code, ", copilot, acme" in done.errors) == (2, True)
-
-
-def test_every_level_is_known() -> None:
-    assert {level for row in CLIENTS for level in row.entry} == set(LEVELS)
