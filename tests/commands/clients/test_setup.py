@@ -175,7 +175,8 @@ def test_what_cannot_be_edited_or_written_is_told_and_the_rest_is_done(desk: Des
     assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
     broken.unlink()
     lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
-    assert "Removed: .codex/config.toml, .codex/hooks.json" in lines
+    gone = ".codex/config.toml, .codex/hooks.json, .context/.gitignore, .context/.gitattributes"
+    assert {f"Removed: {gone}", "Changed: AGENTS.md"} <= set(lines)
     assert desk.run("setup", "claude-code", "--remove", "--yes").code == 0
     assert rules.read_text() == "# Ours\n"
     (desk.root / ".codex").mkdir()
@@ -299,7 +300,7 @@ def test_a_hook_is_tried_once_and_leaves_its_byte_code(
     assert {"hook", "events", "journal", "recall", "surroundings"} <= made
     assert not {"server", "setup", "scan", "sanitizer", "suspicion"} & made
     (tmp_path / "commands" / "hook" / "hook.py").write_text("raise OSError('torn')\n")
-    assert tried_hook(here).endswith("OSError: torn")
+    assert tried_hook(here).endswith("OSError")
     assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
 
 
