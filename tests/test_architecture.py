@@ -27,7 +27,7 @@ ROOMS = {
     "rooms.fragments": "core rooms.room",
     "rooms.room": "core",
     "rooms": "core rooms.room",
-    "commands": "commands core rooms commands.terminal commands.documents commands.clients",
+    "commands": "commands core rooms commands.terminal commands.clients",
     "commands.help": "commands core commands.options commands.terminal",
     "commands.rooms": "core rooms commands.terminal commands.clients commands.view",
     "commands.report": "core commands.terminal commands.clients commands.comparison"
@@ -43,8 +43,7 @@ ROOMS = {
     "commands.view": "core rooms.room commands.terminal commands.clients",
     "commands.keys": "core http_server commands.terminal",
     "commands.terminal": "core rooms.room",
-    "commands.documents": "core commands.terminal commands.clients",
-    "commands.clients": "core commands.documents commands.terminal",
+    "commands.clients": "core commands.terminal",
     "core.store": "core core.lessons core.lessons.file",
     "core.git": "core core.text",
     "core.lessons.history": "core core.git core.lessons",

@@ -57,7 +57,6 @@ _IN_TABLES = (
     "core.guard.named_values f'(?:{preceding})\\\\Z'",
     "core.data pattern",
     "core.data shapes(table)[name]",
-    "commands.documents.marked_block re.escape(marker)",
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
@@ -69,9 +68,6 @@ MADE: dict[str, list[str]] = {
     ],
     "core.text.ranking needle + follows": ["ab(?=s?(?![a-z]))", "12(?![0-9])"],
     r"core.lessons.recall '(?!(?<=\\w)\\w)' + re.escape(trigger)": [r"(?!(?<=\w)\w)deploy"],
-    "commands.documents.edit_toml f'(?:{quoted})[ \\\\t]*=[ \\\\t]*'": [
-        r"(?:name|\"name\"|'name')[ \t]*=[ \t]*"
-    ],
 }
 
 

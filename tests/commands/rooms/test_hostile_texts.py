@@ -15,7 +15,6 @@ from markdown_it import MarkdownIt
 from commands.clients.merge import markers, with_block, without_block
 from commands.rooms.exchange import BLOCK, lessons, markdown
 from commands.rooms.sources import MARKER
-from commands.setup.rules_files import imported
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from rooms.lessons import item_of
@@ -65,7 +64,6 @@ def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
     block = "\n".join(lessons(records))
     items = [*map(item_of, records)]
     for document in (markdown(items, text, counts=Counter(["lessons"]), now=NOW), block):
-        assert imported(document, "CLAUDE.md") == []
         assert ACTIVE.findall(without_code(document)) == []
 
 

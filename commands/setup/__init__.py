@@ -1,1 +1,0 @@
-"""`cli.py setup`: server entry, rules and hooks written into a client's files, or taken out."""
