@@ -16,20 +16,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from commands.clients.files import Change, Job, Plan, Tree
-from commands.clients.machine import (
-    SCRIPT,
+from commands.clients.entries import (
     AddressError,
     Configured,
-    Installation,
-    Machine,
     TeamEntry,
     checked_url,
     configured_clients,
     document,
     is_readable_on_the_way,
-    machine_here,
     team_entries,
+)
+from commands.clients.files import Change, Job, Plan, Tree
+from commands.clients.machine import (
+    SCRIPT,
+    Installation,
+    Machine,
+    machine_here,
     this_program,
     trace_of,
 )

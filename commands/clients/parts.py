@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients import merge, toml_table
-from commands.clients.files import Job, Plan
-from commands.clients.machine import (
-    Machine,
+from commands.clients.entries import (
     entry_line,
     expander,
     is_readable_on_the_way,
     script_at,
     value_of,
 )
+from commands.clients.files import Job, Plan
+from commands.clients.machine import Machine
 from commands.clients.merge import CannotEditError, Table
 from commands.clients.table import (
     ASKED_FOR,

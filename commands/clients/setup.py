@@ -14,18 +14,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from commands.clients.entries import AddressError, checked_url, present_clients
 from commands.clients.files import Change, Job, Plan
 from commands.clients.machine import (
     HERE,
-    AddressError,
     Installation,
-    checked_url,
     commands_here,
     installed,
     is_passing,
     machine_here,
     missing_packages,
-    present_clients,
     runner_of,
     trace_of,
 )

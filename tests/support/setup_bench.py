@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commands.clients.entries import present_clients
 from commands.clients.files import Job, Plan
-from commands.clients.machine import Installation, Machine, installed, machine_of, present_clients
+from commands.clients.machine import Installation, Machine, installed, machine_of
 from commands.clients.plan import plan
 from core.config import CONTEXT_DIRECTORY
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from commands.clients.machine import Configured, configured_clients, machine_of, team_entries
+from commands.clients.entries import Configured, configured_clients, team_entries
+from commands.clients.machine import machine_of
 from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY
 from tests.support.desk import Desk as AnyDesk
 from tests.support.documents import text_of

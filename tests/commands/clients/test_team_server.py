@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from commands.clients.entries import AddressError, checked_url
 from commands.clients.files import Tree
-from commands.clients.machine import AddressError, checked_url
 from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, Level
 from tests.support.costly import one_in
 from tests.support.documents import text_of

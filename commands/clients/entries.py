@@ -1,0 +1,374 @@
+"""Finds the entries of clients on this machine: whose each is, and which project it gives.
+
+It reads the configuration files, and works out what the client and then the server would make of an
+entry. It starts nothing and writes nothing.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from commands.clients.machine import SCRIPT, Machine
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
+from commands.clients.toml_table import data_in
+from core.config import VARIABLES, find_project, read_settings
+from core.disk import read_regular
+from core.errors import SentinelError
+from core.sanitizer import has_secret
+
+MOST_BYTES = 50_000_000  # of a file that a client keeps
+_PATH = "/mcp"
+_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(?:/[A-Za-z0-9._~/%-]{0,500})?", re.I)
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1", re.I)
+Expand = Callable[[str], str]
+
+
+class AddressError(SentinelError, ValueError):
+    """What was given as the address of a server cannot be used."""
+
+    table = "setup"
+
+
+# What a client makes of an entry.
+
+_WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}")
+_BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
+
+
+def expander(client: Client, machine: Machine, *, knows_project: bool = True) -> Expand:
+    """Return what turns a value of an entry into the text that the client makes of it.
+
+    knows_project: whether the entry stands where the client has a project open.
+    """
+    if client.variables.startswith("${env:"):
+        return _as_editors(machine, knows_project, tilde=client.variables.endswith("~"))
+    pattern = {"${NAME:-default}": _WITH_DEFAULT, "$NAME": _BARE}.get(client.variables)
+    if pattern is None:
+        return str
+
+    def value(match: re.Match[str]) -> str:
+        parts = match.groupdict()
+        known = machine.variable(parts.get("bare") or parts["name"])
+        default = parts.get("default")
+        return next(text for text in (known, default, match[0]) if text is not None)
+
+    return lambda text: pattern.sub(value, text)
+
+
+def _as_editors(machine: Machine, knows_project: bool, *, tilde: bool) -> Expand:
+    separator = "\\" if machine.windows else "/"
+    words = {"userHome": str(machine.home), "pathSeparator": separator, "/": separator}
+    if knows_project:
+        words["workspaceFolder"] = str(machine.root)
+        words["workspaceFolderBasename"] = machine.root.name
+
+    def value(match: re.Match[str]) -> str:
+        if match[1].startswith("env:"):  # one that is not set gives nothing
+            return machine.variable(match[1].removeprefix("env:")) or ""
+        return words.get(match[1], match[0])
+
+    def expand(text: str) -> str:
+        text = re.sub(r"\$\{([^{}]*+)\}", value, text)
+        return re.sub(r"\A~(?=$|[/\\])", lambda _: str(machine.home), text) if tilde else text
+
+    return expand
+
+
+def entry_line(entry: Mapping[str, object], expand: Expand = str) -> list[str]:
+    """Return the words that an entry starts, its variables filled in; "" for what is no text."""
+    listed = entry.get("args")
+    words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
+    return [expand(word) if isinstance(word, str) else "" for word in words]
+
+
+def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
+    """Return which word of the entry `name` is our script, counted from 0; -1 when none is.
+
+    That is our command, the file of this installation, or any `server.py` in an entry of our name:
+    other servers are named after a sentinel, too.
+    """
+    for at, word in enumerate(words):
+        plain = machine.plain(word)
+        if plain.rpartition("/")[2].removesuffix(".exe") == COMMANDS[0]:
+            return at
+        if not f"/{plain}".endswith(f"/{SCRIPT}"):
+            continue
+        if name == ENTRY or plain == machine.plain(machine.server) or _is_same(word, machine):
+            return at
+    return -1
+
+
+def _is_same(word: str, machine: Machine) -> bool:
+    try:
+        return os.path.isabs(word) and os.path.samefile(word, machine.server)
+    except (OSError, ValueError):  # ValueError: a name that no system takes
+        return False
+
+
+def value_of(option: str, arguments: Sequence[str]) -> str | None:
+    """Return the value of an option among arguments, written in either way; the last one counts."""
+    value = None
+    for at, argument in enumerate(arguments):
+        name, equals, inline = argument.partition("=")
+        if name == option:
+            value = inline if equals else next(iter(arguments[at + 1 :]), None)
+    return value
+
+
+# The entries on this machine.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """One entry of a client's configuration that starts our server, or a file nobody can read.
+
+    client: its key. path: the configuration file. entry: its name; "" when the file cannot be read.
+    starts: its words up to our script, as they stand there.
+    project: what the server would take as the project; None when that is not known beforehand.
+    source: what names the project: `--project`, a variable, `cwd`; "" when nothing does.
+    problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
+    `script_missing`, `bad_setting` (the server would refuse to start), `unexpanded` (the client
+    leaves a variable in what names the project), `no_project` (nothing names one, or it is relative
+    to an unknown directory), `project_missing`.
+    """
+
+    client: str
+    path: Path
+    entry: str
+    starts: tuple[str, ...] = ()
+    project: Path | None = None
+    source: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamEntry:
+    """An entry for a server that others run.
+
+    url: as it stands there. variable: that holds the key, "" where the client logs in by itself.
+    has_key: whether the key itself stands in the file.
+    """
+
+    client: Client
+    path: Path
+    url: str
+    variable: str
+    has_key: bool
+
+
+def configured_clients(machine: Machine) -> list[Configured]:
+    """Return the entries that start our server, in the order of the table.
+
+    No configuration file, however broken, makes this raise.
+    """
+    found: list[Configured] = []
+    for client, path, name, entry, knows_project in _entries(machine):
+        if entry is None:
+            found.append(Configured(client=client.key, path=path, entry="", problem="unreadable"))
+        elif one := _configured(client, path, name, entry, machine, knows_project):
+            found.append(one)
+    return found
+
+
+def present_clients(machine: Machine) -> frozenset[str]:
+    """Return the keys of the clients that start the server already, for any project."""
+    return frozenset(found.client for found in configured_clients(machine) if found.entry)
+
+
+def team_entries(machine: Machine) -> Iterator[TeamEntry]:
+    """Yield the entries for a server that others run, those of the project first."""
+    for client, path, name, entry, _ in _entries(machine):
+        if name == TEAM_ENTRY and client.http and entry and "command" not in entry:
+            address = next((key for key, form in client.http.items() if form == "$url"), "")
+            url, sent = entry.get(address), ""
+            for part in ("headers", "http_headers"):
+                table = entry.get(part)
+                value = table.get("Authorization") if isinstance(table, dict) else None
+                sent = sent or (value if isinstance(value, str) else "")
+            named = next(
+                (entry.get(key) for key, form in client.key_in.items() if form == "$key"), ""
+            )
+            sent = sent.removeprefix("Bearer ").strip()
+            match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", sent, re.ASCII)
+            yield TeamEntry(
+                client=client,
+                path=path,
+                url=url if isinstance(url, str) else "",
+                variable=named if isinstance(named, str) and named else match[1] if match else "",
+                has_key=bool(sent) and match is None,
+            )
+
+
+def _entries(
+    machine: Machine,
+) -> Iterator[tuple[Client, Path, str, Mapping[str, Any] | None, bool]]:
+    """Yield every entry of every client, with whether it knows the project; None: unreadable."""
+    for client in CLIENTS:
+        places = [(place, (client.under,)) for place in client.entry.values()]
+        places += [(client.packaged, (client.under,))] if client.packaged else []
+        others = [(place, tuple(keys)) for place, *keys in client.also_read]
+        seen = set[tuple[Path, tuple[str, ...]]]()
+        for place, keys in (*places, *others):
+            for path in machine.paths(place):
+                if (path, keys) in seen or not os.path.exists(path):
+                    continue
+                seen.add((path, keys))
+                try:
+                    table: Any = document(path)
+                except (OSError, ValueError):
+                    if keys == (client.under,):
+                        yield client, path, "", None, True
+                    continue
+                for key in keys:
+                    table = _below(table, key, machine)
+                for name, entry in table.items() if isinstance(table, dict) else ():
+                    if isinstance(entry, dict):
+                        # one in the user's settings of an editor starts at home
+                        yield client, path, name, entry, not place.startswith("config:")
+
+
+def document(path: Path) -> Any:
+    """Return what a client reads in a file. Raises OSError, ValueError."""
+    text = read_regular(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
+    return data_in(text, path.suffix)
+
+
+def _below(table: Any, key: str, machine: Machine) -> Any:
+    """Return what stands under a key, `$root` for that of the project; None for nothing."""
+    if not isinstance(table, dict):
+        return None
+    if key != "$root":
+        return table.get(key)
+    roots = {machine.plain(machine.root), machine.plain(os.path.realpath(machine.root))}
+    return next((below for name, below in table.items() if machine.plain(name) in roots), None)
+
+
+def _configured(
+    client: Client,
+    path: Path,
+    name: str,
+    entry: Mapping[str, Any],
+    machine: Machine,
+    knows_project: bool,
+) -> Configured | None:
+    """Return what an entry leads to, None when it is not ours."""
+    expand = expander(client, machine, knows_project=knows_project)
+    words = entry_line(entry, expand)
+    at = script_at(words, name, machine)
+    if at < 0:
+        return None
+    own = entry.get("env")
+    environment = {key: value for key, value in machine.environment.items() if key not in VARIABLES}
+    for key, value in own.items() if isinstance(own, dict) else ():
+        if isinstance(value, str | int):  # clients turn numbers into texts
+            environment[key] = expand(str(value))
+    environment |= {client.sets: str(machine.root)} if client.sets else {}
+    first = machine.root if client.starts_in_project and knows_project else None
+    start, lost = _start(
+        first, entry.get("cwd") if client.honours_cwd else None, words[:at], expand, machine
+    )
+    project, source, problem = _project(
+        value_of("--project", words[at + 1 :]), environment, start, lost
+    )
+    return Configured(
+        client=client.key,
+        path=path,
+        entry=name,
+        starts=tuple(entry_line(entry)[: at + 1]),
+        project=project,
+        source=source,
+        problem=cannot_start(words[0], words[at] if at else "", start, machine)
+        or ("bad_setting" if read_settings(environment).errors else problem),
+    )
+
+
+def _start(
+    start: Path | None, cwd: object, before: list[str], expand: Expand, machine: Machine
+) -> tuple[Path | None, bool]:
+    """Return where the server starts, None when unknown; and whether a variable is left in that."""
+    steps = []
+    if isinstance(cwd, str) and cwd.strip():
+        steps.append(expand(cwd))
+        start = start or machine.home
+    if before and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(before[0])):
+        # uv changes to this directory before it starts the script
+        steps.append(value_of("--directory", before[1:]) or "")
+    for step in steps:
+        if "${" in step:
+            return None, True
+        start = start / step if start else Path(step) if os.path.isabs(step) else None
+    return start, False
+
+
+def _project(
+    argument: str | None, environment: Mapping[str, str], start: Path | None, lost: bool
+) -> tuple[Path | None, str, str]:
+    """Return the project, what names it, and what is wrong with it."""
+    try:
+        project = find_project(argument, environment, start or Path(os.sep))
+    except ValueError:  # a name such as "~" with a null byte, which no process can be given
+        return None, "", "no_project"
+    unexpanded = "unexpanded" if lost or project.is_unexpanded else ""
+    if start is None:
+        if project.source == "cwd":
+            return None, "", unexpanded or "no_project"
+        value = argument or "" if project.source == "--project" else environment[project.source]
+        if not os.path.isabs(os.path.expanduser(value.strip())):
+            return None, project.source, unexpanded or "no_project"
+    missing = "" if os.path.isdir(project.root) else "project_missing"
+    return project.root, project.source, unexpanded or missing
+
+
+def cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
+    """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides.
+
+    script: "" for a command that is the server itself.
+    """
+
+    def is_there(path: str) -> bool:
+        if not os.path.isabs(path) and start is None:
+            return "${" not in path
+        return os.path.exists(os.path.join(start or "", path))
+
+    if os.path.dirname(command):
+        names = [command, f"{command}.exe"] if machine.windows else [command]
+        found = any(map(is_there, names))
+    else:
+        found = shutil.which(command, path=machine.variable("PATH") or "") is not None
+    if not found:
+        return "command_missing"
+    return "script_missing" if script and not is_there(script) else ""
+
+
+# The address of a server that others run.
+
+
+def checked_url(text: str) -> str:
+    """Return the URL of a server's `/mcp`, which may be left out. Raises AddressError.
+
+    It goes into files, so that it holds nothing but a place: no name, password or question. With
+    and without a slash at its end it is the same address.
+    """
+    url = text.strip()
+    if has_secret(url) or "smk_" in url or "@" in url:
+        raise AddressError("url_secret")
+    try:
+        parts = urlsplit(url)
+        is_sound = _URL.fullmatch(url) and parts.hostname and parts.port != 0
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        raise AddressError("bad_url")
+    url = url.rstrip("/")
+    return url if urlsplit(url).path else url + _PATH
+
+
+def is_readable_on_the_way(url: str) -> bool:
+    """Return whether others on the network can read what is sent there, the key among it."""
+    parts = urlsplit(url)
+    return parts.scheme.lower() == "http" and not _LOOPBACK.fullmatch(parts.hostname or "")
