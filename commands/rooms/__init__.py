@@ -1,4 +1,1 @@
-"""Carries the commands for the log over to the other rooms: sessions and fragments.
-
-Nothing of a room is loaded where a project has no sessions, and its user no fragments.
-"""
+"""The commands that read and change what the rooms hold, each for all of them."""

@@ -300,7 +300,8 @@ def test_what_is_no_time_is_refused(command: Command, since: str) -> None:
 
 @pytest.mark.parametrize("words", ["list", "search tax"])
 def test_an_empty_memory_is_a_sentence(project: Path, command: Command, words: str) -> None:
-    assert command(*words.split()).lines == ["The memory of this project has no records yet."]
+    [first, *_] = command(*words.split()).lines
+    assert first.startswith("The memory of this project has no records yet. `python cli.py add`")
     assert told(command, *words.split()) == []
     assert not (project / ".context").exists()
 
@@ -448,8 +449,8 @@ def of_three(command: Command, project: Path) -> Command:
 
 def test_without_a_hit_the_words_are_counted(of_three: Command) -> None:
     assert of_three("search", "lock", "argprase", "환블").lines == [
-        "No record has all of these words (records: 3). The search does not know synonyms",
-        "or translations.",
+        "No record has all of these words (records: 3). The search matches words, not",
+        "meanings.",
         "Records with each word: lock 1, argprase 0, 환블 0.",
     ]
     assert of_three("search", "zzz").lines[2:] == []
