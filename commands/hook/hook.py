@@ -188,17 +188,14 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.action import Action, log_at_hand
     from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
 
-    moment = scene.moment
-    edit = Action(paths=moment.paths, text=_brought(scene), removed=moment.removed)
-    if moment.command.strip() and not moment.paths:
-        edit = _edit_by_a_shell(scene)
-    actions = [it for it in (edit, Action(command=moment.command)) if it.named or it.command]
-    whole = Action(paths=edit.paths, command=moment.command, text=edit.text, removed=edit.removed)
+    actions, agent = _actions(scene), scene.moment.agent
+    edit, run = actions[0], actions[-1]
+    whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
     known, at_hand = load(scene.directory), log_at_hand(whole, scene.data)
-    choices = [choose(it, *at_hand, surroundings=known.around) for it in actions or [edit]]
+    choices = [choose(it, *at_hand, surroundings=known.around) for it in actions]
     save(scene.directory, known.with_action({word for it in choices for word in it.words}))
     chosen = {record.id: record for choice in choices for record in choice.records}
-    seen = scene.session.shown(moment.agent)
+    seen = scene.session.shown(agent)
     due = [it for it in [*chosen.values()][:MOST_RECORDS] if version_of(it) not in seen]
     briefing = action_briefing(due)
     changes = bool(edit.paths) and not scene.session.has("changed")
@@ -206,16 +203,23 @@ def _at_action(scene: Scene) -> Briefing:
     return _not_yet_shown(scene, before, briefing, action_briefing)
 
 
-def _edit_by_a_shell(scene: Scene) -> "Action":
-    """Return what a command edits in the project, nothing for one that only reads or runs."""
-    from commands.hook.shell import edits_of
+def _actions(scene: Scene) -> "list[Action]":
+    """Return what is about to happen: an edit, a command, or both, since a command may edit."""
     from core.lessons.action import Action
 
     moment = scene.moment
-    cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
-    edits = edits_of(moment.command, cwd, scene.root)
-    paths = paths_inside(scene.root, moment._replace(paths=edits.paths))
-    return Action(paths=tuple(dict.fromkeys(paths)), text=edits.text)
+    edit = Action(paths=moment.paths, text=_brought(scene), removed=moment.removed)
+    if not moment.command.strip():
+        return [edit]
+    if not moment.paths:
+        from commands.hook.shell import edits_of
+
+        cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
+        edits = edits_of(moment.command, cwd, scene.root)
+        inside = paths_inside(scene.root, moment._replace(paths=edits.paths))
+        edit = Action(paths=tuple(dict.fromkeys(inside)), text=edits.text)
+    command = Action(command=moment.command)
+    return [edit, command] if edit.paths else [command]
 
 
 def _not_yet_shown(
