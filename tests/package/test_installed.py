@@ -175,7 +175,7 @@ def test_a_sentence_names_a_command_that_runs_as_typed(
     untouched = Installed(installed.scripts, tmp_path / "project")  # where no setup has run
     untouched.project.mkdir()
     said = untouched.run("sentinel-memory", "doctor")
-    assert "server: name yours in sentinel-memory setup CLIENT\n" in said
+    assert "\n    sentinel-memory setup CLIENT\n" in said
     assert "cli.py" not in said
 
 
@@ -229,7 +229,7 @@ def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
     installed = Installed(python.parent, tmp_path / "project")
     installed.project.mkdir()
     said = installed.run("sentinel-memory", "doctor")
-    assert "server: name yours in sentinel-memory setup CLIENT\n" in said
+    assert "\n    sentinel-memory setup CLIENT\n" in said
     found = "import sentinel_memory.cli as it; print(it.__file__)"
     assert Path(run(python, "-c", found, cwd=tmp_path).strip()).samefile(ROOT / "cli.py")
 
