@@ -20,7 +20,7 @@ from commands.rooms.sources import MARKER
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
-from core.text.plain import heading, one_line, printable
+from core.text.plain import heading, printable
 from rooms.lessons import item_of
 from rooms.room import Item
 from tests.support.cli_process import TOKEN, Command, Run
@@ -175,27 +175,13 @@ REDACTED = (
 )
 
 
-@pytest.mark.parametrize("format", ["markdown", "jsonl"])
-def test_no_document_holds_a_secret_of_the_memory(
-    export: Command, project: Path, format: str
-) -> None:
+@pytest.mark.parametrize("way", ["--format markdown", "--format jsonl", "--block AGENTS.md"])
+def test_no_document_holds_a_secret_of_the_memory(export: Command, project: Path, way: str) -> None:
     path_of(project).write_bytes(secretive().to_line())
-    done = export("--format", format)
+    done = export(*way.split())
     assert (done.code, done.errors) == (0, REDACTED)
-    assert TOKEN not in done.out
-    assert "Ask for" in done.out
-
-
-def test_no_file_of_a_client_gets_a_secret(export: Command, project: Path) -> None:
-    way = ["--block", "AGENTS.md"]
-    path_of(project).write_bytes(secretive().to_line())
-    done = export(*way)
-    assert (done.code, done.errors) == (0, REDACTED)
-    [written] = [path for path in project.rglob("*.md") if path.is_file()]
-    text = written.read_text(encoding="utf-8")
-    assert "Ask for" in text
-    assert TOKEN not in text + done.out + str(written)
-    assert export(*way, "--remove").errors == ""
+    texts = [done.out, *(path.read_text("utf-8") for path in project.glob("*.md"))]
+    assert all("Ask for" in text and TOKEN not in text for text in texts)
 
 
 def test_a_new_file_is_written_and_none_is_written_over(export: Command, project: Path) -> None:
@@ -203,25 +189,13 @@ def test_a_new_file_is_written_and_none_is_written_over(export: Command, project
     written = (project / "memory.md").read_bytes()
     assert written.startswith(b"# Memory of shop\n")
     refused = export("-o", "memory.md", "--format", "jsonl")
-    assert refused == Run(
-        1,
-        "",
-        "memory.md already exists and was left unchanged. Choose another name, or replace it"
-        " with --force.\n",
-    )
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.errors.startswith("memory.md already exists and was left unchanged.")
     assert (project / "memory.md").read_bytes() == written
     assert export("-o", "memory.md", "--format", "jsonl", "--force").code == 0
     assert (project / "memory.md").read_bytes().startswith(b'{"format": "sentinel-memory-export"')
     assert sorted(path.name for path in project.iterdir()) == [".context", "memory.md"]
-
-
-def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
-    assert export("-o", "no/such.md") == Run(
-        1,
-        "",
-        "no/such.md could not be written (No such file or directory). It is unchanged. Make the"
-        " file and its directory writable, then repeat the command.\n",
-    )
+    assert export("-o", "no/such.md").errors.startswith("no/such.md could not be written (No such")
 
 
 @pytest.mark.long  # it costs much
@@ -317,16 +291,7 @@ def test_what_a_reader_of_the_markdown_sees_is_the_text(text: str) -> None:
     assert seen == ("\n".join(line for line in lines if line) or "—")
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Use `a_b` and `<T>`", "Use `a_b` and `<T>`"),
-        ("List<T> & Map&lt;", "List&lt;T> & Map&amp;lt;"),
-        ("keep snake_case, not *this*", "keep snake_case, not \\*this\\*"),
-        ("a ` b", "a \\` b"),
-        ("``double``", "\\`\\`double\\`\\`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), ROWS["what_is_escaped_no_more_than_needed"])
 def test_code_stays_and_everything_else_is_escaped_no_more_than_needed(
     text: str, shown: str
 ) -> None:
@@ -359,78 +324,45 @@ def test_a_block_is_put_in_replaced_and_taken_out(export: Command, project: Path
     assert path.read_bytes() == b"# Ours\r\n\r\nBe kind."
 
 
-def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export: Command) -> None:
+def test_a_trial_shows_the_block_names_what_it_leaves_out_and_writes_nothing(
+    export: Command, project: Path
+) -> None:
     done = export("--block", "AGENTS.md", "--dry-run")
-    assert done.errors == (
+    said = ["Would create: AGENTS.md", "Nothing was written (--dry-run)."]
+    assert done.out.splitlines()[-2:] == said
+    assert done.errors.startswith(
         "Left out, because it reads like instructions to a model (override) and would be followed"
-        f" in this file: {shop()[5].token}. Change its words with"
-        " `python cli.py edit ID`, or delete it with `python cli.py forget ID`.\n"
+        f" in this file: {shop()[5].token}."
     )
     assert "system prompt" not in done.out
-
-
-def test_a_trial_shows_the_block_and_writes_nothing(export: Command, project: Path) -> None:
-    done = export("--block", "AGENTS.md", "--dry-run")
-    assert done.out.splitlines()[-2:] == [
-        "Would create: AGENTS.md",
-        "Nothing was written (--dry-run).",
-    ]
     assert [path.name for path in project.iterdir()] == [".context"]
-
-
-def test_an_empty_file_of_the_user_stays(export: Command, project: Path) -> None:
-    (project / "AGENTS.md").write_bytes(b"")
-    assert export("--block", "AGENTS.md", "--remove") == Run(
-        0, "Nothing to change: AGENTS.md\n", ""
-    )
-    assert (project / "AGENTS.md").read_bytes() == b""
 
 
 def test_without_principles_an_old_block_goes(export: Command, project: Path) -> None:
     export("--block", "AGENTS.md")
     path_of(project).write_bytes(a_record().to_line())
     done = export("--block", "AGENTS.md")
-    assert (done.code, done.errors) == (
-        1,
-        "There are no principles for a block. Ask an agent to compact the memory first.\n",
-    )
+    assert (done.code, done.errors.partition(".")[0]) == (1, "There are no principles for a block")
     assert not (project / "AGENTS.md").exists()
 
 
-def test_a_new_claude_md_must_not_switch_agents_md_off(export: Command, project: Path) -> None:
-    (project / "AGENTS.md").write_bytes(b"ours\n")
-    done = export("--block", "CLAUDE.md")
-    assert (done.code, done.out) == (1, "")
-    assert done.errors.splitlines()[-1] == (
-        "CLAUDE.md does not exist, and AGENTS.md beside it does: Claude Code would read a new"
-        " CLAUDE.md in its place. Nothing was written. Put the block into AGENTS.md, or first make"
-        " a CLAUDE.md with the line @AGENTS.md."
-    )
-    assert not (project / "CLAUDE.md").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"\xff\xfea\0", "AGENTS.md is not UTF-8 text and was left unchanged."),
-        (markers(BLOCK)[0].encode(), "AGENTS.md: the marker lines of the block are incomplete"),
-    ],
-)
-def test_a_file_that_is_not_as_it_should_be_is_left_alone(
-    export: Command, project: Path, content: bytes, said: str
+@pytest.mark.parametrize(("content", "name", "said"), ROWS["files_that_a_block_leaves_alone"])
+def test_a_file_that_a_block_would_harm_is_left_alone(
+    export: Command, project: Path, content: str, name: str, said: str
 ) -> None:
-    (project / "AGENTS.md").write_bytes(content)
-    done = export("--block", "AGENTS.md")
-    assert done.code == 1
-    assert done.errors.splitlines()[-1].startswith(said)
-    assert (project / "AGENTS.md").read_bytes() == content
+    path = project / "AGENTS.md"
+    data = content.replace("BEGIN", markers(BLOCK)[0]).encode("latin-1")
+    path.write_bytes(data)
+    done = export("--block", name)
+    assert (done.code, done.errors.splitlines()[-1][: len(said)]) == (1, said)
+    assert (path.read_bytes(), [*project.glob("*.md")]) == (data, [path])
 
 
-def test_a_directory_is_no_file_for_a_block(export: Command, project: Path) -> None:
-    (project / "AGENTS.md").mkdir()
-    done = export("--block", "AGENTS.md")
-    assert done.code == 1
-    assert "AGENTS.md cannot be read (not a regular file)." in done.errors
+def test_neither_an_empty_file_goes_nor_a_directory(export: Command, project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"")
+    assert export("--block", "AGENTS.md", "--remove").out == "Nothing to change: AGENTS.md\n"
+    (project / "docs").mkdir()
+    assert "docs cannot be read (not a regular file)." in export("--block", "docs").errors
 
 
 @pytest.mark.parametrize("field", ["paths", "when"])
@@ -443,8 +375,3 @@ def test_an_order_among_the_anchors_keeps_a_record_out_of_the_block(
     assert done.code == 1
     assert "reads like instructions to a model (override)" in done.errors
     assert not (project / "AGENTS.md").exists()
-
-
-def test_what_can_be_seen_of_a_topic_is_in_one_line() -> None:
-    assert heading("a\n## b <b>") == r"a \#\# b &lt;b>"
-    assert one_line("a\nb") == "a b"

@@ -12,14 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.clients.merge import markers, with_block, without_block
+from commands.clients.merge import markers
 from commands.rooms.exchange import BLOCK, lessons, markdown
 from commands.rooms.sources import MARKER
 from core.lessons.record import Record, new_record
-from core.store import MemoryStore
 from rooms.lessons import item_of
 from tests.support.cli_process import Command, Run
-from tests.support.git_clones import path_of, write
+from tests.support.git_clones import write
 from tests.support.samples import NOW, a_principle
 
 BEGIN, END = markers(BLOCK)
@@ -104,20 +103,3 @@ def test_no_marker_in_a_record_keeps_a_line_of_the_block(
     assert export("--block", "AGENTS.md", "--remove").code == 0
     left = project / "AGENTS.md"
     assert (left.read_bytes() if left.exists() else b"") == before
-
-
-@given(st.lists(TEXTS, max_size=4), TEXTS)
-def test_a_block_goes_again_whatever_stands_around_it(texts: list[str], around: str) -> None:
-    if "sentinel-memory principles" in around:
-        return
-    body = "\n".join(line for text in texts for line in text.replace("<", "&lt;").splitlines())
-    assert without_block(with_block(around, body, BLOCK), BLOCK) == around
-
-
-def test_the_store_takes_such_texts_and_the_block_shows_them(
-    export: Command, project: Path
-) -> None:
-    store = MemoryStore(path_of(project))
-    store.upsert_log(a_principle("Keys stand in @./.env", topic="env"))
-    assert export("--block", "CLAUDE.md").code == 0
-    assert "- Keys stand in &#64;./.env\n" in (project / "CLAUDE.md").read_text()
