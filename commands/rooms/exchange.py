@@ -82,11 +82,13 @@ def export(arguments: argparse.Namespace) -> int:
             counts[room.name] += row.is_counted
             private += row.is_private
             lines.append(as_json({"room": room.name, "row": row.data}) + "\n")
-        if rows and form != "jsonl":
+        if rows and form != "jsonl":  # for people: what they can list, without the bin
             found = room.find(wanted).items
-            items += [it for it in found if not arguments.public or it.privacy in ("", "public")]
+            shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
+            counts[room.name] = len(shown)
+            items += shown
     text = _document(form, opened, counts, lines, items)
-    for line in rooms[0].nothing(wanted) if rooms and not counts else ():
+    for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)
     if output:
         write_new(
@@ -103,24 +105,29 @@ def export(arguments: argparse.Namespace) -> int:
         notes.append(say("export.private", count=private))
     for note in notes:
         warn(note)
-    return 0 if counts else 1
+    return 0 if counts.total() else 1
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
-    typed = {"--block": arguments.block, "--remove": arguments.remove, "-o": arguments.output}
-    typed |= {"--format": arguments.format, "--topic": arguments.topic, "--force": arguments.force}
-    typed |= {"--kind": arguments.kind, "--since": arguments.since, "--room": arguments.room}
-    typed |= {"--public": arguments.public, "--dry-run": arguments.dry_run}
-    given = [name for name, value in typed.items() if value]
-    for name in given if arguments.block else ():
-        if name not in ("--block", "--remove", "--dry-run") and (
-            name != "--topic" or arguments.remove
-        ):
+    beside = {
+        "-o": arguments.output,
+        "--format": arguments.format,
+        "--room": arguments.room,
+        "--topic": arguments.remove and arguments.topic,
+        "--kind": arguments.kind,
+        "--since": arguments.since,
+        "--public": arguments.public,
+        "--force": arguments.force,
+    }
+    for name, value in beside.items():
+        if arguments.block and value:
             arguments.refuse(say("terminal.together", one="--block", other=name))
-    for name, other in (("--remove", "--block"), ("--dry-run", "--block"), ("--force", "-o")):
-        if name in given and (other not in given or arguments.output == STDOUT):
-            arguments.refuse(say("terminal.needs", one=name, other=f"{other} FILE"))
+    for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
+        if value and not arguments.block:
+            arguments.refuse(say("terminal.needs", one=name, other="--block FILE"))
+    if arguments.force and arguments.output in (None, STDOUT):
+        arguments.refuse(say("terminal.needs", one="--force", other="-o FILE"))
 
 
 def _rows(room: Room, wanted: Wanted, *, only_public: bool, notes: list[str]) -> list[Outgoing]:
@@ -290,10 +297,8 @@ def import_file(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
-    if (
-        arguments.import_topic is not None
-        and not 0 < len(topic.encode("utf-8", "replace")) <= limit
-    ):
+    topic_bytes = len(topic.encode("utf-8", "replace"))
+    if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
         arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
     root = find_project(arguments.project, os.environ, Path.cwd()).root
     with progress():
