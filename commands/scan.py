@@ -6,7 +6,7 @@ for clean: it is named, and the command ends with 2.
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -208,30 +208,37 @@ def _is_in_last_commit(log_path: Path) -> bool:
 def _scan_memory(opened: Opened, *, as_json: bool) -> int:
     scan, has_log = _scan_log(opened)
     lines = [] if has_log else [say("scan.no_log", path=_place(opened))]
-    held, of_rooms = list[Secrets](), dict[str, object]()
-    with progress():
-        for room in rooms_of(opened):
-            try:
-                secrets = room.secrets()
-            except SentinelError as error:  # it hides nothing that was found elsewhere
-                path = str(error.facts.get("path", "")) or room.name
-                reason = error.key if error.key == _DAMAGED else str(error)
-                scan.unreadable.append((_short(path), reason))
-                continue
-            if secrets:
-                held.append(secrets)
-                of_rooms[room.name] = _held_json(room, secrets.held)
-    for secrets in held:
+    held = _secrets_of_rooms(opened, scan)
+    for secrets in held.values():
         lines += _held_lines(secrets, secrets.held)
         lines += [say("scan.aside", path=_shown(path)) for path in secrets.aside]
         lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.held)))
-    with_secrets = [it.place for it in held if it.held]
+    with_secrets = [it.place for it in held.values() if it.held]
     if with_secrets:
         lines.append(say("scan.would_redact_rooms", places=", ".join(with_secrets)))
     elif scan.secrets:
         lines.append(say("scan.would_redact"))
+    of_rooms = {room.name: _held_json(room, it.held) for room, it in held.items()}
     code = _end(scan, lines, as_json=as_json, **of_rooms)
     return code or (FOUND if with_secrets else 0)
+
+
+def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
+    """Return where each room has secrets; the scan gets those that cannot be read.
+
+    One of these hides nothing that was found elsewhere, and keeps nothing from being redacted.
+    """
+    held = dict[Room, Secrets]()
+    with progress():
+        for room in rooms_of(opened):
+            try:
+                if secrets := room.secrets():
+                    held[room] = secrets
+            except SentinelError as error:
+                path = str(error.facts.get("path", "")) or room.name
+                reason = error.key if error.key == _DAMAGED else str(error)
+                scan.unreadable.append((_short(path), reason))
+    return held
 
 
 def _scan_log(opened: Opened) -> tuple[Scan, bool]:
@@ -247,7 +254,9 @@ def _scan_log(opened: Opened) -> tuple[Scan, bool]:
 
 
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
-    if not arguments.yes and not _is_wanted(opened, arguments):
+    unread = Scan()
+    held = _secrets_of_rooms(opened, unread)
+    if not arguments.yes and not _is_wanted(opened, held, arguments):
         return FOUND
     try:
         cleaning = opened.store.clean()
@@ -256,31 +265,28 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
             raise
         raise RedactionError("no_filelock") from None
     left, _ = _scan_log(opened)
-    done = list[tuple[Room, Secrets, Redacted]]()
+    left.unreadable += unread.unreadable
+    _complain(left)
     with progress():
-        for room in rooms_of(opened):
-            secrets, redacted = room.secrets(), room.redact()
-            if secrets and redacted:
-                done.append((room, secrets, redacted))
+        done = {room: redacted for room in held if (redacted := room.redact())}
     if arguments.json:
         told: dict[str, object] = {
             "redacted": [_change_json(change) for change in cleaning.changes],
             "left": [suspicion_json(found) for found in left.secrets],
         }
-        for room, _, it in done:
+        for room, it in done.items():
             told[room.name] = _held_json(room, it.changed)
             told[f"{room.name}_left"] = _held_json(room, it.left)
         print(plain_json(told))
     else:
-        print_lines(_redacted_lines(opened, cleaning, left, [it[1:] for it in done]))
-    is_left = left.secrets or any(it.left or not it.is_whole for _, _, it in done)
+        print_lines(_redacted_lines(opened, cleaning, left, [(held[it], done[it]) for it in done]))
+    is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
 
 
-def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
+def _is_wanted(opened: Opened, held: Mapping[Room, Secrets], arguments: argparse.Namespace) -> bool:
     """Show what a redaction would change, and ask; True also where there is nothing to ask."""
     planned = opened.store.clean(dry_run=True)
-    held = {room: secrets for room in rooms_of(opened) if (secrets := room.secrets())}
     is_clean = not planned.changes and not _scan_log(opened)[0].secrets
     if is_clean and not any(it.held for it in held.values()):
         return True

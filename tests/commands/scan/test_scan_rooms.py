@@ -117,6 +117,9 @@ def test_a_damaged_database_is_named_and_hides_nothing_that_was_found_elsewhere(
     assert done.errors == (
         f"{held.shown}: damaged, so not scanned. Run python cli.py doctor --fix, then scan again.\n"
     )
+    cleaned = held.scan("--redact", "--yes")
+    assert (cleaned.code, cleaned.errors) == (2, done.errors)
+    assert TOKEN.encode() not in held.desk.log.read_bytes()
 
 
 def test_what_cannot_be_read_is_named_with_a_sentence(desk: Desk) -> None:
