@@ -30,7 +30,7 @@ WAIT_S = 1
 MOST_COMMITS = 5
 MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
 MOST_LISTED_BYTES = 3_000_000  # some 15,000 files; looking at more would take too long
-_MOST_SETTINGS_BYTES = 1_000_000
+_MOST_SETTINGS_BYTES, _MOST_TOML_CHARS, _MOST_LINE_CHARS = 1_000_000, 32_768, 500
 
 _BRANCHES = "refs/heads/"
 _NAMES = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
@@ -128,7 +128,12 @@ def _read(path: str) -> Any:
         if path.endswith(".toml"):
             import tomllib
 
-            return tomllib.loads(text)
+            # The time that one dotted name takes grows with the square of its length.
+            lines = text[:_MOST_TOML_CHARS].splitlines()
+            is_long = (
+                len(text) > _MOST_TOML_CHARS or max(map(len, lines), default=0) > _MOST_LINE_CHARS
+            )
+            return None if is_long else tomllib.loads(text)
         import json
 
         return json.loads(text)

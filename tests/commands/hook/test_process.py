@@ -94,6 +94,9 @@ TRAPS = {
     "a pipe for a database": placed(os.mkfifo, ".context/sessions/history.db"),
     "a torn entry": text('{"mcpServers": [', ".mcp.json"),
     "a pipe for an entry": placed(os.mkfifo, ".mcp.json"),
+    "a long name in an entry": text("a." * 20_000 + "a = 1", ".codex/config.toml")._replace(
+        words=("--client", "codex")
+    ),
     "a nest for an entry": text("[" * 200_000, ".mcp.json"),
     "a state from where it is": Trap(variables=RELATIVE, answers=True),
     "no home": Trap(variables={"HOME": "", "SENTINEL_MEMORY_STATE": ""}, answers=True),
