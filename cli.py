@@ -37,8 +37,7 @@ from commands import Command
 from core.errors import DiskError, SentinelError
 from core.messages import language_of, speaking
 
-# Each command in the order of the help. A row without `:` names a module with `add_arguments` and
-# `run`. A module is imported only when its command runs.
+# Each command in the order of the help. A module is imported only when its command runs.
 COMMANDS = {
     "setup": Command(
         "clients.setup:setup",
@@ -241,7 +240,7 @@ def _carry_out(name: str, words: list[str]) -> int:
     module, _, function = row.function.partition(":")
     chosen = importlib.import_module(f"commands.{module}")
     try:
-        return int(getattr(chosen, function or "run")(arguments))
+        return int(getattr(chosen, function)(arguments))
     except SentinelError as error:
         _print_error(error)
         return row.failed

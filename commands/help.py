@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from commands import Command
-from commands.options import parser_of
-from commands.terminal.ask import explain
+from commands.options import explain, parser_of
 from commands.terminal.screen import INDENT
 from core.messages import say
 from core.parser import Parser, add_project, add_version, one_of, with_nearest

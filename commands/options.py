@@ -1,13 +1,12 @@
 """Holds the arguments that commands take, and makes the parser of a command from its row."""
 
 import argparse
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 from commands import Command
-from commands.terminal.ask import explain, file_name, moment, positive, summary_of, when
-from core.messages import has_sentence
+from commands.terminal.ask import file_name, moment, positive
+from core.messages import has_sentence, language, say
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
 from rooms.room import room_names
@@ -115,7 +114,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # sessions, fragments
     "sessions_before": (
         ("--before",),
-        {"metavar": "DATE", "dest": "before", "type": when, "required": True},
+        {"metavar": "DATE", "dest": "before", "type": moment, "required": True},
     ),
     "sessions_open": (("--open",), {"action": "store_true"}),
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
@@ -167,10 +166,6 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
     actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
     parser = Parser(prog=f"{CLI} {name}", description=about_of(name))
     parser.set_defaults(command=name, commands=commands, refuse=parser.error)
-    parser.set_defaults(parsers=lambda other: {other: parser_of(other, commands)})
-    if row and ":" not in row.function:
-        importlib.import_module(f"commands.{row.function}").add_arguments(parser)
-        return parser
     if row is None or row.of_project:
         add_project(parser)
     if actions:
@@ -188,8 +183,14 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
 def about_of(name: str) -> str:
     """Return what a command or an action is for, and what else a person should know of it."""
     key = name.replace(" ", "_")
-    summary = summary_of(key if " " in name else f"cmd_{key}")
+    summary = explain(key if " " in name else f"cmd_{key}")
+    summary = f"{summary if language() == 'ko' else summary[:1].upper() + summary[1:]}."
     return f"{summary} {explain(f'about_{key}')}" if has_sentence(f"help.about_{key}") else summary
+
+
+def explain(key: str, **facts: str | int) -> str:
+    """Return what the help says of a command or an argument, in the reader's language."""
+    return say(f"help.{key}", **facts)
 
 
 def _epilog(name: str, actions: list[str], examples: tuple[str, ...]) -> str:

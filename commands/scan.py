@@ -29,10 +29,10 @@ from commands.terminal.ask import (
     is_confirmed,
     open_memory,
     progress,
-    settings_here,
 )
 from commands.terminal.safe_text import complain, plain, plain_json, warn
 from commands.terminal.screen import print_lines, screen_here
+from core.config import read_settings
 from core.errors import SentinelError
 from core.git import HistoryError, Repository
 from core.lessons.file import place_of
@@ -65,7 +65,7 @@ def scan(arguments: argparse.Namespace) -> int:
         arguments.refuse(say("terminal.together", one="--project", other="PATH"))
     check_confirmation(arguments, "--redact")
     if arguments.paths:
-        for warning in settings_here().warnings:
+        for warning in read_settings(os.environ).warnings:
             warn(warning)
         return _end(scan_paths(arguments.paths), as_json=arguments.json)
     opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)

@@ -67,17 +67,6 @@ class HelpPage(argparse.HelpFormatter):
         lines = text.split("\n") if "\n" in text else filled(text, width - len(indent))
         return "\n".join(indent + line for line in lines)
 
-    def _format_action(self, action: argparse.Action) -> str:
-        """Show the actions of a command without a line for the place where they stand."""
-        if not isinstance(action, argparse._SubParsersAction):
-            return super()._format_action(action)
-        return self._join_parts([self._format_action(it) for it in action._get_subactions()])
-
-    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        """Show in the usage that an action may be left out where it may."""
-        shown = super()._format_args(action, default_metavar)
-        return f"[{shown}]" if action.nargs == argparse.PARSER and not action.required else shown
-
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Name the value of an option once, behind all of its spellings."""
         if not action.option_strings or action.nargs == 0:

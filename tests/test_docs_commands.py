@@ -20,13 +20,8 @@ HISTORY = {"CHANGELOG.md"}  # names what there was
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
-    """Every spelling of every option, those of an action such as `topics rename` included."""
-    found: set[str] = set()
-    for action in parser._actions:
-        found |= set(action.option_strings)
-        if isinstance(action, argparse._SubParsersAction):
-            found |= {option for inner in action.choices.values() for option in options_of(inner)}
-    return found
+    """Every spelling of every option."""
+    return {name for action in parser._actions for name in action.option_strings}
 
 
 NAMES = [*dict.fromkeys(name.partition(" ")[0] for name in cli.COMMANDS)]
@@ -95,7 +90,7 @@ def test_every_example_can_be_typed_as_it_is_written() -> None:
     ]
     assert len(examples) > 2 * len(NAMES)
     for example in examples:
-        name, words = cli._command_of(shlex.split(example))
+        name, words = cli._command_of(shlex.split(example.partition(" < ")[0]))
         try:
             parser_of(name, cli.COMMANDS).parse_args(words)
         except SystemExit:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
 from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
-from commands.rooms.read import moment_text, rooms_with_kind, table_lines, title, unless_unread
+from commands.rooms.read import rooms_with_kind, table_lines, title, unless_unread
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source
 from commands.terminal.ask import STDOUT, is_confirmed, open_memory, progress
 from commands.terminal.safe_text import complain, plain, warn
@@ -70,7 +70,7 @@ def export(arguments: argparse.Namespace) -> int:
     wanted = Wanted(
         topics=tuple(arguments.topic or ()),
         kind=arguments.kind or "",
-        since=moment_text(arguments.since),
+        since=arguments.since or "",
     )
     rooms = rooms_with_kind(rooms_of(opened, arguments.room or ()), wanted.kind)
     counts, private, notes = Counter[str](), 0, list[str]()

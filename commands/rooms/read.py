@@ -5,7 +5,6 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -43,7 +42,7 @@ def list_items(arguments: argparse.Namespace) -> int:
         words=words,
         topics=tuple(arguments.topic or ()),
         kind=arguments.kind or "",
-        since=moment_text(arguments.since),
+        since=arguments.since or "",
         forgotten=getattr(arguments, "forgotten", False),
         brief=not arguments.json,
     )
@@ -274,19 +273,12 @@ def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     return found
 
 
-def moment_text(moment_s: float | None) -> str:
-    """Return the moment of `--since` as the rooms take it, "" for none."""
-    if moment_s is None:
-        return ""
-    return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="seconds")
-
-
 def _typed(arguments: argparse.Namespace, room: str, limit: int) -> str:
     """Return the command that lists the same of one room, and more of it."""
     words = [arguments.command, *getattr(arguments, "words", ())]
     words += ["--project", arguments.project] if arguments.project else []
     words += [piece for topic in arguments.topic or () for piece in ("--topic", topic)]
     words += ["--kind", arguments.kind] if arguments.kind else []
-    words += ["--since", moment_text(arguments.since)[:10]] if arguments.since is not None else []
+    words += ["--since", arguments.since[:10]] if arguments.since else []
     words += ["--forgotten"] if getattr(arguments, "forgotten", False) else []
     return plain(shlex.join([*words, "--room", room, "--limit", str(limit)]))

@@ -1,75 +1,31 @@
 """Reads what a person typed, opens the memory of a command, and asks before it writes."""
 
 import argparse
-import difflib
 import os
 import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commands.terminal.safe_text import complain, plain, warn
+from commands.terminal.safe_text import complain, warn
 from commands.terminal.screen import cells, fitted, screen_here
-from core.config import Settings, find_project, read_settings
-from core.messages import language, say
-from core.program import CLI
+from core.config import find_project, read_settings
+from core.messages import say
 from core.store import open_store
 from core.text.plain import moment_of
 from rooms.room import Opened
 
 STDOUT = "-"
+SILENCE_S = 1.0  # before anything is said of work under way
+_EACH_S = 0.5
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 _DETAILS = frozenset(("d", "ㅇ"))  # ㅇ is the key `d` on a Korean keyboard
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
-
-
-def explain(key: str, **facts: str | int) -> str:
-    """Return what `--help` says of a command or an option, in the reader's language."""
-    return say(f"help.{key}", **facts)
-
-
-def summary_of(key: str) -> str:
-    """Return what `--help` says of a command, as a sentence."""
-    text = explain(key)
-    return f"{text if language() == 'ko' else text[:1].upper() + text[1:]}."
-
-
-def add_examples(parser: argparse.ArgumentParser, *examples: str) -> None:
-    """End the help of a command with these ways to call it, which run as they are typed."""
-    lines = [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in examples)]
-    parser.epilog = "\n".join(lines)
-
-
-def add_topics(parser: argparse.ArgumentParser) -> None:
-    """Add `--topic`, which a user may repeat."""
-    parser.add_argument("--topic", action="append", metavar="TOPIC", help=explain("topic"))
-
-
-def add_id(parser: argparse.ArgumentParser) -> None:
-    """Add the one record that a command is about."""
-    parser.add_argument("id", metavar="ID", help=explain("id"))
-
-
-def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Add the records, sessions and fragments that a command is about."""
-    parser.add_argument("ids", metavar="ID", nargs="+", help=explain("any_id"))
-
-
-def add_json(parser: argparse._ActionsContainer) -> None:
-    """Add `--json`."""
-    parser.add_argument("--json", action="store_true", help=explain("json"))
-
-
-def add_output(parser: argparse.ArgumentParser, purpose: str) -> None:
-    """Add `-o` and `--force`; the command calls `check_output`."""
-    parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=purpose)
-    parser.add_argument("--force", action="store_true", help=explain("force"))
-    parser.set_defaults(refuse=parser.error)
 
 
 def check_output(arguments: argparse.Namespace, *options: str) -> None:
@@ -77,13 +33,6 @@ def check_output(arguments: argparse.Namespace, *options: str) -> None:
     for option in ("--force", *options):
         if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
             arguments.refuse(say("terminal.needs", one=option, other="-o FILE"))
-
-
-def add_confirmation(parser: argparse.ArgumentParser) -> None:
-    """Add `--yes` and `--dry-run`, of which a user gives one at most; see `is_confirmed`."""
-    options = parser.add_mutually_exclusive_group()
-    options.add_argument("-y", "--yes", action="store_true", help=explain("yes"))
-    options.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
 
 
 def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
@@ -114,25 +63,18 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def moment(text: str) -> float:
-    """Return the seconds of an option: of a date, or of a time back from now. A month has 30 days.
+def moment(text: str) -> str:
+    """Return the moment of an option in ISO 8601: of a date, or so long ago. A month has 30 days.
 
     Raises ArgumentTypeError for anything else.
     """
-    back = re.fullmatch("([0-9]{1,4})([hdwmy])", text)
-    if back:
-        return time.time() - int(back[1]) * _HOURS[back[2]] * 3_600
-    try:
-        if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-            return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
-    except ValueError:  # such as the 30th of February
-        pass
-    raise argparse.ArgumentTypeError(say("terminal.no_moment"))
-
-
-def settings_here() -> Settings:
-    """Return the settings of this process, in the language of the person who reads."""
-    return read_settings(os.environ)
+    if back := re.fullmatch("([0-9]{1,4})([hdwmy])", text):
+        moment_s = time.time() - int(back[1]) * _HOURS[back[2]] * 3_600
+        return datetime.fromtimestamp(max(moment_s, 0), UTC).isoformat(timespec="seconds")
+    given = moment_of(text)
+    if not given:
+        raise argparse.ArgumentTypeError(say("terminal.no_moment"))
+    return given
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
@@ -141,7 +83,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     Prints what it ignored on the way. Raises DiskError where there is no such
     directory, or where no project can be and the command writes.
     """
-    settings = settings_here()
+    settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
@@ -191,31 +133,6 @@ def typed(question: str) -> str | None:
         return input()
     except EOFError:
         return ""
-
-
-def when(text: str) -> str:
-    """Return the day or moment of an option in ISO 8601. Raises ArgumentTypeError."""
-    try:
-        back = moment(text)
-    except argparse.ArgumentTypeError:
-        if given := moment_of(text):
-            return given
-        raise argparse.ArgumentTypeError(say("terminal.no_when")) from None
-    if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
-        return text
-    return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")
-
-
-def near_to(name: str, known: Sequence[str]) -> str:
-    """Return which of the known names somebody may have meant, "" for none."""
-    folded = {it.casefold(): it for it in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
-    begun = [it for it in folded if it.startswith(name.casefold())]
-    return plain(", ".join(folded[it] for it in dict.fromkeys((*begun, *near))))
-
-
-SILENCE_S = 1.0
-_EACH_S = 0.5
 
 
 @contextmanager

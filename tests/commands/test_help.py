@@ -10,7 +10,7 @@ import pytest
 
 import cli
 from commands.help import EXAMPLES, FIRST, top_parser
-from commands.options import parser_of
+from commands.options import OPTIONS, parser_of
 from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
@@ -42,19 +42,11 @@ def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
         yield name, parser_of(name, cli.COMMANDS)
 
 
-def is_own(action: argparse.Action) -> bool:
-    return not isinstance(action, argparse._SubParsersAction)
-
-
 @pytest.mark.long  # it costs much
 def test_every_page_is_in_the_language_of_the_reader_and_within_80_cells(lang: Language) -> None:
     wrong, seen = [], 0
     for command, parser in all_parsers():
-        texts = {
-            it.dest: it.help
-            for it in parser._actions
-            if is_own(it) and (command or it.option_strings)
-        }
+        texts = {it.dest: it.help for it in parser._actions if command or it.option_strings}
         if command:
             texts |= {"what it is for": parser.description, "examples": parser.epilog}
         texts |= {"the page": parser.format_help()}
@@ -80,6 +72,12 @@ def test_every_example_is_a_command_line_that_is_understood() -> None:
             assert not command or words[: len(command.split())] == command.split()
             name, rest = cli._command_of(words)
             assert parser_of(name, cli.COMMANDS).parse_args(rest).command == name
+
+
+def test_every_argument_in_the_table_is_one_that_a_command_takes() -> None:
+    rows = cli.COMMANDS.values()
+    taken = {name for row in rows for name in re.findall(r"\w+", row.takes)}
+    assert taken == {*OPTIONS}
 
 
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if it != "demo"])

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.options import about_of, parser_of
-from commands.terminal.ask import explain
+from commands.options import about_of, explain, parser_of
 from core import program
 from core.messages import Language, language, speaking
 from tests.support.stdio_client import ROOT
@@ -89,10 +88,7 @@ def _table(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _rows(parser: argparse.ArgumentParser) -> Iterator[str]:
     for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from _rows(below)
-        elif action.dest not in ("help", "project", "action"):
+        if action.dest not in ("help", "project", "action"):
             about = str(action.help).replace("|", "\\|")
             about = about if language() == "ko" else about[:1].upper() + about[1:]
             yield f"| {_names(action)} | {about} |"
