@@ -78,7 +78,12 @@ class Lessons:
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
         """Return the places of the records that fit, the records and their dates, best first."""
         records, dates = self._all(forgotten=wanted.forgotten)
-        order = _matching(wanted.words, records) if wanted.words else _newest(records, dates)
+        if wanted.words:
+            from core.lessons.search import matching
+
+            order = matching(wanted.words, records)
+        else:
+            order = _newest(records, dates)
         topics = {normalise_topic(topic) for topic in wanted.topics}
         since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
         return [
@@ -508,47 +513,11 @@ def _newest(records: Sequence[Record], dates: Sequence[str]) -> list[int]:
     return sorted(range(len(records))[::-1], key=lambda at: seconds_of(dates[at]), reverse=True)
 
 
-def _searched(record: Record) -> str:
-    return "\n".join((*record.texts, *record.paths, *record.when))
-
-
-def _matching(words: str, records: Sequence[Record]) -> list[int]:
-    """Return the places of the records that have all words, the most relevant first."""
-    from core.text.ranking import Ranking
-
-    having = [*_holders(words, records).values()]
-    hits = set.intersection(*having) if having else set[int]()
-    order = Ranking(words, list(map(_searched, records))).order() if hits else []
-    return [at for at in order if at in hits]
-
-
-def _holders(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
-    """Return for each word which records have it; one that says nothing is left out.
-
-    An id, a version id or a date counts, too, and so does its beginning.
-    """
-    from core.text.ranking import Ranking
-
-    texts = list(map(_searched, records))
-    holders = {}
-    for word in dict.fromkeys(words.split()):
-        named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
-        terms = [it for it in Ranking(word, texts).holding().terms if not it.term.spare]
-        having = [set(it.numbers or ()) for it in terms]
-        if having or named:
-            holders[word] = named | (set.intersection(*having) if having else set())
-    return holders
-
-
-def _is_named(record: Record, word: str) -> bool:
-    names = (record.id, record.created, record.updated, *record.source_ids)
-    is_token = "@" in word and record.token == word
-    return is_token or any(name.lower().startswith(word) for name in names)
-
-
 def _counted(words: str, records: Sequence[Record]) -> list[str]:
     """Say how many records have each of several words."""
-    holders = _holders(words, records)
+    from core.lessons.search import holders_of
+
+    holders = holders_of(words, records)
     counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
     return [say("records.each_word", counts=counts)] if len(holders) > 1 else []
 
