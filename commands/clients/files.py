@@ -71,6 +71,11 @@ class Job:
         return self.machine.root
 
     @property
+    def project(self) -> str:
+        """The same as an entry names it."""
+        return self.root.as_posix() if self.machine.windows else str(self.root)
+
+    @property
     def top(self) -> Path:
         """The directory of the repository, or of the project outside git."""
         return self.tree.top_of(self.root) if self.tree else self.root

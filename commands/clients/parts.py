@@ -5,8 +5,9 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from commands.clients import merge, toml_table
 from commands.clients.entries import (
@@ -55,48 +56,87 @@ _CALL = re.compile(
 # keeps its name and its other keys, such as `env`.
 
 
-def entry_of(planned: Plan, row: Client) -> tuple[str, Table]:
-    """Return the name of our entry as it is, or would be, and what is there of it."""
+class OwnEntry(NamedTuple):
+    """Our entry in a file of a client as it is; without values where there is none.
+
+    arguments: the words behind our script.
+    """
+
+    name: str
+    values: Table
+    arguments: Sequence[str] = ()
+
+    @property
+    def rooms(self) -> tuple[str, ...]:
+        """The rooms that it offers; the default for one that names none, or wrong ones."""
+        try:
+            return read_rooms(value_of("--rooms", self.arguments) or self.variable(ROOMS_VARIABLE))
+        except RefusedError:
+            return DEFAULT_ROOMS
+
+    def variable(self, name: str) -> str:
+        """Return what its environment sets, "" for nothing."""
+        value = merge.value_at(self.values, ("env", name))
+        return value.strip() if isinstance(value, str) else ""
+
+
+def entry_of(planned: Plan, row: Client) -> OwnEntry:
+    """Return our entry as it is, or would be."""
     data = planned.data(planned.job.machine.path(row.entry[planned.job.level]))
-    return _own(data, row, planned.job.machine)
+    return own_entry(data, row, planned.job.machine)
 
 
-def _own(data: Any, row: Client, machine: Machine) -> tuple[str, Table]:
+def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
+    """Return our entry in the data of a client's file."""
     entries = data.get(row.under) if isinstance(data, dict) else None
-    found = {}
+    found = []
     for name, entry in entries.items() if isinstance(entries, dict) else ():
-        if (
-            isinstance(entry, dict)
-            and script_at(entry_line(entry, expander(row, machine)), name, machine) >= 0
-        ):
-            found[name] = entry
-    if ENTRY in found or not found:
-        return ENTRY, found.get(ENTRY, {})
-    return next(iter(found.items()))
+        if isinstance(entry, dict):
+            words = entry_line(entry, expander(row, machine))
+            at = script_at(words, name, machine)
+            found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
+    named = [entry for entry in found if entry.name == ENTRY]
+    return next(iter((*named, *found)), OwnEntry(ENTRY, {}))
+
+
+def rooms_of(planned: Plan, row: Client) -> tuple[str, ...]:
+    """Return the rooms that our entry offers, or will offer if the job says which."""
+    job = planned.job
+    is_said = job.rooms is not None and row.key in job.clients
+    return (job.rooms or ()) if is_said else entry_of(planned, row).rooms
+
+
+def tools_of(rooms: Iterable[str]) -> list[str]:
+    """Return the tools that these rooms offer."""
+    return [tool for room in rooms for tool in TOOLS[room]]
 
 
 def plan_entry(planned: Plan, row: Client) -> None:
+    """Put the entry into the file of a level, or take it out."""
     job = planned.job
     paths = job.machine.paths(row.entry[job.level])
     if row.packaged and job.level == "project":
         paths += job.machine.paths(row.packaged)
 
-    def wanted(data: Table) -> tuple[str, Table, Table | None]:
-        """Return the name of our entry, what is there, and what there should be."""
-        name, old = _own(data, row, job.machine)
-        if not old and not job.remove and merge.value_at(data, (row.under, name)) is not None:
-            raise CannotEditError("foreign_entry", entry=name)
-        other = _other_project(name, old, row, job) if old else ""
+    def wanted(data: Table) -> Table | None:
+        own = own_entry(data, row, job.machine)
+        if not own.values and not job.remove and merge.value_at(data, (row.under, ENTRY)):
+            raise CannotEditError("foreign_entry", entry=ENTRY)
+        other = _other_project(own, row, job) if own.values else ""
         if other:
             stays = "entry_stays" if job.remove else "served_before"
             key = stays if job.level == "project" else "served_one_before"
             planned.note(key, client=row.name, project=other)
         if job.remove:
-            return name, old, old if other or not old else None
-        return name, old, _entry_for(row, job, name, old)
+            return own.values if other else None
+        return _entry_for(row, job, own)
+
+    def found(data: Any) -> tuple[str, Table]:
+        own = own_entry(data, row, job.machine)
+        return own.name, own.values
 
     for path in paths:
-        _plan_values(planned, row, path, "entry", wanted)
+        _plan_values(planned, row, path, "entry", found, wanted)
     sign = "${" if "{" in row.variables else row.variables[:1]
     for word in job.installation.server if sign and not job.remove else ():
         if sign in word:
@@ -108,55 +148,46 @@ def _plan_values(
     row: Client,
     path: Path,
     kind: str,
-    wanted: Callable[[Table], tuple[str, Table, Table | None]],
+    found: Callable[[Any], tuple[str, Table]],
+    wanted: Callable[[Table], Table | None],
 ) -> None:
-    """Plan the values of an entry in a file of JSON or TOML."""
-    own_keys = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
+    """Plan the values of an entry in a file of JSON or TOML.
 
-    def ours(data: Any) -> list[str]:
-        name, old = (
-            _own(data, row, planned.job.machine)
-            if kind == "entry"
-            else (TEAM_ENTRY, merge.value_at(data, (row.under, TEAM_ENTRY)) or {})
-        )
-        if not old:
-            return []
-        return [json.dumps({name: _shown(old, own_keys)}, ensure_ascii=False, indent=2)]
+    found: its name and what is there. wanted: what should be there, None for no entry.
+    """
 
-    def edited_data(data: Table) -> Table:
-        name, old, new = wanted(data)
-        return data if new == old else merge.with_value(data, (row.under, name), new)
+    def edited(data: Table) -> Table:
+        name, old = found(data)
+        new = wanted(data)
+        is_same = new == old or not (new or old)
+        return data if is_same else merge.with_value(data, (row.under, name), new)
 
     def edited_toml(text: str) -> str | None:
-        name, old, new = wanted(toml_table.table_data(text))
-        place = row.under, name
+        data = toml_table.table_data(text)
+        name, old = found(data)
+        new = wanted(data)
         if new is None:
-            return toml_table.with_table(text, place, None) or None
-        values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
-        changed = {key: it for key, it in values.items() if it != old.get(key)}
-        tables = {key: it for key, it in new.items() if isinstance(it, dict) and it != old.get(key)}
-        try:
-            text = toml_table.with_table(text, place, changed) if changed else text
-            for key, table in tables.items():
-                text = toml_table.with_table(text, (*place, key), table)
-        except CannotEditError as error:
-            blocks = [
-                toml_table.table_text(place, {k: it for k, it in values.items() if it is not None})
-            ]
-            blocks += [toml_table.table_text((*place, key), it) for key, it in tables.items()]
-            raise CannotEditError(error.key, block="\n\n".join(blocks)) from None
-        return text
+            return (toml_table.with_table(text, (row.under, name), None) or None) if old else text
+        return toml_table.with_entry(text, (row.under, name), old, new)
+
+    def ours(data: Any) -> list[str]:
+        name, old = found(data)
+        return [json.dumps({name: _shown(old, row)}, ensure_ascii=False, indent=2)] if old else []
 
     if path.suffix == ".toml":
-        planned.edit(
-            path, kind, edited_toml, lambda text: ours(toml_table.table_data(text)), row.name
-        )
+        pieces = partial(_of_toml, ours)
+        planned.edit(path, kind, edited_toml, pieces, row.name)
     else:
-        planned.edit_data(path, kind, row, edited_data, ours)
+        planned.edit_data(path, kind, row, edited, ours)
 
 
-def _shown(entry: Table, own_keys: Collection[str]) -> Table:
+def _of_toml(ours: Callable[[Any], list[str]], text: str) -> list[str]:
+    return ours(toml_table.table_data(text))
+
+
+def _shown(entry: Table, row: Client) -> Table:
     """Return of an entry what setup writes; what else stands there is the user's."""
+    own_keys = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
     shown: dict[str, Any] = {key: it if key in own_keys else "…" for key, it in entry.items()}
     for key, own in ("env", (LANG,)), ("headers", ("Authorization",)):
         if isinstance(shown.get(key), dict):
@@ -167,37 +198,30 @@ def _shown(entry: Table, own_keys: Collection[str]) -> Table:
     return shown
 
 
-def _entry_for(row: Client, job: Job, name: str, old: Table) -> Table:
-    """Return the entry that starts the server for the project. old: ours that is there."""
-    command, *before = job.installation.server
+def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
+    """Return the entry that starts the server for the project. own: ours that is there."""
+    command, *args = job.installation.server
     project = row.project
     if project == "$root":
-        root = job.root.as_posix() if job.machine.windows else str(job.root)
         is_free = job.level == "user" or job.installation.is_command
-        project = "" if row.starts_in_project and is_free else root
-    args = [
-        *before,
-        *(["--project", project] if project else []),
-        *_rooms_option(row, job, name, old),
-    ]
-    form = {
-        key: it
-        for key, it in row.stdio.items()
-        if job.level == "project" or key not in row.not_of_user
-    }
-    started = {"command": command, "args": args}
-    entry = {**form, **(row.allows if job.approvals else {}), **old, **started}
-    said = merge.value_at(old, ("env", LANG))
-    now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
+        project = "" if row.starts_in_project and is_free else job.project
+    args += ["--project", project] if project else []
+    args += _rooms_option(job, own)
+    left_out = row.not_of_user if job.level == "user" else ()
+    form = {key: it for key, it in row.stdio.items() if key not in left_out}
+    granted = row.allows if job.approvals else {}
+    entry = {**form, **granted, **own.values, "command": command, "args": args}
+    now = "ko" if own.variable(LANG).lower().startswith("ko") else "en"
     if job.chosen and job.chosen != now:
-        env = old.get("env")
+        env = own.values.get("env")
         entry["env"] = {**(env if isinstance(env, dict) else {}), LANG: job.chosen}
     if row.passes:
-        passed = _passed(old, _rooms_in(row, job, name, {**old, **started}), row.passes)
-        entry[row.passes] = passed
+        rooms = own.rooms if job.rooms is None else job.rooms
+        passed = _passed(own.values.get(row.passes), rooms)
+        entry = {**entry, row.passes: passed}
         if not passed:
             del entry[row.passes]
-    cwd = old.get("cwd")
+    cwd = own.values.get("cwd")
     if not project and row.honours_cwd and isinstance(cwd, str):
         start = os.path.join(job.root, expander(row, job.machine)(cwd))
         if os.path.normpath(start) != str(job.root):  # it would name another project
@@ -205,113 +229,66 @@ def _entry_for(row: Client, job: Job, name: str, old: Table) -> Table:
     return entry
 
 
-def _passed(old: Table, rooms: Iterable[str], key: str) -> list[Any]:
+def _rooms_option(job: Job, own: OwnEntry) -> list[str]:
+    """Return the words of our entry that name the rooms; without a wish those that are there."""
+    if job.rooms is None:
+        named = value_of("--rooms", own.arguments)
+        return ["--rooms", named] if named else []
+    is_said = job.rooms != DEFAULT_ROOMS or bool(own.variable(ROOMS_VARIABLE))
+    return ["--rooms", ",".join(job.rooms)] if is_said else []
+
+
+def _passed(listed: Any, rooms: Iterable[str]) -> list[Any]:
     """Return the variables that the server gets: what the user has put there, what rooms need."""
     wanted = [name for room in rooms for name in _PLACES.get(room.partition(":")[0], ())]
     idle = {name for names in _PLACES.values() for name in names} - {*wanted}
-    listed = old.get(key)
     own = [it for it in listed if it not in idle] if isinstance(listed, list) else []
     return [*own, *(it for it in wanted if it not in own)]
 
 
-def _other_project(name: str, old: Table, row: Client, job: Job) -> str:
+def _other_project(own: OwnEntry, row: Client, job: Job) -> str:
     """Return the project an entry of the user's own file serves if it is not this one, else ""."""
     if row.entry[job.level].startswith("root:"):
         return ""
-    words, own = entry_line(old, expander(row, job.machine)), old.get("env")
-    argument = value_of("--project", words[script_at(words, name, job.machine) + 1 :])
-    said = own.items() if isinstance(own, dict) else ()
-    env = {key: value for key, value in said if isinstance(value, str)}
+    env = own.values.get("env")
+    said = env.items() if isinstance(env, dict) else ()
+    environment = {key: value for key, value in said if isinstance(value, str)}
     try:
-        named = find_project(argument, env, job.machine.home)
+        named = find_project(value_of("--project", own.arguments), environment, job.machine.home)
         is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
     except ValueError:  # a name that no system takes
         return ""
     return "" if is_this or named.source == "cwd" else str(named.root)
 
 
-# The rooms that an entry offers.
-
-
-def _named_rooms(row: Client, job: Job, name: str, entry: Table) -> str:
-    words = entry_line(entry, expander(row, job.machine))
-    return value_of("--rooms", words[script_at(words, name, job.machine) + 1 :]) or ""
-
-
-def _variable(entry: Table) -> str:
-    value = merge.value_at(entry, ("env", ROOMS_VARIABLE))
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _rooms_in(row: Client, job: Job, name: str, entry: Table) -> tuple[str, ...]:
-    try:
-        return read_rooms(_named_rooms(row, job, name, entry) or _variable(entry))
-    except RefusedError:
-        return DEFAULT_ROOMS
-
-
-def _rooms_option(row: Client, job: Job, name: str, old: Table) -> list[str]:
-    """Return the words of our entry that name the rooms; without a wish those that are there."""
-    if job.rooms is None:
-        named = _named_rooms(row, job, name, old)
-        return ["--rooms", named] if named else []
-    is_said = job.rooms != DEFAULT_ROOMS or bool(_variable(old))
-    return ["--rooms", ",".join(job.rooms)] if is_said else []
-
-
-def rooms_of(planned: Plan, row: Client) -> tuple[str, ...]:
-    """Return the rooms that our entry offers, or will offer if the job says which."""
-    job = planned.job
-    if job.rooms is not None and row.key in job.clients:
-        return job.rooms
-    name, entry = entry_of(planned, row)
-    return _rooms_in(row, job, name, entry)
-
-
-def tools_of(rooms: Iterable[str]) -> list[str]:
-    """Return the tools that these rooms offer."""
-    return [tool for room in rooms for tool in TOOLS[room]]
-
-
 # The entry of a server that others run, beside our own.
 
 
 def plan_team(planned: Plan, row: Client) -> None:
+    """Put the entry of a team's server into the file of a level, or take it out."""
     job, rooms = planned.job, planned.job.rooms or TEAM_ROOMS
     if not row.http:
         if not job.remove:
             planned.note(f"no_remote_{row.key}", client=row.name, url=job.url)
         return
 
-    def wanted(data: Table) -> tuple[str, Table, Table | None]:
-        found = merge.value_at(data, (row.under, TEAM_ENTRY))
-        is_theirs = found is not None and (not isinstance(found, dict) or "command" in found)
-        old: Table = {} if found is None or is_theirs else found
-        if is_theirs and not job.remove:
-            raise CannotEditError("foreign_entry", entry=TEAM_ENTRY)
+    def found(data: Any) -> tuple[str, Table]:
+        there = merge.value_at(data, (row.under, TEAM_ENTRY))
+        is_ours = isinstance(there, dict) and "command" not in there
+        return TEAM_ENTRY, there if is_ours else {}
+
+    def wanted(data: Table) -> Table | None:
+        _, old = found(data)
         if job.remove:
-            return TEAM_ENTRY, old, None if old else old
+            return None
+        if not old and merge.value_at(data, (row.under, TEAM_ENTRY)):
+            raise CannotEditError("foreign_entry", entry=TEAM_ENTRY)
         granted = row.allows if job.approvals else {}
-        new: dict[str, Any] = {**granted, **old, **filled(row.http, url=job.url)}
-        new = {**{key: new[key] for key in row.http}, **new}
-        for key, value in filled(row.key_in, key=KEY_VARIABLE).items():
-            if isinstance(value, dict):
-                there = old.get(key)
-                others = {
-                    k: it
-                    for k, it in (there if isinstance(there, dict) else {}).items()
-                    if k not in value
-                }
-                value = others if job.oauth else {**others, **value}
-            elif job.oauth:
-                value = None
-            new[key] = value
-            if not value:
-                del new[key]
-        return TEAM_ENTRY, old, new
+        form = filled(row.http, url=job.url)
+        return _with_key({**form, **granted, **old, **form}, row, job)
 
     path = job.machine.path(row.entry[job.level])
-    _plan_values(planned, row, path, "remote", wanted)
+    _plan_values(planned, row, path, "remote", found, wanted)
     if job.approvals and row.approvals:
         plan_approvals(planned, row, row.approvals, TEAM_ENTRY, tools_of(rooms))
     if job.remove:
@@ -319,10 +296,27 @@ def plan_team(planned: Plan, row: Client) -> None:
     planned.tools += [tool for tool in tools_of(rooms) if tool not in planned.tools]
     if is_readable_on_the_way(job.url):
         planned.note("plain_http", url=job.url)
-    name, own = entry_of(planned, row)
-    both = {*_rooms_in(row, job, name, own)} & {*rooms} if own else set()
+    own = entry_of(planned, row)
+    both = {*own.rooms} & {*rooms} if own.values else set()
     if both:
-        planned.note("offered_twice", client=row.name, rooms=", ".join(sorted(both)), entry=name)
+        facts = {"rooms": ", ".join(sorted(both)), "entry": own.name}
+        planned.note("offered_twice", client=row.name, **facts)
+
+
+def _with_key(entry: Table, row: Client, job: Job) -> Table:
+    """Return an entry that names the variable of the key, or with a login does not."""
+    made = dict(entry)
+    for name, value in filled(row.key_in, key=KEY_VARIABLE).items():
+        if isinstance(value, dict):  # headers, of which the user may have others
+            there = made.get(name)
+            others = {**(there if isinstance(there, dict) else {}), **value}
+            kept = {key: it for key, it in others.items() if not job.oauth or key not in value}
+            made[name] = kept
+        else:
+            made[name] = "" if job.oauth else value
+        if not made[name]:
+            del made[name]
+    return made
 
 
 def filled(form: Any, **words: str) -> Any:
@@ -464,7 +458,7 @@ def _items(
         words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
         words += ["--lang", lang] if lang and job.chosen != "en" else []
         if hooks.names_project and job.level == "project" and not job.installation.is_command:
-            words += ["--project", job.root.as_posix() if job.machine.windows else str(job.root)]
+            words += ["--project", job.project]
         handler = handler_of(hooks, words, event.ours, windows=job.installation.windows)
         matcher = {"matcher": event.matcher} if event.matcher else {}
         item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}

@@ -45,7 +45,7 @@ def plan(job: Job) -> Plan:
             plan_team(planned, row)
         if job.url:
             continue
-        name, _ = entry_of(planned, row)
+        name = entry_of(planned, row).name
         plan_entry(planned, row)
         offered = tools_of(rooms_of(planned, row))
         planned.tools += [tool for tool in offered if tool not in planned.tools]
@@ -75,7 +75,7 @@ def _rooms_by_client(planned: Plan) -> dict[str, tuple[str, ...]]:
     return {
         row.key: rooms_of(planned, row)
         for row in rows
-        if row.key in asked or entry_of(planned, row)[1]
+        if row.key in asked or entry_of(planned, row).values
     }
 
 
@@ -143,7 +143,7 @@ def _note_switches(planned: Plan) -> None:
         name = (
             TEAM_ENTRY
             if job.url
-            else entry_of(planned, row)[0]
+            else entry_of(planned, row).name
             if job.level in row.entry
             else ENTRY
         )

@@ -335,8 +335,7 @@ def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
     if job.level == "project" and job.tree:
         yield from _for_the_team(job, written)
     if not job.url:
-        root = job.root.as_posix() if job.machine.windows else str(job.root)
-        words = [*job.installation.cli, "doctor", "--project", root]
+        words = [*job.installation.cli, "doctor", "--project", job.project]
         command = command_line(words, windows=job.machine.windows)
         yield say("setup.next_doctor", command=plain(command))
 

@@ -96,6 +96,26 @@ def with_table(text: str, path: Keys, values: Table | None) -> str:
     return after
 
 
+def with_entry(text: str, path: Keys, old: Table, new: Table) -> str:
+    """Return the text with a table and those below it changed from what they were.
+
+    Raises CannotEditError with the tables to put in by hand.
+    """
+    values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
+    changed = {key: it for key, it in values.items() if it != old.get(key)}
+    tables = {key: it for key, it in new.items() if isinstance(it, dict) and it != old.get(key)}
+    try:
+        text = with_table(text, path, changed) if changed else text
+        for key, table in tables.items():
+            text = with_table(text, (*path, key), table)
+    except CannotEditError as error:
+        whole = {key: it for key, it in values.items() if it is not None}
+        blocks = [table_text(path, whole)]
+        blocks += [table_text((*path, key), table) for key, table in tables.items()]
+        raise CannotEditError(error.key, block="\n\n".join(blocks)) from None
+    return text
+
+
 def _with_lines(text: str, own: _Section, values: Table, old: Table) -> str:
     newline = line_end_of(text)
     added = [
