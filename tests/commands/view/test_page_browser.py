@@ -39,12 +39,11 @@ def few() -> list[Item]:
         for at, (text, topic) in enumerate(TEXTS.items())
     ]
     texts = [(f"text {at}", "Refund by hand" if at == 5 else "nothing") for at in range(6)]
-    session = an_item(
-        **{"room": "sessions", "id": "#12", "kind": "coding", "topic": "payment, build"},
-        **{"mark": "!", "date": "2026-01-02", "texts": (("goal", "Fix the build"), *texts)},
-    )
+    session: dict[str, Any] = {"room": "sessions", "id": "#12", "kind": "coding", "mark": "!"}
+    session |= {"topic": "payment, build", "texts": (("goal", "Fix the build"), *texts)}
     fragment = an_item("Node 22", room="fragments", id="k3fa9x2m", kind="fact", mark="*")
-    return [*items, session, replace(fragment, date="2026-01-01", topic="")]
+    rest = (an_item(**session, date="2026-01-02"), replace(fragment, date="2026-01-01", topic=""))
+    return [*items, *rest]
 
 
 class Shown(Browser):
