@@ -11,11 +11,11 @@ from operator import itemgetter
 from typing import Any
 
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
+from commands.rooms.read import unless_unread
 from commands.terminal.ask import open_memory
-from commands.terminal.safe_text import plain, plain_json, warn
+from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, print_within, screen_here, table, wrapped
 from core.config import Settings, state_directory
-from core.errors import SentinelError
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
@@ -44,14 +44,8 @@ def stats(arguments: argparse.Namespace) -> int:
     data: dict[str, Any] = {"project": str(opened.project.root)}
     lines = list[str]()
     for room in rooms_of(opened, named):
-        try:
-            figures = room.figures()
-        except SentinelError as error:
-            if room.name in (LESSONS, *named):
-                raise
-            warn(say("view.unread", room=room.name, reason=plain(str(error))))
-            continue
-        if not figures.lines and room.name not in named:
+        figures = unless_unread(room, room.figures, named=named)
+        if not figures or not (figures.lines or room.name in named):
             continue
         data[room.name] = figures.data
         lines += ["", screen.painted(plain(figures.headline), "bold")]

@@ -11,6 +11,7 @@ import os
 import sys
 import webbrowser
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -18,11 +19,12 @@ from string import Template
 from typing import Any, NamedTuple
 
 from commands.clients.text_file import ExportError, write_new
+from commands.rooms.read import title, unless_unread
 from commands.terminal.ask import STDOUT, check_output, open_memory
 from commands.terminal.safe_text import plain, warn
 from core.config import state_directory
 from core.disk import reason_of
-from core.errors import DiskError, SentinelError
+from core.errors import DiskError
 from core.lessons.log import MemoryLog
 from core.lessons.record import utc_now
 from core.lessons.record_text import day_of
@@ -120,12 +122,9 @@ def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
     named = arguments.room or []
     items, notes, left_out = list[Item](), list[str](), 0
     for room in rooms_of(opened, named):
-        try:
-            found = room.find(Wanted(limit=MOST_ITEMS))
-        except SentinelError as error:
-            if room.name in (LESSONS, *named):
-                raise
-            warn(say("view.unread", room=room.name, reason=plain(str(error))))
+        ask = partial(room.find, Wanted(limit=MOST_ITEMS))
+        found = unless_unread(room, ask, named=named)
+        if not found:
             continue
         if room.name == LESSONS:
             notes += _flaws(opened)
@@ -188,7 +187,7 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
         "found": say("page.found", shown="{shown}", count="{count}"),
         "made": say("page.made", **facts),
         "steps": [say(f"page.{step}") for step in STEPS],
-        "rooms": {room: _room_word(room) for room in rooms},
+        "rooms": {room: title(room) for room in rooms},
         "kinds": {f"{room}.{kind}": _kind_word(room, kind) for room, kind in kinds},
     }
     shown = [_item_data(it) for it in items]
@@ -225,12 +224,8 @@ def _sample() -> dict[str, Any]:
     return {**about, "topic": say("page.sample_topic"), "mark": "", "texts": texts, "facts": []}
 
 
-def _room_word(room: str) -> str:
-    """Return what a room is called, its name where it has no word of its own."""
-    return say(f"{room}.title") if has_sentence(f"{room}.title") else one_line(room)
-
-
 def _kind_word(room: str, kind: str) -> str:
+    """Return what a reader calls a kind, the kind itself where its room has no word for it."""
     is_known = has_sentence(f"{room}.kinds.{kind}")
     return say(f"{room}.kinds.{kind}") if is_known else one_line(kind)
 

@@ -130,7 +130,7 @@ def test_words_are_in_the_language_of_the_reader(lang: Language) -> None:
     words = page.data["words"]
     assert [tag for tag, _ in page.elements] == SHAPE
     assert page.elements[0] == ("html", {"lang": lang})
-    assert words["rooms"] == {"lessons": sentence(lang, "lessons.title"), "notes": "notes"}
+    assert words["rooms"] == {"lessons": sentence(lang, "rooms.lessons"), "notes": "notes"}
     assert words["kinds"]["lessons.log"] == sentence(lang, "lessons.kinds.log")
     assert words["kinds"]["notes.loose"] == "loose"  # a room without words of its own
     assert VERSION in words["made"]
