@@ -11,8 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
-from commands.rooms.read import unless_unread
-from commands.terminal.ask import open_memory
+from commands.terminal.ask import open_memory, unless_unread
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, print_within, screen_here, table, wrapped
 from core.config import Settings, state_directory

@@ -11,9 +11,16 @@ from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
 from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
-from commands.rooms.read import rooms_with_kind, table_lines, title, unless_unread
+from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source
-from commands.terminal.ask import STDOUT, is_confirmed, open_memory, progress
+from commands.terminal.ask import (
+    STDOUT,
+    is_confirmed,
+    open_memory,
+    progress,
+    title,
+    unless_unread,
+)
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import (
     INDENT,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from commands.terminal.ask import open_memory, progress
-from commands.terminal.safe_text import plain, plain_json, plain_lines, warn
+from commands.terminal.ask import leave_out, open_memory, progress, title, unless_unread
+from commands.terminal.safe_text import plain, plain_json, plain_lines
 from commands.terminal.screen import (
     INDENT,
     Screen,
@@ -23,8 +23,8 @@ from commands.terminal.screen import (
 )
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
-from core.messages import has_sentence, say
-from rooms.room import LESSONS, Item, Opened, Room, RoomNameError, Versions, Wanted, rooms_of
+from core.messages import say
+from rooms.room import Item, Opened, Room, RoomNameError, Versions, Wanted, rooms_of
 
 MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
 NARROW = 56  # in fewer cells an item takes two lines
@@ -143,7 +143,7 @@ def named_items(
             except (RefusedError, HistoryError) as error:
                 wrong.append(error)
             except SentinelError as error:
-                _leave_out(room, error, named=arguments.room or ())
+                leave_out(room, error, named=arguments.room or ())
                 rooms.remove(room)
         if not holders:
             raise wrong[0] if wrong else _nowhere(name, rooms)
@@ -178,31 +178,8 @@ def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T
     raise wrong or _nowhere(name, rooms)
 
 
-def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
-    """Return what a room answers, None where it cannot be read, which is said.
-
-    Raises SentinelError for the log, and for a room that was named.
-    """
-    try:
-        return ask()
-    except SentinelError as error:
-        _leave_out(room, error, named=named)
-        return None
-
-
 def _nowhere(name: str, rooms: Sequence[Room]) -> RoomNameError:
     return RoomNameError("nowhere", id=plain(name), rooms=", ".join(title(it.name) for it in rooms))
-
-
-def _leave_out(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
-    if room.name == LESSONS or room.name in named:
-        raise error
-    warn(say("rooms.without", room=title(room.name), reason=plain(str(error))))
-
-
-def title(name: str) -> str:
-    """Return what a reader calls a room."""
-    return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
 
 
 def whole(item: Item, screen: Screen) -> list[str]:

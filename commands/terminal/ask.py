@@ -6,20 +6,23 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from commands.terminal.safe_text import complain, warn
+from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import cells, fitted, screen_here
 from core.config import find_project, read_settings
-from core.messages import say
+from core.errors import SentinelError
+from core.messages import has_sentence, say
 from core.store import open_store
 from core.text.plain import moment_of
-from rooms.room import Opened
+from rooms.room import LESSONS, Opened, Room
 
+_T = TypeVar("_T")
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
 _EACH_S = 0.5
@@ -90,6 +93,30 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     project.check(os.environ, writes=writes)
     store = open_store(project, settings)
     return Opened(project=project, settings=settings, store=store)
+
+
+def title(name: str) -> str:
+    """Return what a reader calls a room."""
+    return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
+
+
+def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
+    """Return what a room answers, None where it cannot be read, which is said.
+
+    Raises SentinelError for the log, and for a room that was named.
+    """
+    try:
+        return ask()
+    except SentinelError as error:
+        leave_out(room, error, named=named)
+        return None
+
+
+def leave_out(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
+    """Say that a room is left out, since it cannot be read; raise it for one that was named."""
+    if room.name == LESSONS or room.name in named:
+        raise error
+    warn(say("rooms.without", room=title(room.name), reason=plain(str(error))))
 
 
 def is_confirmed(

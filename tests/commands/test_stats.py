@@ -334,6 +334,6 @@ def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) 
     make_sample_store(desk.root, 2).database.close()
     (desk.root / ".context" / "sessions" / "history.db").write_bytes(b"no database" * 400)
     told = desk.run("stats", "--json")
-    assert told.code == 0 and told.errors.startswith("Without sessions: ")
+    assert told.code == 0 and told.errors.startswith("Without Sessions: ")
     assert "sessions" not in json.loads(told.out)
     assert desk.run("stats", "--room", "sessions").code == 1

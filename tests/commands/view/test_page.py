@@ -322,7 +322,7 @@ def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) 
     make_sample_store(desk.root, 2).database.close()
     (desk.root / ".context" / "sessions" / "history.db").write_bytes(b"no database" * 400)
     told = desk.view("-o", "-")
-    assert told.code == 0 and told.errors.startswith("Without sessions: ")
+    assert told.code == 0 and told.errors.startswith("Without Sessions: ")
     assert {it["room"] for it in Document(told.out).data["items"]} == {"lessons"}
     assert desk.view("-o", "-", "--room", "sessions").code == 1
 
