@@ -12,7 +12,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -55,11 +55,15 @@ _WAIT_S, _MOST_ANSWER_BYTES = 5.0, 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """A project on a machine, what git says of it, and the entries of clients for our server."""
+    """A project on a machine, what git says of it, and the entries of clients for our server.
+
+    told: the files that a finding names already, since clients share some.
+    """
 
     machine: Machine
     tree: Tree | None
     entries: list[Configured]
+    told: set[Path] = field(default_factory=set)
 
     def is_here(self, found: Configured) -> bool:
         """Return whether an entry serves this project."""
@@ -249,11 +253,12 @@ def _about_level(
         other = replace(job.installation, cli=this_program().cli)
         put = min(put, plan(replace(kept, installation=other)), key=_count)
     facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
-    changed = [it for it in put.changes if _kinds(it) - {"memory"}]
+    changed = [it for it in put.changes if _kinds(it) - {"memory"} and it.path not in desk.told]
     is_said = any(it.path == path and not desk.is_here(it) for it in desk.entries)
     if "entry" in absent and not is_said:
         yield Finding("client_no_entry", "warning", facts=facts)
     elif changed and not is_said:
+        desk.told.update(it.path for it in changed)
         files = ", ".join(_shown(it.path, job.root) for it in changed)
         severity: Severity = "note" if desk.are_shared(it.path for it in changed) else "warning"
         yield Finding("client_outdated", severity, facts={**facts, "files": files})
@@ -283,7 +288,9 @@ def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Itera
     """Yield which files with something of ours the client, or setup, can do nothing with."""
     for key, known in whole.problems:
         path = Path(str(known["path"]))
-        if _is_ours(path) or any(it.path == path and not it.entry for it in desk.entries):
+        is_unread = any(it.path == path and not it.entry for it in desk.entries)
+        if path not in desk.told and (is_unread or _is_ours(path)):
+            desk.told.add(path)
             reason = say(f"setup.{key}", **known).partition("\n")[0]
             facts: Facts = {"client": row.name, "said": reason}
             facts["command"] = desk.command(row, level)

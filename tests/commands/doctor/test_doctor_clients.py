@@ -174,6 +174,27 @@ def test_nothing_is_said_of_what_setup_has_just_written_and_much_of_what_is_gone
     assert not any("absolute" in it["text"] for it in found)
 
 
+def test_a_file_that_clients_share_is_named_once_and_one_command_mends_it(project: Desk) -> None:
+    set_up(project, *KEYS)
+    changed("log_memory", "save_memory", "AGENTS.md")(project)
+    [found] = found_by(project)
+    assert found["facts"]["files"] == "AGENTS.md"
+    typed(project, str(found["facts"]["command"]))
+    assert found_by(project) == []
+
+
+def test_a_clone_of_files_of_another_machine_is_told_in_notes(
+    project: Desk, tmp_path: Path
+) -> None:
+    set_up(project, "codex", "claude-code", "copilot")
+    project.commit()
+    git(tmp_path, "clone", "--quiet", str(project.root), "clone")
+    clone = Desk(tmp_path / "clone", project.home)
+    assert kinds_of(found_by(clone)) == [
+        *("note no_approvals", "note elsewhere", "note elsewhere", "note no_approvals")
+    ]
+
+
 def test_what_is_only_missing_here_in_a_file_that_git_has_is_a_note(project: Desk) -> None:
     set_up(project, "codex", "claude-code")
     files = (CODEX, HOOKS, ".mcp.json", CLAUDE)

@@ -185,20 +185,6 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
         assert connection.execute("SELECT count(*) FROM hints").fetchone() == (0,)
 
 
-@pytest.mark.row("004 4.17")
-def test_an_open_mode_is_repaired_and_a_place_that_is_none_is_said(
-    healthy: Desk, engine: SqliteEngine
-) -> None:
-    engine.path.chmod(0o666)
-    done = healthy.doctor("--fix", "--yes", "--json")
-    assert [it["kind"] for it in done.told["fixed"]] == ["fragments.health.mode"]
-    assert engine.path.stat().st_mode & 0o777 == 0o600
-    for lang, said in (("en", "does not hold the absolute path"), ("ko", "절대 경로가 아닙니다")):
-        place = {"SENTINEL_MEMORY_FRAGMENTS": "here.db", "SENTINEL_MEMORY_LANG": lang}
-        done = healthy.doctor(**place)
-        assert said in done.out and done.code == 1
-
-
 # Fragments that a server keeps
 
 
