@@ -18,9 +18,10 @@ from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import INDENT, Screen, cells, said, screen_here
 from core.config import CONTEXT_DIRECTORY, Project
+from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import has_sentence, say
-from rooms.room import Opened, rooms_of
+from rooms.room import Opened, Room, rooms_of
 
 Check = Callable[[Scene], Iterable[Finding]]
 
@@ -75,11 +76,19 @@ def doctor(arguments: argparse.Namespace) -> int:
 def examined(opened: Opened, checks: Sequence[Check] = CHECKS) -> list[Finding]:
     """Return what the rooms and these checks find, the gravest first; nothing is changed."""
     scene = scene_of(opened)
-    of_rooms = (room.findings() for room in rooms_of(opened))
+    of_rooms = map(_of_room, rooms_of(opened))
     of_checks = (check(scene) for check in checks)
     found = [finding for group in chain(of_rooms, of_checks) for finding in _settled(group)]
     order = (*SEVERITIES, "ok")
     return sorted(found, key=lambda finding: order.index(finding.severity))
+
+
+def _of_room(room: Room) -> Iterable[Finding]:
+    """Return what a room says of itself, or why it cannot."""
+    try:
+        return [*room.findings()]
+    except SentinelError as error:
+        return [Finding("not_read", "error", facts={"said": str(error)})]
 
 
 def _settled(findings: Iterable[Finding]) -> list[Finding]:

@@ -1,5 +1,6 @@
 """Gives a test a project in which the doctor is asked, and what a run of it has found."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,11 @@ class Run(AnyRun):
                 told.append((SIGNS[line[:2]], line[2:]))
             elif line.startswith("    "):
                 told[-1] = told[-1][0], f"{told[-1][1]} `{line.strip()}`"
+        # What is printed, what is counted and the status are one story.
+        [counts] = re.findall(r"^errors: (\d+), warnings: (\d+), notes: (\d+)$", self.out, re.M)
+        signs = [severity for severity, _ in told]
+        assert [int(it) > 0 for it in counts] == [it in signs for it in SIGNS.values()]
+        assert self.code == int(counts[:2] != ("0", "0"))
         told = [it for it in told if not it[1].startswith(NO_CLIENT)]
         width = max((len(severity) for severity, _ in told), default=0)
         return [f"{severity:<{width}}  {text}" for severity, text in told]
