@@ -226,16 +226,11 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _carry_out(name: str, words: list[str]) -> int:
-    from commands.help import first_page, top_parser  # a hook runs at every step of an agent,
-    from commands.options import parser_of  # so each import costs
+    from commands.options import parser_of  # a hook runs at every step: each import costs
 
-    if not name and not words:
-        print(first_page(COMMANDS), end="")
-        return 0
-    parser = parser_of(name, COMMANDS) if name else top_parser(COMMANDS)
-    arguments = parser.parse_args(words)
     if not name:
-        parser.error("the following arguments are required: COMMAND")
+        return _without_command(words)
+    arguments = parser_of(name, COMMANDS).parse_args(words)
     row = COMMANDS[name]
     module, _, function = row.function.partition(":")
     chosen = importlib.import_module(f"commands.{module}")
@@ -244,6 +239,17 @@ def _carry_out(name: str, words: list[str]) -> int:
     except SentinelError as error:
         _print_error(error)
         return row.failed
+
+
+def _without_command(words: list[str]) -> int:
+    from commands.help import first_page, top_parser
+
+    if words:
+        parser = top_parser(COMMANDS)
+        parser.parse_args(words)
+        parser.error("the following arguments are required: COMMAND")
+    print(first_page(COMMANDS), end="")
+    return 0
 
 
 def _print_error(error: SentinelError) -> None:

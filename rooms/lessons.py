@@ -20,7 +20,6 @@ from core.lessons.record import Record, id_in, normalise_topic, record_of, secon
 from core.lessons.record_text import day_of, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
-from core.text.wording import similar_to, worth_using
 from rooms.room import (
     FIRST_ITEMS,
     LESSONS,
@@ -404,6 +403,8 @@ class Lessons:
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
     """Say what of new records is doubtful, and what they do to those of the log."""
+    from core.text.wording import similar_to, worth_using
+
     notes = list[str]()
     known = list(trial.before.topics)
     for topic in dict.fromkeys(record.topic for record in new):

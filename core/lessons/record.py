@@ -4,11 +4,13 @@ Pure: no disk, no environment; the time comes in as text. `docs/format.md` descr
 other programs.
 """
 
+import importlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import isfinite
 from typing import Any, Literal
 
@@ -117,10 +119,8 @@ class Record:
 
     def fingerprint(self) -> str:
         """Return hex digits over all stored values, whatever the spacing, key order, line ends."""
-        from hashlib import sha256  # brings OpenSSL: most starts of a hook show nothing
-
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
+        return _digest(canonical.encode("ascii"))[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object of the line, keys in their fixed order."""
@@ -336,9 +336,20 @@ def check(draft: Draft) -> Draft:
 
 def record_id(draft: "Draft | Record") -> str:
     """Return SHA-256's first 16 hex digits over topic + missing_context (log) or topic + lesson."""
-    from hashlib import sha256
+    return _digest("".join(draft.gap[1:]).encode("utf-8"))[:ID_DIGITS]
 
-    return sha256("".join(draft.gap[1:]).encode("utf-8")).hexdigest()[:ID_DIGITS]
+
+def _digest(data: bytes) -> str:
+    return str(_sha256()(data).hexdigest())
+
+
+@cache
+def _sha256() -> Callable[[bytes], Any]:
+    """Return SHA-256 of Python's own: `hashlib` loads OpenSSL, which a short command can feel."""
+    for name in ("_sha2", "_sha256", "hashlib"):  # since Python 3.12, before, and anywhere
+        with suppress(ImportError):
+            return importlib.import_module(name).sha256  # type: ignore[no-any-return]
+    raise ImportError("sha256")
 
 
 def reidentified(record: Record) -> Record:

@@ -1,6 +1,5 @@
 """The fragments of a user as a room: people list, search, show, forget and restore them."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -456,9 +455,11 @@ def _left_at(fragment: "Fragment") -> str:
 
 def _version(fragment: "Fragment") -> str:
     """Return what names the state of a fragment; to recall it does not change that."""
+    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
+
     said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
     state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
-    return hashlib.sha256(repr((said, state)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return sha256(repr((said, state)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _is_shown(item: Item, fragment: "Fragment") -> bool:

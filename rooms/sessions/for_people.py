@@ -1,6 +1,5 @@
 """The sessions of a project as a room: people list, search, show and forget them."""
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -349,7 +348,9 @@ def data_of(session: "Session") -> dict[str, Any]:
 
 
 def _version(session: "Session") -> str:
-    return hashlib.sha256(repr(session).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
+
+    return sha256(repr(session).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
