@@ -563,7 +563,10 @@ def test_the_approvals_of_one_person_are_kept_out_of_git_and_others_of_the_users
     tree = Tree(exclude, "sub dir/", frozenset())
     bench.do("claude-code", tree=tree)
     assert exclude.read_text() == f"*.log\n{MARK}\n/sub dir/.claude/settings.local.json\n"
-    bench.do("claude-code", tree=tree, url="https://memory.example.com/mcp")
+    kept = exclude.read_text()
+    for remove in (False, True):  # the entry of a team's server leaves our own approvals there
+        bench.do("claude-code", tree=tree, url="https://memory.example.com/mcp", remove=remove)
+        assert exclude.read_text() == kept
     bench.do("claude-code", tree=tree, remove=True)
     assert exclude.read_text() == "*.log\n"
     tracked = Tree(exclude, "", frozenset([".claude/settings.local.json"]))

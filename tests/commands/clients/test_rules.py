@@ -156,20 +156,6 @@ def test_an_import_stays_when_the_file_gets_a_text_of_its_own(bench: Bench) -> N
     assert texts(bench)["CLAUDE.md"] == "\nBe brief.\n"
 
 
-def test_an_import_counts_its_path_from_its_own_file(bench: Bench) -> None:
-    bench.put({"root/.claude/CLAUDE.md": "Be kind.\n"})
-    do(bench, "claude-code")
-    text = texts(bench)[".claude/CLAUDE.md"]
-    assert text == f"Be kind.\n\n{IMPORT.replace('@', '@../')}"
-    assert "CLAUDE.md" not in texts(bench)
-
-
-def test_rules_by_hand_in_the_agents_file_are_imported(bench: Bench) -> None:
-    bench.put({"root/AGENTS.md": rules("en")})
-    do(bench, "claude-code")
-    assert texts(bench) == {"AGENTS.md": rules("en"), "CLAUDE.md": IMPORT}
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from commands.clients.entries import AddressError, checked_url
-from commands.clients.files import Tree
 from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, Level
 from tests.support.costly import one_in
 from tests.support.documents import text_of
@@ -69,17 +68,6 @@ def test_it_comes_beside_our_own_entry_and_goes_without_a_trace(
     bench.do(client, level=level, url=URL)
     bench.do(client, level=level, remove=True)
     assert bench.files() == {}
-
-
-def test_a_file_that_stays_on_this_machine_stays_so(bench: Bench) -> None:
-    exclude = bench.root / ".git" / "info" / "exclude"
-    tree = Tree(exclude, "", frozenset())
-    bench.do("claude-code", tree=tree)
-    kept_out = exclude.read_bytes()
-    bench.do("claude-code", tree=tree, url=URL)
-    assert exclude.read_bytes() == kept_out
-    bench.do("claude-code", tree=tree, url=URL, remove=True)
-    assert exclude.read_bytes() == kept_out
 
 
 def test_what_the_user_has_put_into_the_entry_stays(bench: Bench) -> None:
