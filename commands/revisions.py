@@ -2,10 +2,9 @@
 
 import os
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
+from commands.suspicions import Suspicion, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.file import place_of
@@ -20,34 +19,16 @@ _HEAD = "HEAD"
 _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One version of the log.
+    """One version of the log. name: the id of the commit, INDEX, WORK_TREE, or "" for nothing."""
 
-    name: the id of the commit, INDEX or WORK_TREE, "" before the first commit. is_wide: the file
-    begins like UTF-16, so that no reader takes it.
-    """
-
-    name: str
-    data: bytes
-    is_there: bool
-    is_wide: bool
-    log: MemoryLog
-
-    @classmethod
-    def of(cls, name: str, data: bytes | None) -> "Side":
-        """Return the side with these bytes (None: the log is not there)."""
-        held = data or b""
-        return cls(
-            name=name,
-            data=held,
-            is_there=data is not None,
-            is_wide=begins_like_utf_16(held),
-            log=MemoryLog.parse(held),
-        )
+    def __init__(self, name: str, data: bytes | None) -> None:
+        """Take the bytes, None where the log is not there."""
+        self.name, self.data, self.is_there = name, data or b"", data is not None
+        self.is_wide = begins_like_utf_16(self.data)  # no reader takes it
+        self.log = MemoryLog.parse(self.data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Revisions:
     """The two versions that a report compares.
 
@@ -59,15 +40,18 @@ class Revisions:
     as the memory.
     """
 
-    path: str
-    before: Side
-    after: Side
-    fresh: Lines
-    kept: Lines
-    passing: list[Suspicion] = field(default_factory=list)
-    passed: dict[str, Record] = field(default_factory=dict)
-    link: str = ""
-    is_cut: bool = False
+    def __init__(
+        self, path: str, before: Side, after: Side, *, link: str = "", is_cut: bool = False
+    ) -> None:
+        """Compare the lines of two versions."""
+        self.path, self.before, self.after = path, before, after
+        self.link, self.is_cut = link, is_cut
+        known = {content for _, content in fresh_lines(before.data, set())}
+        lines = fresh_lines(after.data, set())
+        self.fresh = [line for line in lines if line[1] not in known]
+        self.kept = [line for line in lines if line[1] in known]
+        self.passing: list[Suspicion] = []
+        self.passed: dict[str, Record] = {}
 
 
 def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
@@ -81,7 +65,8 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     if head:
         return reader.between(commit_of(repository, base), commit_of(repository, head))
     is_first = wanted is None and not repository.has_head
-    return reader.since("" if is_first else commit_of(repository, base), staged=staged)
+    first = "" if is_first else commit_of(repository, base)
+    return reader.compared(first, INDEX if staged else WORK_TREE)
 
 
 def _ends(wanted: str) -> tuple[str, str]:
@@ -140,23 +125,37 @@ def _cut(repository: Repository) -> tuple[str, ...]:
 
 
 class _Reader:
-    """Reads the versions of one log from its repository, the index and the work tree."""
+    """Reads the versions of one log, which are named as those of `Side`."""
 
     def __init__(self, store: MemoryStore, repository: Repository) -> None:
         self._store, self._repository = store, repository
         self._own = _own_path(repository, store.path)
 
+    def compared(self, first: str, last: str) -> Revisions:
+        """Compare two versions. Where a link is new, what stood in its place is what readers had.
+
+        A link in the work tree is none that git is not to keep.
+        """
+        links = self._links(last)
+        if last == WORK_TREE and not (
+            self._links(INDEX) or self._repository.blob_in("", self._own)
+        ):
+            links = []
+        link = self._own if links and links != self._links(first) else ""
+        before = Side(first, self._content(first, link))
+        after = Side(last, self._content(last))
+        path, is_cut = self._repository.path, self._repository.is_cut
+        return Revisions(path, before, after, link=link, is_cut=is_cut)
+
     def between(self, first: str, last: str) -> Revisions:
         """Return what commit `last` brings since it left `first`, and took back on the way."""
         repository = self._repository
         parted = _merge_base(repository, first, last)
-        after = Side.of(last, self._content(repository.blob_in(last)))
-        found = self._compared(parted, after, self._links_in(last))
+        found = self.compared(parted, last)
         known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
         commits = own_commits(repository, f"{first}..{last}", last=last)
         for path in {path for commit in commits for path in commit.files} - {repository.path}:
-            # the log was moved on the way
-            fresh_lines(self._content(repository.blob_in(parted, path)) or b"", known)
+            fresh_lines(self._content(parted, path) or b"", known)  # the log was moved on the way
         files = [
             (commit, path, blob)
             for commit in reversed(commits)
@@ -171,53 +170,25 @@ class _Reader:
             found.passed.update((record.token, record) for record in records if record)
         return found
 
-    def since(self, commit: str, *, staged: bool) -> Revisions:
-        """Return what stands there or is staged that a commit lacked; "" for nothing before."""
-        if staged:
-            after = Side.of(INDEX, self._content(self._repository.blob_in("")))
-            return self._compared(commit, after, self._links_in(""))
-        data = self._store.read_bytes()
-        is_there = data or os.path.lexists(self._store.path)
-        after = Side.of(WORK_TREE, data if is_there else None)
-        return self._compared(commit, after, self._links_here())
-
-    def _compared(self, commit: str, after: Side, links: list[bytes]) -> Revisions:
-        """Compare a commit, "" for nothing before, with a later version. links: as of `_links_in`.
-
-        Where a link is new, what stood in its place is what readers had.
-        """
-        is_new_link = links and not (commit and links == self._links_in(commit))
-        link = self._own if is_new_link else ""
-        blob = self._repository.blob_in(commit, link) if commit else ""
-        before = Side.of(commit, self._content(blob))
-        known = {content for _, content in fresh_lines(before.data, set())}
-        lines = fresh_lines(after.data, set())
-        return Revisions(
-            path=self._repository.path,
-            before=before,
-            after=after,
-            fresh=[line for line in lines if line[1] not in known],
-            kept=[line for line in lines if line[1] in known],
-            link=link,
-            is_cut=self._repository.is_cut,
-        )
-
-    def _links_in(self, commit: str) -> list[bytes]:
-        """Return what the log and its folder are links to in a commit, "" for the index."""
-        paths = (self._own.rpartition("/")[0], self._own)
-        entries = self._repository.entries(commit, *paths)
-        return list(self._repository.contents(it.blob for it in entries if it.is_link))
-
-    def _links_here(self) -> list[bytes]:
-        """Return the same for the work tree, nothing for a link that git is not to keep."""
-        if not (self._links_in("") or self._repository.blob_in("", self._own)):
-            return []
-        paths = (self._store.path.parent, self._store.path)
-        links = [os.readlink(path) for path in paths if os.path.islink(path)]
-        return [os.fsencode(link.replace(os.sep, "/")) for link in links]
-
-    def _content(self, blob: str) -> bytes | None:
+    def _content(self, version: str, path: str = "") -> bytes | None:
+        if version == WORK_TREE:
+            data = self._store.read_bytes()
+            return data if data or os.path.lexists(self._store.path) else None
+        commit = "" if version == INDEX else version
+        blob = self._repository.blob_in(commit, path) if version else ""
         return next(self._repository.contents([blob])) if blob else None
+
+    def _links(self, version: str) -> list[bytes]:
+        """Return what the log and its folder are links to."""
+        if version == WORK_TREE:
+            places = (self._store.path.parent, self._store.path)
+            links = [os.readlink(place) for place in places if os.path.islink(place)]
+            return [os.fsencode(link.replace(os.sep, "/")) for link in links]
+        if not version:
+            return []
+        paths = (self._own.rpartition("/")[0], self._own)
+        entries = self._repository.entries("" if version == INDEX else version, *paths)
+        return list(self._repository.contents(it.blob for it in entries if it.is_link))
 
 
 def _own_path(repository: Repository, log_path: Path) -> str:

@@ -14,7 +14,6 @@ from markdown_it.token import Token
 from commands.comparison import report_on
 from commands.report import code, markdown
 from commands.revisions import Revisions, Side
-from commands.suspicions import fresh_lines
 from core.lessons.record import Record
 from core.text.plain import printable
 from tests.support.samples import LATER, a_record
@@ -93,13 +92,10 @@ def document(one: str, two: str, topic: str) -> str:
 def a_range(before: list[Record], after: list[Record]) -> Revisions:
     """The two logs, as if one commit lay between them."""
     sides = [
-        Side.of(name, b"".join(record.to_line() for record in records))
+        Side(name, b"".join(record.to_line() for record in records))
         for name, records in (("a", before), ("b", after))
     ]
-    known: set[bytes] = set()
-    fresh_lines(sides[0].data, known)
-    fresh = fresh_lines(sides[1].data, known)
-    return Revisions(path="l", before=sides[0], after=sides[1], fresh=fresh, kept=[])
+    return Revisions("l", *sides)
 
 
 def prose_of(text: str) -> set[str]:
