@@ -4,15 +4,16 @@ A record is the same when its id and what it is about are. A record under change
 one that it was, and a principle those that it replaced.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from commands.revisions import Revisions, Side
 from commands.suspicions import Suspicion, in_lines, orders_in
 from core.config import Settings
-from core.lessons.answers import Frame, Need, need_of, search_answer
+from core.lessons.answers import Frame, need_of, search_answer
 from core.lessons.draft import clean_record
 from core.lessons.history import originals_of
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
@@ -21,6 +22,7 @@ from core.sanitizer import find, safe, values_in
 from core.text.plain import estimate_tokens
 
 BOUNDLESS = 10**12
+KINDS = ("added", "changed", "returned", "compacted", "removed")
 
 # What another part of a report says already, or what only programs need.
 _NO_NEWS = frozenset(
@@ -46,67 +48,115 @@ class Entry(NamedTuple):
         return cls(safe(record.token), clean_record(record)[0])
 
 
-class Changed(NamedTuple):
-    """A record with other values than before; `before` has the newest last, if several became one.
+class Change(NamedTuple):
+    """What became of one record.
 
-    values: by key, the old value and the new one; None for no such key. Empty where the versions
-    differ in a secret only.
+    former: what it was before, the newest last; of a principle what it replaced. values: by key,
+    the old value and the new one, None for no such key; empty where only secrets differ. number:
+    how often a gap that came back had been seen, 0 if it was compacted; of a principle
+    how many originals no version here shows.
     """
 
-    before: tuple[Entry, ...]
-    after: Entry
-    values: dict[str, tuple[object, object]]
+    entry: Entry
+    former: Sequence[Entry] = ()
+    values: Mapping[str, tuple[object, object]] = MappingProxyType({})
+    number: int = 0
 
 
-class Returned(NamedTuple):
-    """A gap that was logged again; seen_before: how often it had been seen, 0 if compacted."""
-
-    seen_before: int
-    after: Entry
-
-
-class Compacted(NamedTuple):
-    """A principle and what it replaced; unknown: how many originals no version here shows."""
-
-    principle: Entry
-    originals: tuple[Entry, ...]
-    unknown: int
-
-
-@dataclass(slots=True)
 class Comparison:
-    """What happened to the records, each in the order of the log.
+    """What lies between the records of two logs.
 
-    replaced: how many originals all compactions have, each counted once. touched: the records that
-    are new or changed as the log has them, with those texts of their former selves that are no
-    news.
+    changes: by KINDS, in the order of the later log. replaced: how many originals all compactions
+    have, each counted once. touched: the records that are new or changed as the log has them, with
+    those texts of their former selves that are no news.
     """
 
-    added: list[Entry] = field(default_factory=list)
-    changed: list[Changed] = field(default_factory=list)
-    returned: list[Returned] = field(default_factory=list)
-    compacted: list[Compacted] = field(default_factory=list)
-    replaced: int = 0
-    removed: list[Entry] = field(default_factory=list)
-    touched: list[tuple[Record, frozenset[str]]] = field(default_factory=list)
+    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
+        """Compare. passed: by version id, what was there between the two."""
+        self.changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
+        self.replaced = 0
+        self.touched: list[tuple[Record, frozenset[str]]] = []
+        self._passed = passed
+        self._ids = {record.id for record in after.records}
+        # What was replaced before has no part in what happened since.
+        self._old_tokens = {token for record in before.records for token in record.source_ids}
+        self._compacted_s = _moments(before)
+        self._originals: dict[str, list[Record]] = {}
+        pairs = _pairs(before.records, after.records)
+        paired = {id(record) for record in pairs.values()}
+        self._gone: dict[str, list[Record]] = {}  # by id
+        for record in before.records:
+            if id(record) not in paired:
+                self._gone.setdefault(record.id, []).append(record)
+        for at, record in enumerate(after.records):
+            known = pairs.get(at)
+            # Not by their version ids: other texts with the same six digits are found in seconds.
+            if not known or known.to_line() != record.to_line():
+                self._sort(record, known)
+        for records in self._gone.values():
+            self.changes["removed"] += [Change(Entry.of(record)) for record in records]
+
+    def _sort(self, record: Record, known: Record | None) -> None:
+        """Note what happened to a record of the later log; known: the same in the earlier one."""
+        fresh = [token for token in record.source_ids if token not in self._old_tokens]
+        originals = set(originals_of(record)) if record.type == "principle" else set()
+        own_ids = ids_in(token for token in fresh if token not in originals)
+        former = [old for id_ in sorted(own_ids) for old in self._gone.pop(id_, ())]
+        former.sort(key=Record.version)
+        former += [known] if known else []
+        self.touched.append((record, frozenset(text for old in former for text in old.texts)))
+        is_compacted = self._compact(record, [token for token in fresh if token in originals])
+        seen_before = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
+        if former:
+            self._change(former, record, is_compacted=is_compacted)
+            is_back = record.seen > seen_before and not is_compacted
+        else:
+            # A record that was brought back is older than its compaction.
+            compacted_s = self._compacted_s.get(record.id, math.inf)
+            is_back = seconds_of(record.created) >= compacted_s
+            if not is_compacted:
+                self.changes["added"].append(Change(Entry.of(record)))
+        if is_back:
+            self.changes["returned"].append(Change(Entry.of(record), number=seen_before))
+
+    def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
+        """Note what a principle replaced; return whether there was anything."""
+        versions_of: dict[str, list[str]] = {}
+        for token in tokens:
+            if id_in(token) not in self._ids:
+                versions_of.setdefault(id_in(token), []).append(token)
+        for id_, versions in versions_of.items():
+            if id_ not in self._originals:  # after a merge two principles may list it
+                passed = [self._passed[token] for token in versions if token in self._passed]
+                self._originals[id_] = self._gone.pop(id_, []) or passed[:1]
+                self.replaced += len(self._originals[id_]) or 1
+        if versions_of:
+            originals = [Entry.of(it) for id_ in versions_of for it in self._originals[id_]]
+            unknown = sum(not self._originals[id_] for id_ in versions_of)
+            self.changes["compacted"].append(Change(Entry.of(principle), originals, number=unknown))
+        return bool(versions_of)
+
+    def _change(self, former: Sequence[Record], after: Record, *, is_compacted: bool) -> None:
+        last, new = former[-1], Entry.of(after)
+        found = _differing(Entry.of(last).record, new.record)
+        values = {key: both for key, both in found.items() if key not in _NO_NEWS}
+        if not values and len(former) == 1:
+            if is_compacted or last.seen < after.seen:
+                return  # another part says that
+            if last.texts == after.texts:  # else they differ in a secret
+                values = {key: both for key, both in found.items() if key != "id"}
+        self.changes["changed"].append(Change(new, [*map(Entry.of, former)], values))
 
 
-def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
-    """Return what became of the records. passed: by version id, what was there between the two."""
-    comparer = _Comparer(before, after, passed)
-    pairs = _pairs(before.records, after.records)
-    paired = {id(record) for record in pairs.values()}
-    for record in before.records:
-        if id(record) not in paired:
-            comparer.gone.setdefault(record.id, []).append(record)
-    for at, record in enumerate(after.records):
-        known = pairs.get(at)
-        # Not by their version ids: other texts with the same six digits are found within seconds.
-        if not known or known.to_line() != record.to_line():
-            comparer.sort(record, known)
-    gone = [record for records in comparer.gone.values() for record in records]
-    comparer.result.removed = [Entry.of(record) for record in gone]
-    return comparer.result
+def _moments(log: MemoryLog) -> dict[str, float]:
+    """Return by id when a record was first replaced by a principle, in seconds."""
+    found: dict[str, float] = {}
+    for record in log.records:
+        if record.type == "principle":
+            at = seconds_of(record.compacted_at)
+            for id_ in ids_in(originals_of(record)):
+                found[id_] = min(at, found.get(id_, at))
+    return found
 
 
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
@@ -125,82 +175,7 @@ def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Recor
     return pairs
 
 
-class _Comparer:
-    """Sorts the records of the later log. gone: by id, what is there no longer."""
-
-    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
-        self.result = Comparison()
-        self.gone: dict[str, list[Record]] = {}
-        self._passed = passed
-        self._ids = {record.id for record in after.records}
-        # What was replaced before has no part in what happened since.
-        self._old_tokens = {token for record in before.records for token in record.source_ids}
-        self._compacted_s: dict[str, float] = {}  # by id, when it was first replaced
-        for record in before.records:
-            if record.type == "principle":
-                for id_ in ids_in(originals_of(record)):
-                    at = seconds_of(record.compacted_at)
-                    self._compacted_s[id_] = min(at, self._compacted_s.get(id_, at))
-        self._originals: dict[str, list[Record]] = {}
-
-    def sort(self, record: Record, known: Record | None) -> None:
-        """Note what happened to a record of the later log; known: the same in the earlier one."""
-        fresh = [token for token in record.source_ids if token not in self._old_tokens]
-        originals = set(originals_of(record)) if record.type == "principle" else set()
-        own_ids = ids_in(token for token in fresh if token not in originals)
-        former = [old for id_ in sorted(own_ids) for old in self.gone.pop(id_, ())]
-        former.sort(key=Record.version)
-        former += [known] if known else []
-        old_texts = frozenset(text for old in former for text in old.texts)
-        self.result.touched.append((record, old_texts))
-        is_compacted = self._compact(record, [token for token in fresh if token in originals])
-        seen_before = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
-        if former:
-            self._change(former, record, is_compacted=is_compacted)
-            is_back = record.seen > seen_before and not is_compacted
-        else:
-            compacted_s = self._compacted_s.get(record.id)
-            # A record that was brought back is older than its compaction.
-            is_back = compacted_s is not None and seconds_of(record.created) >= compacted_s
-            if not is_compacted:
-                self.result.added.append(Entry.of(record))
-        if is_back:
-            self.result.returned.append(Returned(seen_before=seen_before, after=Entry.of(record)))
-
-    def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
-        """Note what a principle replaced; return whether there was anything."""
-        versions_of: dict[str, list[str]] = {}
-        for token in tokens:
-            if id_in(token) not in self._ids:
-                versions_of.setdefault(id_in(token), []).append(token)
-        for id_, versions in versions_of.items():
-            if id_ not in self._originals:  # after a merge two principles may list it
-                passed = [self._passed[token] for token in versions if token in self._passed]
-                self._originals[id_] = self.gone.pop(id_, []) or passed[:1]
-                self.result.replaced += len(self._originals[id_]) or 1
-        if versions_of:
-            compacted = Compacted(
-                principle=Entry.of(principle),
-                originals=tuple(Entry.of(it) for id_ in versions_of for it in self._originals[id_]),
-                unknown=sum(not self._originals[id_] for id_ in versions_of),
-            )
-            self.result.compacted.append(compacted)
-        return bool(versions_of)
-
-    def _change(self, former: Sequence[Record], after: Record, *, is_compacted: bool) -> None:
-        last, new = former[-1], Entry.of(after)
-        found = _changes(Entry.of(last).record, new.record)
-        values = {key: both for key, both in found.items() if key not in _NO_NEWS}
-        if not values and len(former) == 1:
-            if is_compacted or last.seen < after.seen:
-                return  # another part says that
-            if last.texts == after.texts:  # else they differ in a secret
-                values = {key: both for key, both in found.items() if key != "id"}
-        before = tuple(map(Entry.of, former))
-        self.result.changed.append(Changed(before=before, after=new, values=values))
-
-
-def _changes(before: Record, after: Record) -> dict[str, tuple[object, object]]:
+def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]]:
     """Return by key the values that differ, the old and the new one; None for no such key."""
     old, new = _flat(before), _flat(after)
     keys = dict.fromkeys([*old, *new])
@@ -217,17 +192,13 @@ def _flat(record: Record) -> dict[str, object]:
 
 
 class Damage(NamedTuple):
-    """A line that no reader can read or sees, an open conflict, or another file in its place.
-
-    kind: names the sentence that says it.
-    """
+    """What no reader can read or sees; the kind names the sentence that says it."""
 
     path: str
     line: int
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Everything that a report says of two revisions.
 
@@ -236,17 +207,20 @@ class Report:
     with texts that read like instructions to a model. before, after: the figures of both versions.
     """
 
-    revisions: Revisions
-    secrets: list[Suspicion]
-    passing: list[Suspicion]
-    earlier: int
-    damage: list[Damage]
-    orders: list[tuple[Entry, list[Suspicion]]]
-    records: Comparison
-    before: dict[str, int]
-    after: dict[str, int]
-    need: Need
-    threshold: int
+    def __init__(self, revisions: Revisions, *, threshold: int) -> None:
+        """Look at two revisions; threshold: records above which to compact."""
+        before, after = revisions.before.log, revisions.after.log
+        self.revisions, self.threshold = revisions, threshold
+        self.secrets = list(in_lines(revisions.path, revisions.fresh))
+        there = set[tuple[str, ...]]().union(*map(_values, self.secrets))
+        # Only other words of its record changed; another value is another secret.
+        self.passing = [it for it in revisions.passing if not _values(it) or _values(it) - there]
+        self.earlier = sum(1 for _ in in_lines(revisions.path, revisions.kept))
+        self.damage = list(_damage(revisions))
+        self.records = Comparison(before, after, revisions.passed)
+        self.orders = list(_orders(revisions, self.records))
+        self.before, self.after = _figures(revisions.before), _figures(revisions.after)
+        self.need = need_of(after.records, after.count, threshold)
 
     @property
     def is_refused(self) -> bool:
@@ -254,46 +228,13 @@ class Report:
         return bool(self.secrets or self.passing or self.damage)
 
 
-def report_on(revisions: Revisions, *, threshold: int) -> Report:
-    """Look at two revisions; threshold: records above which to compact."""
-    before, after = revisions.before.log, revisions.after.log
-    secrets = list(in_lines(revisions.path, revisions.fresh))
-    there: dict[tuple[str, str, str], set[str]] = {}
-    for found in secrets:
-        there.setdefault(_place(found), set()).update(_values(found))
-    records = compare(before, after, revisions.passed)
-    return Report(
-        revisions=revisions,
-        secrets=secrets,
-        passing=[it for it in revisions.passing if not _is_there(it, there)],
-        earlier=sum(1 for _ in in_lines(revisions.path, revisions.kept)),
-        damage=list(_damage(revisions)),
-        orders=list(_orders(revisions, records)),
-        records=records,
-        before=_figures(revisions.before),
-        after=_figures(revisions.after),
-        need=need_of(after.records, after.count, threshold),
-        threshold=threshold,
-    )
-
-
-def _is_there(found: Suspicion, there: Mapping[tuple[str, str, str], set[str]]) -> bool:
-    """Return whether only other words of its record changed; another value is another secret."""
-    values = _values(found)
-    return bool(values) and values <= there.get(_place(found), set())
-
-
-def _place(found: Suspicion) -> tuple[str, str, str]:
-    return found.record.id if found.record else "", found.field, found.kind
-
-
-def _values(found: Suspicion) -> set[str]:
+def _values(found: Suspicion) -> set[tuple[str, ...]]:
     """Return the secrets of this kind in the field, none where no text of a record holds them."""
     if not found.record or found.field not in LIMITS_BYTES:
         return set()
-    text = getattr(found.record, found.field)
+    text, place = getattr(found.record, found.field), (found.record.id, found.field, found.kind)
     secrets = find(text, values_in(found.record.texts))
-    return {text[it.start : it.end] for it in secrets if it.kind == found.kind}
+    return {(*place, text[it.start : it.end]) for it in secrets if it.kind == found.kind}
 
 
 def _damage(revisions: Revisions) -> Iterator[Damage]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from commands.clients.text_file import write_new
-from commands.comparison import Changed, Compacted, Damage, Entry, Report, Returned, report_on
+from commands.comparison import KINDS, Change, Damage, Entry, Report
 from commands.revisions import Side, read_revisions
 from commands.suspicions import Suspicion, field_name, shown_path, suspicion_json, suspicion_line
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
@@ -25,11 +25,10 @@ from core.text.plain import EMPTY, listed, one_line, shown_lines
 MOST_ITEMS = 30  # of a list
 MOST_CHARS = 60_000  # of all lists; GitHub refuses a comment of more than 65,536
 MOST_UNSETTLED = 10
-MOST_ANNOTATIONS = 10  # of a kind; GitHub shows no more
 
 _TICKS = re.compile("`+")
-_IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
+_IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTY = {**_IN_DATA, ord(":"): "%3A", ord(","): "%2C"}
 
 
 def report(arguments: argparse.Namespace) -> int:
@@ -38,7 +37,7 @@ def report(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments)
     with progress():
         revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
-        found = report_on(revisions, threshold=opened.settings.threshold)
+        found = Report(revisions, threshold=opened.settings.threshold)
     text = plain_json(report_json(found)) + "\n" if arguments.json else markdown(found)
     if arguments.output not in (None, STDOUT):
         root = opened.project.root
@@ -63,11 +62,8 @@ def markdown(report: Report) -> str:
     lines = [summary(report), ""]
     for note in _notes(report):
         lines += [note, ""]
-    room, has_parts = MOST_CHARS, False
-    for key, intro, items, after in _parts(report):
-        if not items:
-            continue
-        has_parts = True
+    room, parts = MOST_CHARS, [part for part in _parts(report) if part[2]]
+    for key, intro, items, after in parts:
         shown = _cut(items, room // 2)
         room -= sum(map(_size, shown))
         lines += [f"### {say(f'report.{key}')}", ""]
@@ -76,7 +72,7 @@ def markdown(report: Report) -> str:
         if more := len(items) - len(shown):
             lines += ["", say("report.not_shown", count=more)]
         lines += ["", after, ""] if after else [""]
-    lines += _figure_lines(report) if has_parts else []
+    lines += _figure_lines(report) if parts else []
     return "\n".join(map(plain, lines)).rstrip("\n") + "\n"
 
 
@@ -96,18 +92,15 @@ def _size(item: list[str]) -> int:
 
 def summary(report: Report) -> str:
     """Sum up the whole report in one sentence, of numbers only."""
-    revisions, records = report.revisions, report.records
+    revisions, changes = report.revisions, report.records.changes
     if not (revisions.before.is_there or revisions.after.is_there):
         return say("report.no_log", path=code(shown_path(revisions.path)))
     counts = {
         "secrets": len(report.secrets) + len(report.passing),
         "damage": len(report.damage),
         "marked": len(report.orders),
-        "added": len(records.added),
-        "changed": len(records.changed),
-        "returned": len(records.returned),
-        "compacted": records.replaced,
-        "removed": len(records.removed),
+        **{kind: len(changes[kind]) for kind in KINDS},
+        "compacted": report.records.replaced,
     }
     parts = [
         say(f"report.{key}_1" if count == 1 else f"report.{key}", count=count)
@@ -134,28 +127,23 @@ def _notes(report: Report) -> Iterator[str]:
     if revisions.is_cut:
         yield say("report.cut")
     if unsettled := revisions.after.log.unsettled:
-        named = "; ".join(
-            " ↔ ".join(_named(Entry.of(record)) for record in versions)
-            for versions in unsettled[:MOST_UNSETTLED]
-        )
+        gaps = [[_named(Entry.of(it)) for it in gap] for gap in unsettled[:MOST_UNSETTLED]]
+        named = "; ".join(map(" ↔ ".join, gaps))
         yield say("report.unsettled", count=len(unsettled), records=named)
 
 
 def _parts(report: Report) -> Iterator[tuple[str, str, list[list[str]], str]]:
     """Yield the parts: the key of the heading, what stands before the items, these, what behind."""
-    records = report.records
     yield "refused", "", list(_refused(report)), _advice(report)
     orders = [_order_item(*it) for it in report.orders]
     yield "reads_like", say("report.reads_like_intro"), orders, ""
-    # Principles sum up many logs.
-    added = sorted(records.added, key=lambda it: it.record.type != "principle")
-    yield "added_head", "", list(map(_record_item, added)), ""
-    yield "changed_head", "", list(map(_changed_item, records.changed)), ""
-    returned = list(map(_returned_item, records.returned))
-    yield "returned_head", say("report.returned_intro"), returned, ""
-    yield "compacted_head", "", list(map(_compacted_item, records.compacted)), ""
-    removed = list(map(_record_item, records.removed))
-    yield "removed_head", say("report.removed_intro"), removed, ""
+    items = (_record_item, _changed_item, _returned_item, _compacted_item, _record_item)
+    for kind, item in zip(KINDS, items, strict=True):
+        changes = report.records.changes[kind]
+        if kind == "added":  # principles sum up many logs
+            changes = sorted(changes, key=lambda it: it.entry.record.type != "principle")
+        intro = say(f"report.{kind}_intro") if kind in ("returned", "removed") else ""
+        yield f"{kind}_head", intro, list(map(item, changes)), ""
 
 
 def _refused(report: Report) -> Iterator[list[str]]:
@@ -199,9 +187,9 @@ def _order_item(entry: Entry, found: Sequence[Suspicion]) -> list[str]:
     return lines
 
 
-def _record_item(entry: Entry) -> list[str]:
+def _record_item(change: Change) -> list[str]:
     """Return a whole record as an item."""
-    record = entry.record
+    record = change.entry.record
     lines = _text("- ", record.lesson)
     for label, text in (("missing", record.missing_context), ("ask", record.ask_next_time)):
         if text.strip():
@@ -210,46 +198,37 @@ def _record_item(entry: Entry) -> list[str]:
         if names:
             lines.append(f"  - {say(f'documents.{label}')}: {', '.join(map(code, names))}")
     kind = "principle " if record.type == "principle" else ""
-    return [*lines, f"  - {kind}{_named(entry)}"]
+    return [*lines, f"  - {kind}{_named(change.entry)}"]
 
 
-def _changed_item(changed: Changed) -> list[str]:
-    after, values = changed.after, changed.values
-    former = ", ".join(_token(it) for it in changed.before if it.token != after.token)
-    lines = [f"- {former} → {_named(after)}" if former else f"- {_named(after)}"]
-    for key, (old, new) in values.items():
+def _changed_item(change: Change) -> list[str]:
+    former = ", ".join(_token(it) for it in change.former if it.token != change.entry.token)
+    lines = [f"- {former} → {_named(change.entry)}" if former else f"- {_named(change.entry)}"]
+    for key, values in change.values.items():
         lines.append(f"  - {code(key)}")
-        lines += _text(f"    - {say('report.before')}: ", _value(old))
-        lines += _text(f"    - {say('report.after')}: ", _value(new))
-    return lines if values else [*lines, f"  - {say('report.only_secret')}"]
+        for label, value in zip(("before", "after"), values, strict=True):
+            is_text = value is None or isinstance(value, str)
+            text = str(value or "") if is_text else json.dumps(value, ensure_ascii=False)
+            lines += _text(f"    - {say(f'report.{label}')}: ", text)
+    return lines if change.values else [*lines, f"  - {say('report.only_secret')}"]
 
 
-def _value(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _returned_item(returned: Returned) -> list[str]:
-    record, before = returned.after.record, returned.seen_before
+def _returned_item(change: Change) -> list[str]:
+    record, before = change.entry.record, change.number
+    how = say("report.seen", before=before, after=record.seen) if before else ""
     lines = _text("- ", record.missing_context.strip() or record.lesson)
-    if before:
-        how = say("report.seen", before=before, after=record.seen)
-    else:
-        how = say("report.seen_again")
-    return [*lines, f"  - {how}, {_named(returned.after)}"]
+    return [*lines, f"  - {how or say('report.seen_again')}, {_named(change.entry)}"]
 
 
-def _compacted_item(compacted: Compacted) -> list[str]:
-    lines = _record_item(compacted.principle)
-    count = len(compacted.originals) + compacted.unknown
-    lines.append(f"  - {say('report.originals', count=count)}")
-    for entry in compacted.originals[:MOST_ITEMS]:
+def _compacted_item(change: Change) -> list[str]:
+    lines, originals = _record_item(change), change.former
+    lines.append(f"  - {say('report.originals', count=len(originals) + change.number)}")
+    for entry in originals[:MOST_ITEMS]:
         lines += listed("    - ", [*_text("", entry.record.lesson), _named(entry)])
-    if more := len(compacted.originals[MOST_ITEMS:]):
+    if more := len(originals[MOST_ITEMS:]):
         lines.append(f"    - {say('report.many', count=more)}")
-    if compacted.unknown:
-        lines.append(f"    - {say('report.unknown', count=compacted.unknown)}")
+    if change.number:
+        lines.append(f"    - {say('report.unknown', count=change.number)}")
     return lines
 
 
@@ -292,44 +271,32 @@ def code(text: str) -> str:
 
 def report_json(report: Report) -> dict[str, object]:
     """Return the object that `--json` prints; `docs/report.md` lists its keys."""
-    revisions, records = report.revisions, report.records
+    revisions, changes = report.revisions, report.records.changes
     return {
         "summary": summary(report),
         "path": shown_path(revisions.path),
         "before": _side_json(revisions.before, report.before),
         "after": _side_json(revisions.after, report.after),
         "shallow": revisions.is_cut,
-        "secrets": [suspicion_json(it) for it in report.secrets],
-        "passing_secrets": [suspicion_json(it) for it in report.passing],
+        "secrets": list(map(suspicion_json, report.secrets)),
+        "passing_secrets": list(map(suspicion_json, report.passing)),
         "earlier_secrets": report.earlier,
-        "damage": [
-            {"path": shown_path(it.path), "line": it.line, "kind": it.kind} for it in report.damage
-        ],
+        "damage": [{**it._asdict(), "path": shown_path(it.path)} for it in report.damage],
         "marked": [
-            {**_entry_json(entry), "findings": [suspicion_json(it) for it in found]}
+            _entry_json(entry, findings=list(map(suspicion_json, found)))
             for entry, found in report.orders
         ],
-        "added": [_entry_json(it) for it in records.added],
+        "added": [_entry_json(it.entry) for it in changes["added"]],
         "changed": [
-            {
-                "before": [entry.token for entry in it.before],
-                **_entry_json(it.after),
-                "changed": {key: list(both) for key, both in it.values.items()},
-            }
-            for it in records.changed
+            _entry_json(it.entry, before=[old.token for old in it.former], changed={**it.values})
+            for it in changes["changed"]
         ],
-        "came_back": [
-            {**_entry_json(it.after), "seen_before": it.seen_before} for it in records.returned
-        ],
+        "came_back": [_entry_json(it.entry, seen_before=it.number) for it in changes["returned"]],
         "compacted": [
-            {
-                **_entry_json(it.principle),
-                "originals": [_entry_json(entry) for entry in it.originals],
-                "unknown": it.unknown,
-            }
-            for it in records.compacted
+            _entry_json(it.entry, originals=list(map(_entry_json, it.former)), unknown=it.number)
+            for it in changes["compacted"]
         ],
-        "removed": [_entry_json(it) for it in records.removed],
+        "removed": [_entry_json(it.entry) for it in changes["removed"]],
         "compaction": {"need": report.need, "threshold": report.threshold},
         "refused": report.is_refused,
     }
@@ -339,39 +306,28 @@ def _side_json(side: Side, figures: Mapping[str, int]) -> dict[str, object]:
     return {"version": side.name, "present": side.is_there, **figures}
 
 
-def _entry_json(entry: Entry) -> dict[str, object]:
-    return {"token": entry.token, "record": entry.record.as_json()}
+def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
+    return {"token": entry.token, "record": entry.record.as_json(), **more}
 
 
 # As annotations of GitHub Actions.
 
 
-def annotations(report: Report) -> list[str]:
-    """Return errors for what must not be merged, warnings for what should be read."""
-    errors, warnings = list[str](), list[str]()
+def annotations(report: Report) -> Iterator[str]:
+    """Yield errors for what must not be merged, warnings for what should be read."""
     for found in report.secrets:
         text = suspicion_line(found, _where(found))
-        errors.append(_annotation("error", "title_secret", text, found))
+        yield _annotation("error", "title_secret", text, found)
     for found in report.passing:
         commit = found.commit.short if found.commit else ""
         text = say("report.passing", commit=commit, found=suspicion_line(found, _where(found)))
-        errors.append(_annotation("error", "title_secret", text))
+        yield _annotation("error", "title_secret", text)
     for damage in report.damage:
         text = say(f"report.{damage.kind}", where=_where(damage))
-        errors.append(_annotation("error", "title_damage", text, damage))
+        yield _annotation("error", "title_damage", text, damage)
     for found in (it for _, every in report.orders for it in every):
         text = suspicion_line(found, _where(found))
-        warnings.append(_annotation("warning", "title_marked", text, found))
-    return [*_limited("error", errors), *_limited("warning", warnings)]
-
-
-def _limited(kind: str, lines: list[str]) -> list[str]:
-    """Return as many as GitHub shows; the last one counts the rest."""
-    if len(lines) <= MOST_ANNOTATIONS:
-        return lines
-    kept = lines[: MOST_ANNOTATIONS - 1]
-    more = say("report.more", count=len(lines) - len(kept))
-    return [*kept, _annotation(kind, "title_more", more)]
+        yield _annotation("warning", "title_marked", text, found)
 
 
 def _annotation(kind: str, title: str, text: str, at: Suspicion | Damage | None = None) -> str:
@@ -379,9 +335,5 @@ def _annotation(kind: str, title: str, text: str, at: Suspicion | Damage | None 
     properties = {"title": say(f"report.{title}")}
     if at and safe(at.path) and plain(at.path) == at.path:
         properties = {"file": at.path, "line": str(at.line), **properties}
-    named = ",".join(f"{name}={_escaped(it, _IN_PROPERTY)}" for name, it in properties.items())
-    return f"::{kind} {named}::{_escaped(plain(text), _IN_DATA)}"
-
-
-def _escaped(text: str, signs: Mapping[str, str]) -> str:
-    return "".join(signs.get(char, char) for char in text)
+    named = ",".join(f"{name}={it.translate(_IN_PROPERTY)}" for name, it in properties.items())
+    return f"::{kind} {named}::{plain(text).translate(_IN_DATA)}"

@@ -376,18 +376,6 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
         assert (told.code, told.errors.startswith(begin)) == (1, True)
 
 
-@pytest.mark.long  # it costs much
-def test_no_more_annotations_are_made_than_github_shows(project: Path, report: Report) -> None:
-    write(project, *(f"torn {at}\n".encode() for at in range(11)))
-    errors = report("--github").errors.splitlines()
-    assert len(errors) == 10
-    assert errors[-1] == (
-        "::error title=More in the memory log::And 2 more; the report counts them all."
-    )
-    write(project, *(f"torn {at}\n".encode() for at in range(10)))
-    assert "And 1 more" not in report("--github").errors
-
-
 def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Report) -> None:
     write(project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a"))
     for told in (report(), report("--json")):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from commands.comparison import report_on
+from commands.comparison import Report
 from commands.report import code, markdown
 from commands.revisions import Revisions, Side
 from core.lessons.record import Record
@@ -86,7 +86,7 @@ def document(one: str, two: str, topic: str) -> str:
     changed = replace(changing, lesson=two, updated=LATER, seen=2)
     moved = replace(plain, id="d" * 16, topic=topic, source_ids=(plain.token,))
     told = a_range([plain, changing, gone, lost], [odd, principle, changed, moved])
-    return markdown(report_on(told, threshold=50))
+    return markdown(Report(told, threshold=50))
 
 
 def a_range(before: list[Record], after: list[Record]) -> Revisions:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commands.comparison import compare
+from commands.comparison import Comparison
 from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog
 from core.lessons.record import Record
@@ -153,7 +153,7 @@ def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
         log = log_of(*(a_record(lesson=f"lesson {number}") for number in range(versions)))
         assert log.count == versions
         examine(log, now=LATER)
-        compare(MemoryLog(), log, {})
+        Comparison(MemoryLog(), log, {})
 
     few = calls(lambda: looked_at(100))
     assert calls(lambda: looked_at(800)) < 10 * few
