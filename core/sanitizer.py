@@ -59,26 +59,48 @@ def sanitize(text: str) -> str:
     return redact(text).text
 
 
-def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
+class Hint(NamedTuple):
+    """What stands in every text in which some rules of these tables, by number, find a secret."""
+
+    word: str
+    tables: Sequence[str]
+    rules: Sequence[int]
+
+
+class Look(NamedTuple):
+    """What one look at several texts says of each: if it may hold a secret, and the only hints.
+
+    hints: None where the texts may be read in several forms.
+    """
+
+    may_hold: bool
+    hints: Sequence[Hint] | None = None
+
+
+def redact(
+    text: str, known: Mapping[str, str] | None = None, look: Look | None = None
+) -> Redaction:
     """Return `text` with the marker in place of every secret; redacting twice changes nothing.
 
-    known: as for `find`.
+    known, look: as for `find`.
     """
-    secrets = find(text, known)
+    secrets = find(text, known, look)
     if not secrets:
         return Redaction(text, ())
     return Redaction(replaced(text, secrets), tuple(secret.kind for secret in secrets))
 
 
-def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
+def find(
+    text: str, known: Mapping[str, str] | None = None, look: Look | None = None
+) -> list[Secret]:
     """Return every secret of `text` in the order of place; none overlaps or touches another.
 
     Hidden characters hide none: a secret reaches over those inside it. known: values that were
-    found in another text, each with its kind; see `values_in`.
+    found in another text, each with its kind; see `values_in`. look: at this text with others.
     """
     known = known or {}
     if len(text) <= WINDOW_CHARS:
-        return _in_window(text, known)
+        return _in_window(text, known, look.hints if look else None)
     found = _in_windows(text, known)
     if may_hide(text):  # they may move the end of a secret out of each window
         seen, places = without_hidden(text)
@@ -86,26 +108,28 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     return merged([*found, *_repeated(text, _values_at(text, found))])
 
 
-def values_in(texts: Iterable[str]) -> dict[str, str]:
+def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
     """Return the secrets of some texts with their kinds, to look for each in the others.
 
-    What hidden characters split is returned without them.
+    What hidden characters split is returned without them. look: at these texts and others.
     """
-    found = dict[str, str]()
-    given = [*texts]
-    if may_hold("\n".join(given)):
-        for text in given:
-            found.update(_values_at(text, find(text)))
+    found, look = dict[str, str](), look or look_at(texts)
+    for text in texts if look.may_hold else ():
+        found.update(_values_at(text, find(text, look=look)))
     return found
 
 
-def may_hold(text: str) -> bool:
-    """Return whether some rule may find a secret in a text, or in a piece of it; False is certain.
+def look_at(texts: Iterable[str]) -> Look:
+    """Return whether some rule may find a secret in one of these texts, and which.
 
     One look at the texts of a record together takes a third of one at each.
     """
+    text = "\n".join(texts)
+    if is_written_otherwise(text):
+        return Look(may_hold=True)
     folded = text.casefold()
-    return is_written_otherwise(text) or bool(_called(folded)) or may_have_keyed_spans(text, folded)
+    hints = _hints_in(_parts(folded))
+    return Look(bool(hints) or may_have_keyed_spans(text, folded), hints)
 
 
 def redact_together(texts: Sequence[str]) -> list[Redaction]:
@@ -191,13 +215,18 @@ def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:
     return found
 
 
-def _in_window(text: str, known: Mapping[str, str]) -> list[Secret]:
-    """Return every secret of a window in order of place; none touches another."""
+def _in_window(
+    text: str, known: Mapping[str, str], among: Sequence[Hint] | None = None
+) -> list[Secret]:
+    """Return every secret of a window in order of place; none touches another.
+
+    among: the only hints that can stand there, None for any.
+    """
     found = merged(_repeated(text, known))
     redacted = replaced(text, found)
     passes = 0
     # A replaced token can bare the edge of its neighbour.
-    while secrets := _secrets(redacted):
+    while secrets := _secrets(redacted, None if found else among):
         passes += 1
         if passes > _MOST_PASSES:
             secrets = _widened(redacted, secrets, passes - _MOST_PASSES)
@@ -275,21 +304,21 @@ def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
     return merged(words, touching=False)
 
 
-def _secrets(text: str) -> list[Secret]:
+def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
     """Return every secret, found in each form that `text` is read in."""
     found = [
         _origin(secret, places)
         for form, places in forms_of(text)
-        for secret in _secrets_of_form(form)
+        for secret in _secrets_of_form(form, among)
     ]
     return merged(found, touching=False)
 
 
-def _secrets_of_form(text: str) -> Iterator[Secret]:
+def _secrets_of_form(text: str, among: Sequence[Hint] | None) -> Iterator[Secret]:
     """Yield every secret of one form, overlaps and all."""
     folded = text.casefold()
     tokens, token_rules = list[Secret](), list[Rule]()
-    for rule in _called(folded):
+    for rule in _called(folded, among):
         if rule.table in TOKENS:
             token_rules.append(rule)
             tokens += _of_rule(text, rule)
@@ -383,27 +412,34 @@ def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _called(folded: str) -> list[Rule]:
-    """Return the rules of which a hint is in the text, in their order.
-
-    A token that names itself is long and in one piece, which few texts have at all.
-    """
-    called = set[int]()
-    long_words = " ".join(compiled(_LONG_WORD).findall(folded))
-    for part, tables in ((long_words, TOKENS), (folded, _OTHERS)):
-        if not part:
-            continue
-        index = _hints(tables)
-        pieces = {(), *zip(part, part[1:], part[2:], strict=False)}
-        for piece in index.keys() & pieces:
-            for hint, numbers in index[piece]:
-                if hint in part:
-                    called.update(numbers)
+def _called(folded: str, among: Sequence[Hint] | None) -> list[Rule]:
+    """Return the rules of which a hint is in the text, in their order. among: the hints to ask."""
+    parts = _parts(folded)
+    found = _hints_in(parts) if among is None else among
+    called = {number for it in found if it.word in parts[it.tables] for number in it.rules}
     return [rules()[number] for number in sorted(called)]
 
 
+def _parts(folded: str) -> dict[Sequence[str], str]:
+    """Return by the tables of rules the part of a text in which their hints stand.
+
+    A token that names itself is long and in one piece, which few texts have at all.
+    """
+    return {TOKENS: " ".join(compiled(_LONG_WORD).findall(folded)), _OTHERS: folded}
+
+
+def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:
+    """Return the hints that stand in the parts of a text."""
+    found = list[Hint]()
+    for tables, part in parts.items():
+        index = _hints(tables) if part else {}
+        pieces = {(), *zip(part, part[1:], part[2:], strict=False)}
+        found += [it for piece in index.keys() & pieces for it in index[piece] if it.word in part]
+    return found
+
+
 @cache
-def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, list[int]]]]:
+def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[Hint]]:
     """Return the hints of some tables by a rare piece of each, with the rules that they call for.
 
     A piece is three characters; hints that are shorter stand under ().
@@ -412,9 +448,9 @@ def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, list[
     for number, rule in enumerate(rules()):
         for hint in rule.hints if rule.table in tables else ():
             called.setdefault(hint, []).append(number)
-    index: dict[tuple[str, ...], list[tuple[str, list[int]]]] = {}
+    index: dict[tuple[str, ...], list[Hint]] = {}
     for hint, numbers in called.items():
         pieces = [hint[at : at + _PIECE_CHARS] for at in range(len(hint) - _PIECE_CHARS + 1)]
         rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece), default="")
-        index.setdefault(tuple(rarest), []).append((hint, numbers))
+        index.setdefault(tuple(rarest), []).append(Hint(hint, tables, numbers))
     return index

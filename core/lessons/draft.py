@@ -185,23 +185,25 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
 
     A trigger with a secret goes as a whole: with a marker in it, it would stand nowhere.
     """
-    from core.sanitizer import may_hold, redact, values_in
+    from core.sanitizer import look_at, redact, values_in
 
-    if not (record.extra or record.meta_extra or may_hold("\n".join(_texts_in(record)))):
+    look = look_at(_texts_in(record))
+    if not (record.extra or record.meta_extra or look.may_hold):
         topic = normalise_topic(record.topic)
         return record if topic == record.topic else replace(record, topic=topic), []
     clean: dict[str, Any] = {}
     found: list[tuple[str, str]] = []
-    known = values_in(record.texts)  # what one field calls a password, another may only use
+    known = values_in(record.texts, look)  # what one field calls a password, another may only use
     for name in LIMITS_BYTES if known else ():
-        clean[name], kinds = redact(getattr(record, name), known)
+        clean[name], kinds = redact(getattr(record, name), known, look)
         found += [(name, kind) for kind in kinds]
     clean["topic"] = normalise_topic(clean.get("topic", record.topic))
     for name in _META_TEXTS:
         value = getattr(record, name)
         pieces = list[str]()
         for piece in [value] if isinstance(value, str) else value:
-            text, kinds = (piece, ()) if _HARMLESS.fullmatch(piece) else redact(piece, known)
+            is_plain = _HARMLESS.fullmatch(piece)
+            text, kinds = (piece, ()) if is_plain else redact(piece, known, look)
             found += [("meta", kind) for kind in kinds]
             if name != "when" or text == piece:
                 pieces.append(text)
