@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import LogReadError
@@ -17,7 +16,14 @@ from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
-from core.lessons.record_text import day_of, token_text, topic_text, warning
+from core.lessons.record_text import (
+    day_of,
+    minute_of,
+    record_name,
+    token_text,
+    topic_text,
+    warning,
+)
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
 from rooms.room import (
@@ -39,10 +45,11 @@ from rooms.room import (
     Versions,
     Wanted,
     kinds_told,
+    unknown_names,
 )
 
 if TYPE_CHECKING:  # a list needs none of it
-    from core.lessons.history import History, Named
+    from core.lessons.history import History
     from core.lessons.history import Version as Past
     from core.lessons.upkeep import Finding
 
@@ -51,6 +58,10 @@ MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 MOST_ASTRAY = 8
 MOST_SIMILAR = 3
 _NOT_THERE = ("not_there", "too_short")
+_DATA = (
+    "id token type topic missing_context lesson ask_next_time created updated seen compacted_at"
+    " source_count source_ids marks paths when"
+).split()
 
 
 class Lessons:
@@ -66,8 +77,6 @@ class Lessons:
         """Return True: every project has a memory log, or begins one."""
         return True
 
-    # --- list, search, show
-
     def find(self, wanted: Wanted) -> Found:
         """Return the records that fit; with words those that have each of them."""
         found = self._fitting(wanted)
@@ -77,12 +86,7 @@ class Lessons:
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
         """Return the places of the records that fit, the records and their dates, best first."""
         records, dates = self._all(forgotten=wanted.forgotten)
-        if wanted.words:
-            from core.lessons.search import matching
-
-            order = matching(wanted.words, records)
-        else:
-            order = _newest(records, dates)
+        order = _in_order(records, dates, wanted.words)
         topics = {normalise_topic(topic) for topic in wanted.topics}
         since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
         return [
@@ -112,11 +116,14 @@ class Lessons:
             return [say("records.empty")]
         lines = [say("records.none_fits", count=log.count)]
         if wanted.words:
-            lines = [say("records.no_hit", count=log.count), *_counted(wanted.words, log.records)]
-        for topic in map(normalise_topic, wanted.topics):
-            if topic not in log.topics:
-                lines.append(_unknown_topic(topic, log))
-        return lines
+            from core.lessons.search import holders_of
+
+            holders = holders_of(wanted.words, log.records)
+            counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
+            lines = [say("records.no_hit", count=log.count)]
+            lines += [say("records.each_word", counts=counts)] if len(holders) > 1 else []
+        topics = map(normalise_topic, wanted.topics)
+        return [*lines, *unknown_names("records.no_topic", topics, log.topics)]
 
     def named(self, name: str) -> list[Item]:
         """Return the records of an id, its beginning or a version id. Raises HistoryError."""
@@ -135,9 +142,9 @@ class Lessons:
 
     def versions(self, name: str) -> Versions:
         """Return what the log, the file beside it and git have of a record. Raises HistoryError."""
-        from core.lessons.history import History, former_selves_of, named, principles_over
+        from core.lessons.history import former_selves_of, named, principles_over
 
-        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        history = self._history()
         id_ = named(name, history).id
         found = history.versions({id_})
         if not found:
@@ -146,7 +153,7 @@ class Lessons:
         if former - {id_}:
             found = history.versions({id_, *former})
         notes = [
-            say("records.replaced_by", token=token, by=_named(it), topic=_topic(it))
+            say("records.replaced_by", token=token, by=record_name(it), topic=_topic(it))
             for it, token in principles_over(id_, history.log)
         ]
         try:
@@ -155,7 +162,10 @@ class Lessons:
             notes.append(str(error))
         return Versions([_version(it, has_git=history.has_git) for it in found], notes)
 
-    # --- forget, restore
+    def _history(self) -> "History":
+        from core.lessons.history import History
+
+        return History(self._store.path, self._store.read(), self._store.read_replaced())
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say how many records go. Raises RoomNameError where they are to go for good."""
@@ -174,65 +184,43 @@ class Lessons:
         return Forgotten(going, notes, [it for it in items if it.version not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring:
-        """Bring back the last version of a record, the named one, or a principle's originals.
+        """Bring back the last or the named version, or what a principle replaced; HistoryError."""
+        from core.lessons.history import named, principles_over
 
-        Raises HistoryError.
-        """
-        from core.lessons.history import History, named, principles_over
-
-        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        history = self._history()
         wanted = named(name, history)
-        there = next(iter(history.log.with_id(wanted.id).values()), None)
         if originals:
-            return self._restoring_originals(history, wanted, there)
+            principle = history.principle_named(wanted)
+            found, left_alone = history.originals(principle)
+            tokens = ", ".join(left_alone)
+            notes = [say("records.left_alone", tokens=tokens)] if left_alone else []
+            return self._restoring(history.log, found, principle, notes, originals=True)
+        there = next(iter(history.log.with_id(wanted.id).values()), None)
         if there and not wanted.token:
             raise HistoryError("already_there", id=wanted.id, token=there.token)
         if there and wanted.token == there.token:
             return Restoring([], [], [say("records.nothing_to_do", token=there.token)])
-        if wanted.token:
-            version = history.find_versions([wanted.token]).get(wanted.token)
-        else:
-            version = history.last(wanted.id)
+        version = history.version_named(wanted)
         principles = principles_over(wanted.id, history.log)
-        if not version:
-            facts = {"id": wanted.id, "token": wanted.token, "name": wanted.id}
-            key = "no_version" if wanted.token else "unknown"
-            if principles and not wanted.token:
-                key, facts = "never_committed", {"id": wanted.id, "by": _named(principles[-1][0])}
-            raise HistoryError(key, *history.notes(), **facts)
         notes = [say("records.from_version", token=version.token)]
         replaced = [token for _, token in principles]
         if replaced and not there and not wanted.token and version.token not in replaced:
             notes.append(say("records.not_the_replaced", token=replaced[-1]))
-        notes += [say("records.replacing_stays", by=_named(it)) for it, _ in principles]
-        return self._restoring(history.log, [version], [there] if there else [], notes)
-
-    def _restoring_originals(
-        self, history: "History", wanted: "Named", principle: Record | None
-    ) -> Restoring:
-        """Bring the originals of a principle back, and take it out, in one write."""
-        if not principle:
-            raise HistoryError("not_in_log", id=wanted.id)
-        if wanted.token not in ("", principle.token):
-            facts = {"id": wanted.id, "token": principle.token, "named": wanted.token}
-            raise HistoryError("other_version", **facts)
-        if principle.type != "principle":
-            raise HistoryError("is_log", id=wanted.id)
-        found, left_alone = history.originals(principle)
-        notes = []
-        if left_alone:
-            notes = [say("records.left_alone", tokens=", ".join(left_alone))]
-        return self._restoring(history.log, found, [principle], notes, instead_of=principle.token)
+        notes += [say("records.replacing_stays", by=record_name(it)) for it, _ in principles]
+        return self._restoring(history.log, [version], there, notes)
 
     def _restoring(
         self,
         log: MemoryLog,
         versions: Sequence[Record],
-        replaced: Sequence[Record],
+        replaced: Record | None,
         notes: Sequence[str],
         *,
-        instead_of: str = "",
+        originals: bool = False,
     ) -> Restoring:
+        """Return what a write brings back. originals: they take the place of what is replaced."""
+        instead_of = replaced.token if replaced and originals else ""
+
         def run(*, dry_run: bool) -> Restoring:
             done = self._store.bring_back(
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
@@ -241,18 +229,14 @@ class Lessons:
             if hidden := [record.token for record in log.records if record.id not in seen]:
                 lines.append(say("records.hides", tokens=", ".join(hidden)))
             if done.redacted:
-                counts = Counter(done.redacted)
-                kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
-                lines.append(say("records.redacted_back", count=len(done.redacted), kinds=kinds))
+                lines.append(say("records.redacted_back", **kinds_told(done.redacted)))
             if not dry_run:
                 lines += self._to_commit()
             items = [item_of(record, is_stored=not dry_run) for record in done.records]
             carry_out = partial(run, dry_run=False) if dry_run else None
-            return Restoring(items, [item_of(record) for record in replaced], lines, carry_out)
+            return Restoring(items, [item_of(replaced)] if replaced else [], lines, carry_out)
 
         return run(dry_run=True)
-
-    # --- exchange
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the records as the log holds them, without the secrets that a hand put there."""
@@ -270,26 +254,23 @@ class Lessons:
 
     def take(self, given: Given, tell: Tell) -> Taken:
         """Look through records from elsewhere; those of the log stay as they are."""
-        entries = [
-            record_of(row.data) if isinstance(row.data, dict) else None for row in given.rows
-        ]
+        entries = [record_of(it.data) if isinstance(it.data, dict) else None for it in given.rows]
         source = MemoryLog([b"-\n"] * len(entries), entries)
+        places = [str(row.place) for row in given.rows]
         passed = [
-            Passed(str(row.place), say("import.passed_not_a_record"))
-            for row, entry in zip(given.rows, entries, strict=True)
+            Passed(place, say("import.passed_not_a_record"))
+            for place, entry in zip(places, entries, strict=True)
             if not entry
         ]
         trial, offers = self._store.add_all(source.records, dry_run=True, progress=tell)
-        places = [
-            given.rows[at].place for at, _ in source.all_records() if at not in source.leftovers
-        ]
+        places = [places[at] for at, _ in source.all_records() if at not in source.leftovers]
         new, redacted = list[Record](), list[str]()
         for place, offer in zip(places, offers, strict=True):
             if offer.error:
                 why = say(f"import.passed_{offer.error.key}", **offer.error.facts)
-                passed.append(Passed(str(place), why))
+                passed.append(Passed(place, why))
             elif offer.fate != "added":
-                passed.append(Passed(str(place), say(f"import.passed_{offer.fate}")))
+                passed.append(Passed(place, say(f"import.passed_{offer.fate}")))
             else:
                 new.append(offer.record)
                 redacted += offer.redacted
@@ -317,18 +298,15 @@ class Lessons:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
         return [say("records.look_and_commit")] if is_new else []
 
-    # --- scan
-
     def secrets(self) -> None:
         """Return None: the log and the file beside it are files of lines."""
 
     def redact(self) -> None:
         """Return None: the store cleans the log, and the file beside it."""
 
-    # --- doctor
-
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the lines of the log, with their secrets and their paths."""
+        from core.lessons.reach import records_nowhere
         from core.lessons.upkeep import Finding, examine
 
         try:
@@ -336,21 +314,27 @@ class Lessons:
         except LogReadError:  # which is said of its place
             return []
         log = MemoryLog.parse(data)
-        found = examine(log, now=utc_now(), threshold=self._opened.settings.threshold)
-        found = [replace(it, fix=self._repair) if it.fixable else it for it in found]
-        facts: Facts = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
-        astray = _unreachable(log, self._opened.project.root)
-        found = [*map(_worded, found), *_secrets_in(log), *astray]
+        found = list[Finding]()
+        for it in examine(log, now=utc_now(), threshold=self._opened.settings.threshold):
+            facts = dict(it.facts)
+            if reason := facts.get("reason"):
+                facts["reason"] = say(f"doctor.{reason}", key=facts["key"])
+            found.append(replace(it, facts=facts, fix=self._repair if it.fixable else None))
+        found += _secrets_in(log)
+        astray = records_nowhere(log, self._opened.project.root)
+        for lines, about in astray[:MOST_ASTRAY]:
+            found.append(Finding("path_nowhere", "note", lines=lines, facts=about))
+        if (more := len(astray) - MOST_ASTRAY) > 0:
+            found.append(Finding("more_path_nowhere", "note", facts={"more": more}))
         if os.path.exists(self._store.path):
-            found.append(Finding("lessons_ok", "ok", facts=facts))
+            about = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
+            found.append(Finding("lessons_ok", "ok", facts=about))
         return found
 
     def _repair(self) -> None:
         """Repair the log; the lines that leave it go into a new file beside it."""
         name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
         self._store.repair(aside_name=name)
-
-    # --- stats
 
     def figures(self) -> Figures:
         """Count the records and topics, and what a compaction has done and would do."""
@@ -363,42 +347,30 @@ class Lessons:
         last = max((it.compacted_at for it in merged), key=seconds_of, default="")
         threshold = self._opened.settings.threshold
         need = need_of(log.records, log.count, threshold)
-        flaws: Facts = {
-            "skipped": log.skipped,
-            "conflicts": log.conflicts,
-            "hidden": len(log.hidden),
-            "unsettled": len(log.unsettled),
-        }
         topics = Counter(safe(it.topic) for it in log.records)
         counts = {"logs": log.count - len(principles), "principles": len(principles)}
         facts: Facts = {
             "replaced": sum(it.source_count or 0 for it in merged),
             "questions": sum(bool(it.ask_next_time.strip()) for it in log.records),
         }
-        lines = [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
+        lines = [say("lessons.flaws", **log.flaws)] if any(log.flaws.values()) else []
         if log.count:
             lines.append(say("lessons.questions", count=facts["questions"], topics=len(topics)))
-            lines.append(say(f"lessons.{need}", count=log.count, threshold=threshold))
-        else:
-            lines.append(say("lessons.empty"))
+        key = need if log.count else "empty"
+        lines.append(say(f"lessons.{key}", count=log.count, threshold=threshold))
         if merged:
             lines.append(say("lessons.replaced", replaced=facts["replaced"], day=day_of(last)))
-        return Figures(
-            say("lessons.records", count=log.count, size=len(data), **counts),
-            lines,
-            {
-                "bytes": len(data),
-                "records": log.count,
-                **counts,
-                **facts,
-                "topics": dict(topics.most_common()),
-                "unreadable_lines": log.skipped,
-                "conflicts": log.conflicts,
-                "hidden_records": len(log.hidden),
-                "unsettled_gaps": len(log.unsettled),
-                "compaction": {"threshold": threshold, "need": need, "last": last or None},
-            },
-        )
+        told = {
+            "bytes": len(data),
+            "records": log.count,
+            **counts,
+            **facts,
+            "topics": dict(topics.most_common()),
+            **log.flaws,
+            "compaction": {"threshold": threshold, "need": need, "last": last or None},
+        }
+        headline = say("lessons.records", count=log.count, size=len(data), **counts)
+        return Figures(headline, lines, told)
 
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
@@ -468,24 +440,10 @@ def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
 
 def data_of(record: Record, *, token: str) -> dict[str, Any]:
     """Return everything about one record; every key is always there, null for what it lacks."""
-    return {
-        "id": record.id,
-        "token": token,
-        "type": record.type,
-        "topic": record.topic,
-        "missing_context": record.missing_context,
-        "lesson": record.lesson,
-        "ask_next_time": record.ask_next_time or None,
-        "created": record.created,
-        "updated": record.updated or None,
-        "seen": record.seen,
-        "compacted_at": record.compacted_at or None,
-        "source_count": record.source_count,
-        "source_ids": list(record.source_ids),
-        "marks": list(shown_marks(record.marks, record.texts)),
-        "paths": list(record.paths),
-        "when": list(record.when),
-    }
+    data = {name: getattr(record, name) for name in _DATA}
+    data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
+    data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
+    return {**data, "token": token, "marks": [*shown_marks(record.marks, record.texts)]}
 
 
 def _dates(record: Record) -> list[str]:
@@ -501,35 +459,17 @@ def _dates(record: Record) -> list[str]:
     return parts
 
 
-def _named(record: Record) -> str:
-    return f"{record.type} {token_text(record)}"
-
-
 def _topic(record: Record) -> str:
     return topic_text(redact(record.topic)[0])
 
 
-def _newest(records: Sequence[Record], dates: Sequence[str]) -> list[int]:
-    """Return their places by date; within a second the one further down comes first."""
+def _in_order(records: Sequence[Record], dates: Sequence[str], words: str) -> Sequence[int]:
+    """Return the places of those with the words, or by date; within a second the lower first."""
+    if words:
+        from core.lessons.search import matching
+
+        return matching(words, records)
     return sorted(range(len(records))[::-1], key=lambda at: seconds_of(dates[at]), reverse=True)
-
-
-def _counted(words: str, records: Sequence[Record]) -> list[str]:
-    """Say how many records have each of several words."""
-    from core.lessons.search import holders_of
-
-    holders = holders_of(words, records)
-    counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
-    return [say("records.each_word", counts=counts)] if len(holders) > 1 else []
-
-
-def _unknown_topic(topic: str, log: MemoryLog) -> str:
-    """Say that there is no such topic, and name those that resemble it."""
-    from core.text.wording import similar_to
-
-    near = ", ".join(topic_text(redact(it)[0]) for it in similar_to(topic, list(log.topics)))
-    key = "no_topic_but" if near else "no_topic"
-    return say(f"records.{key}", topic=topic_text(redact(topic)[0]), similar=near)
 
 
 def _version(version: "Past", *, has_git: bool) -> Version:
@@ -540,9 +480,9 @@ def _version(version: "Past", *, has_git: bool) -> Version:
     if version.is_hidden:
         places.append(say("records.in_hidden_line"))
     if kept:
-        places.append(say("records.in_side_file", date=_minute(kept.at)))
+        places.append(say("records.in_side_file", date=minute_of(kept.at)))
     if commit:
-        facts = {"commit": commit.short, "date": _minute(commit.date)}
+        facts = {"commit": commit.short, "date": minute_of(commit.date)}
         places.append(say("records.in_commit", **facts))
     elif has_git:
         places.append(say("records.in_no_commit"))
@@ -556,22 +496,6 @@ def _version(version: "Past", *, has_git: bool) -> Version:
     return Version(item_of(version.record), "; ".join(places), data)
 
 
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
-
-
-# --- doctor
-
-
-def _worded(finding: "Finding") -> "Finding":
-    """Return a finding whose reason, if it has one, is a text for people."""
-    reason = finding.facts.get("reason")
-    if not reason:
-        return finding
-    text = say(f"doctor.{reason}", key=finding.facts["key"])
-    return replace(finding, facts={**finding.facts, "reason": text})
-
-
 def _secrets_in(log: MemoryLog) -> "Iterator[Finding]":
     """Yield the lines with secrets, which only a hand or another program can have put there."""
     from core.lessons.upkeep import Finding, look
@@ -582,25 +506,3 @@ def _secrets_in(log: MemoryLog) -> "Iterator[Finding]":
     for looked in look(log):
         for spot in looked.spots:
             yield Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})
-
-
-def _unreachable(log: MemoryLog, root: Path) -> "Iterator[Finding]":
-    """Yield the first records with a path that matches no file, and how many more there are."""
-    from core.git import known_files
-    from core.lessons.anchors import MOST_PATHS
-    from core.lessons.reach import names_of, paths_nowhere
-    from core.lessons.upkeep import Finding
-
-    files = known_files(root) if any(record.paths for record in log.records) else []
-    places = {id(record): at + 1 for at, record in log.all_records()}
-    found = list[Finding]()
-    for record in log.records if files else ():
-        names = names_of(paths_nowhere(record.paths[:MOST_PATHS], root, files))
-        if names and safe(record.token):  # a command must name it
-            line = places.get(id(record))
-            facts = {"paths": names, "id": record.token}
-            lines = (line,) if line else ()
-            found.append(Finding("path_nowhere", "note", lines=lines, facts=facts))
-    yield from found[:MOST_ASTRAY]
-    if len(found) > MOST_ASTRAY:
-        yield Finding("more_path_nowhere", "note", facts={"more": len(found) - MOST_ASTRAY})

@@ -1,22 +1,22 @@
 """Says what a room is to people: what the commands, the page and the checks ask of each one.
 
-A room keeps one kind of memory. The memory log is `lessons`; every other room is a folder here with
-a file `for_people.py`. That file holds a class `ForPeople`, and imports what its room is made of
-only where it is asked for.
+The memory log is `lessons`; every other room is a folder here with a file `for_people.py`. Its
+class `ForPeople` imports what the room is made of only where it is asked for.
 """
 
 import importlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
-from core.messages import Facts
-from core.sanitizer import safe
+from core.messages import Facts, say
+from core.sanitizer import redact, safe
 from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
@@ -48,46 +48,32 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One lesson, session or fragment as a person reads it, without secrets.
-
-    id: what a person types, whole. version: names this state, so that a change leaves alone what
-    is another one by then. date: when it was last saved, or forgotten, ISO 8601 in UTC. kind: the
-    word that `--kind` takes. mark: `*` for a principle or a pinned fragment, `!` for what failed or
-    is blocked, "". texts: each with its label; a line of a list shows the first. facts: what stands
-    below them, in the language of the reader. data: the whole item, for scripts. privacy: who may
-    read what is its user's own: `public`, `team` or `private`; "" for what is of a project.
-    """
+    """One lesson, session or fragment as a person reads it, without secrets."""
 
     room: str
-    id: str
-    version: str
-    date: str
-    kind: str
+    id: str  # what a person types, whole
+    version: str  # names this state: a change leaves alone what is another one by then
+    date: str  # when it was last saved, or forgotten; ISO 8601 in UTC
+    kind: str  # the word that `--kind` takes
     topic: str
-    mark: str
-    texts: tuple[tuple[str, str], ...]
-    facts: tuple[str, ...]
-    data: dict[str, Any]
-    privacy: str = ""
+    mark: str  # `*` for a principle or a pinned fragment, `!` for what failed or is blocked, ""
+    texts: tuple[tuple[str, str], ...]  # each with its label; a line of a list shows the first
+    facts: tuple[str, ...]  # what stands below them, in the language of the reader
+    data: Data  # the whole item, for scripts
+    privacy: str = ""  # public, team or private, where it is its user's own and of no project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which items are meant; what is left empty does not count.
+    """Which items are meant; what is left empty does not count."""
 
-    words: that each item has. topics: any of them; a session has all of them as tags. kind: as of
-    `Item`. since: a moment in ISO 8601. limit: how many at most. forgotten: instead of what is
-    there, what `restore` can bring back. brief: only what the line of a list shows is wanted: other
-    texts, facts and data may be missing.
-    """
-
-    words: str = ""
-    topics: tuple[str, ...] = ()
+    words: str = ""  # that each item has
+    topics: tuple[str, ...] = ()  # any of them; a session has all of them as tags
     kind: str = ""
-    since: str = ""
+    since: str = ""  # a moment in ISO 8601
     limit: int | None = None
-    forgotten: bool = False
-    brief: bool = False
+    forgotten: bool = False  # instead of what is there, what `restore` can bring back
+    brief: bool = False  # only the line of a list: other texts, facts and data may be missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +85,21 @@ class Found:
 
 
 class Forgotten(NamedTuple):
-    """What a room forgot. items: what went. notes: where it is now.
-
-    stayed: what is another one by now than the person was shown. left: what could not be done.
-    """
+    """What a room forgot, what is another one by now than was shown, and what went wrong."""
 
     items: list[Item]
-    notes: list[str]
+    notes: list[str]  # where it is now
     stayed: list[Item]
     left: Sequence[str] = ()
 
 
 class Restoring(NamedTuple):
-    """What a restore brings back, before it is done or after it.
-
-    instead_of: what goes for it. carry_out: does it; only what the person was shown is replaced.
-    """
+    """What a restore brings back, before it is done or after it, and what goes for it."""
 
     items: list[Item]
     instead_of: list[Item]
     notes: list[str]
-    carry_out: "Callable[[], Restoring] | None" = None
+    carry_out: "Callable[[], Restoring] | None" = None  # replaces only what was shown
 
 
 class Version(NamedTuple):
@@ -146,31 +126,22 @@ class Figures(NamedTuple):
 
 
 class Secrets(NamedTuple):
-    """Where a room holds what looks like secrets.
-
-    place, item: what people call all of it, and one item of it. aside: files that nobody looked
-    into, such as a damaged database that a repair has kept.
-    """
+    """Where a room holds what looks like secrets, and what people call it and one item of it."""
 
     place: str
     item: str
     held: "list[Held]"
-    aside: list[Path]
+    aside: list[Path]  # nobody looked into them: a damaged database that a repair has kept
 
 
 class Redacted(NamedTuple):
-    """What a room redacted, and where secrets are left. notes: where bytes of them may still be.
-
-    is_whole: no file of this machine has them any more.
-    """
+    """What a room redacted, and where secrets are left."""
 
     changed: "list[Held]"
     left: "list[Held]"
-    notes: list[str]
-    is_whole: bool
+    notes: list[str]  # where bytes of them may still be
+    is_whole: bool  # no file of this machine has them any more
 
-
-# --- exchange
 
 Tell = Callable[[int, int], object]  # how many are looked through or saved, of how many
 FIRST_ITEMS = 1_000  # of an import, which its table may show
@@ -184,35 +155,26 @@ class Row(NamedTuple):
 
 
 class Outgoing(NamedTuple):
-    """A row of an export, without secrets.
-
-    is_private: it is for its user's eyes alone. is_counted: it is an item, and no link or note that
-    belongs to one.
-    """
+    """A row of an export, without secrets."""
 
     data: Data
-    is_private: bool = False
-    is_counted: bool = True
+    is_private: bool = False  # for its user's eyes alone
+    is_counted: bool = True  # an item, and no link or note that belongs to one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What somebody wants to bring into a room.
+    """What somebody wants to bring into a room."""
 
-    path: as it is shown. rows: those of an export of this program, by this room's `rows`; () for a
-    file that only the room can read. file: that file, data: what it holds where it is a text.
-    agent: whose fragments they shall be, "" for whose they were.
-    """
-
-    path: str
-    rows: Sequence[Row] = ()
-    file: Path | None = None
-    data: bytes = b""
-    agent: str = ""
+    path: str  # as it is shown
+    rows: Sequence[Row] = ()  # of an export of this program, by this room's `rows`
+    file: Path | None = None  # that only the room can read
+    data: bytes = b""  # what it holds where it is a text
+    agent: str = ""  # whose fragments they shall be, "" for whose they were
 
 
 class Passed(NamedTuple):
-    """What is not taken: the number of its line, or the name of its file, and why, for people."""
+    """What is not taken: its line or its file, and why, for people."""
 
     place: str
     why: str
@@ -220,19 +182,14 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What an import would bring into a room, each as it would be stored.
+    """What an import would bring into a room, each as it would be stored."""
 
-    items: the first of them. count: of all of them. redacted: the kind of each secret that is taken
-    out. notes: what else a person should know. save: stores them, and returns what to say of it;
-    None where there is nothing to store.
-    """
-
-    items: list[Item]
+    items: list[Item]  # the first of them
     count: int
-    redacted: Sequence[str]
+    redacted: Sequence[str]  # the kind of each secret that is taken out
     notes: list[str]
     passed: list[Passed]
-    save: Callable[[Tell], list[str]] | None
+    save: Callable[[Tell], list[str]] | None  # stores them and says so; None where there are none
 
 
 class Room(Protocol):
@@ -256,43 +213,25 @@ class Room(Protocol):
         """Say why nothing was found: what the room is for, or which name may have been meant."""
 
     def named(self, name: str) -> list[Item]:
-        """Return what a person names, whole; [] for nothing, several for an ambiguous name.
-
-        Raises SentinelError for a name that can only be of this room, and is wrong.
-        """
+        """Return what a person names, whole; raises where only this room has such names."""
 
     def versions(self, name: str) -> Versions | None:
         """Return all versions of the item that is named, None for nothing of this room."""
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Say what forgetting these items means. hard: for good, where there is a choice.
-
-        Raises SentinelError where one of them is to stay.
-        """
+        """Say what forgetting means, for good if `hard`; raises where one of these is to stay."""
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Forget these items, each only in the version that was shown."""
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
-        """Return what would come back by this name, None where that is nothing of this room.
-
-        originals: what the principle of this name has replaced, in its place.
-        """
-
-    # --- doctor
+        """Return what would come back, or the originals of a principle; None for nothing of it."""
 
     def findings(self) -> "list[Finding]":
-        """Return what is wrong with the room and, as `ok`, how much it holds; nothing is changed.
-
-        What can be repaired has its `fix`.
-        """
-
-    # --- stats
+        """Return what is wrong with the room, with a `fix`, and as `ok` how much it holds."""
 
     def figures(self) -> Figures:
         """Count what the room holds."""
-
-    # --- scan
 
     def secrets(self) -> Secrets | None:
         """Return where the room holds secrets; None where `scan` reads it as a file, by lines."""
@@ -300,17 +239,14 @@ class Room(Protocol):
     def redact(self) -> Redacted | None:
         """Take the secrets out of every text, and out of the bytes; None as of `secrets`."""
 
-    # --- exchange
-
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield what fits as JSON objects, from which `take` makes it again.
-
-        only_public: of what has a scope, only what is public. notes: gets what a person should know
-        of it.
-        """
+        """Yield what fits as `take` wants it, of what has a scope only what is public if asked."""
 
     def take(self, given: Given, tell: Tell) -> Taken:
         """Return what would come in; nothing is stored before it is told to."""
+
+
+# What rooms share.
 
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
@@ -326,10 +262,7 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
 def with_fixes(
     findings: "Iterable[Finding]", mend: "Callable[[list[Finding]], list[Finding]]"
 ) -> "list[Finding]":
-    """Return findings, those that can be repaired with what does it.
-
-    mend: repairs findings, and returns them with what was done as further facts.
-    """
+    """Return findings, those that can be repaired with what does it and adds what was done."""
 
     def fix_of(finding: "Finding") -> Callable[[], Mapping[str, str | int]]:
         return lambda: mend([finding])[0].facts
@@ -339,24 +272,51 @@ def with_fixes(
 
 def room_names() -> list[str]:
     """Return the names of all rooms, in the order in which they are shown."""
-    return [*FIRST, *sorted(set(_folders()) - set(FIRST))]
+    folders = map(Path, importlib.import_module("rooms").__path__)
+    others = {it.parent.name for folder in folders for it in folder.glob(f"*/{FILE_NAME}")}
+    return [*FIRST, *sorted(others - set(FIRST))]
 
 
 def kinds_told(kinds: Sequence[str]) -> Facts:
     """Return how many secrets there are, and of which kinds, for a sentence."""
-    counts = Counter(kinds)
-    names = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
-    return {"count": len(kinds), "kinds": names}
+    return {"count": len(kinds), "kinds": listed_counts(Counter(kinds))}
 
 
-def setup_rooms(opened: Opened, name: str) -> str:
-    """Return what `setup --rooms` takes to switch a room on here, and none off that has something.
-
-    Here is the project of the working directory, in which the person would type it.
-    """
+def switched_on(opened: Opened, name: str) -> str:
+    """Say how to switch a room on where the person types it, and none off that has something."""
     here = replace(opened, project=find_project(None, os.environ, Path.cwd()))
     there = {LESSONS, name, *(room.name for room in rooms_of(here))}
-    return ",".join(it for it in room_names() if it in there)
+    return say("rooms.switch_on", rooms=",".join(it for it in room_names() if it in there))
+
+
+def unknown_names(key: str, names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Say which of these topics or tags there are not, and which ones resemble them."""
+    from core.lessons.record_text import topic_text
+    from core.text.wording import similar_to
+
+    lines = list[str]()
+    for name in names:
+        if name not in known:
+            near = ", ".join(topic_text(redact(it).text) for it in similar_to(name, known))
+            told = topic_text(redact(name).text)
+            lines.append(say(f"{key}_but" if near else key, name=told, similar=near))
+    return lines
+
+
+def source_of(given: Given, sources: ModuleType) -> Any:
+    """Return what was given as this module of a room reads it."""
+    if given.rows:
+        return sources.of_rows(given.rows, given.path)
+    if given.data:
+        return sources.read_text(given.data, given.path)
+    return sources.read_source(given.file or Path())
+
+
+def state_of(*values: object) -> str:
+    """Return what names the state of an item that is made of these values."""
+    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
+
+    return sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:
@@ -366,17 +326,8 @@ def listed_counts(counts: Mapping[str, int]) -> str:
     return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
 
 
-def _folders() -> Iterator[str]:
-    for place in importlib.import_module("rooms").__path__:
-        with os.scandir(place) as entries:
-            yield from (it.name for it in entries if os.path.isfile(f"{it.path}/{FILE_NAME}"))
-
-
 def _opened(name: str, opened: Opened) -> Room:
-    if name == LESSONS:
-        module = importlib.import_module("rooms.lessons")
-        room: Room = module.Lessons(opened)
-    else:
-        module = importlib.import_module(f"rooms.{name}.for_people")
-        room = module.ForPeople(opened)
+    is_log = name == LESSONS
+    module = importlib.import_module("rooms.lessons" if is_log else f"rooms.{name}.for_people")
+    room: Room = (module.Lessons if is_log else module.ForPeople)(opened)
     return room

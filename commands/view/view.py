@@ -155,9 +155,7 @@ def _is_private(item: Item) -> bool:
 def _flaws(opened: Opened) -> list[str]:
     """Say which lines of the log no reader sees."""
     log = MemoryLog.parse(opened.store.read_bytes())
-    counts = {"skipped": log.skipped, "conflicts": log.conflicts, "hidden": len(log.hidden)}
-    counts["unsettled"] = len(log.unsettled)
-    return [say("lessons.flaws", **counts)] if any(counts.values()) else []
+    return [say("lessons.flaws", **log.flaws)] if any(log.flaws.values()) else []
 
 
 def _own_place(opened: Opened) -> Path:

@@ -18,7 +18,7 @@ from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, literal
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
-from core.lessons.record_text import topic_text
+from core.lessons.record_text import record_name, topic_text
 from core.lessons.side_file import Replaced
 from core.messages import Facts
 
@@ -248,6 +248,33 @@ class History:
             key = "some_missing" if had else "all_missing"
             raise HistoryError(key, *self.notes(), **facts)
         return list(newest.values()), list(left_alone.values())
+
+    def version_named(self, name: "Named") -> Record:
+        """Return the version that is named, else the last of its record. Raises HistoryError."""
+        if name.token:
+            found = self.find_versions([name.token]).get(name.token)
+        else:
+            found = self.last(name.id)
+        if found:
+            return found
+        if name.token:
+            facts = {"id": name.id, "token": name.token}
+            raise HistoryError("no_version", *self.notes(), **facts)
+        if over := principles_over(name.id, self.log):
+            by = record_name(over[-1][0])
+            raise HistoryError("never_committed", *self.notes(), id=name.id, by=by)
+        raise HistoryError("unknown", *self.notes(), name=name.id)
+
+    def principle_named(self, name: "Named") -> Record:
+        """Return the principle of the log that is named. Raises HistoryError."""
+        found = next(iter(self.log.with_id(name.id).values()), None)
+        if not found:
+            raise HistoryError("not_in_log", id=name.id)
+        if name.token not in ("", found.token):
+            raise HistoryError("other_version", id=name.id, token=found.token, named=name.token)
+        if found.type != "principle":
+            raise HistoryError("is_log", id=name.id)
+        return found
 
     def topics(self, beginning: str) -> dict[str, str]:
         """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""

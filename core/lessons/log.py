@@ -133,6 +133,16 @@ class MemoryLog:
         """Return the file as bytes."""
         return b"".join(self.lines)
 
+    @property
+    def flaws(self) -> dict[str, int]:
+        """How many lines no reader sees, and gaps in several versions, as a summary names them."""
+        return {
+            "unreadable_lines": self.skipped,
+            "conflicts": self.conflicts,
+            "hidden_records": len(self.hidden),
+            "unsettled_gaps": len(self.unsettled),
+        }
+
     def all_records(self) -> Iterator[tuple[int, Record]]:
         """Return every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)

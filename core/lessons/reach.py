@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 from core.git import files_with, known_files
 from core.lessons.anchors import (
+    MOST_PATHS,
     MOST_TRIGGERS,
     could_match,
     matches,
     normalise_paths,
     normalise_triggers,
 )
+from core.lessons.log import MemoryLog
 from core.messages import Facts, say
 from core.sanitizer import has_secret, safe
 from core.text.plain import one_line
@@ -103,3 +105,16 @@ def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> 
         if not folder or is_known or not os.path.lexists(root / folder):
             nowhere.append(pattern)
     return tuple(nowhere)
+
+
+def records_nowhere(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
+    """Return the lines and the facts of the records with a path that matches no file."""
+    files = known_files(root) if any(record.paths for record in log.records) else []
+    places = {id(record): at + 1 for at, record in log.all_records()}
+    found = list[tuple[tuple[int, ...], Facts]]()
+    for record in log.records if files else ():
+        names = names_of(paths_nowhere(record.paths[:MOST_PATHS], root, files))
+        if names and safe(record.token):  # a command must name it
+            line = places.get(id(record))
+            found.append(((line,) if line else (), {"paths": names, "id": record.token}))
+    return found

@@ -85,6 +85,16 @@ def day_of(moment: str) -> str:
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
+def minute_of(moment: str) -> str:
+    """Return a moment to the minute, as people read it."""
+    return moment[:16].replace("T", " ")
+
+
+def record_name(record: Record) -> str:
+    """Return what kind a record is of, and its version id."""
+    return f"{record.type} {token_text(record)}"
+
+
 def warning(record: Record) -> str:
     """Return what a reader must know before the texts; "" for nearly every record.
 

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.errors import RefusedError
-from core.lessons.record_text import day_of
+from core.lessons.record_text import day_of, minute_of
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
@@ -32,7 +31,10 @@ from rooms.room import (
     Versions,
     Wanted,
     listed_counts,
-    setup_rooms,
+    source_of,
+    state_of,
+    switched_on,
+    unknown_names,
     with_fixes,
 )
 
@@ -41,14 +43,13 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from rooms.fragments import engine
     from rooms.fragments.engine import State
     from rooms.fragments.fragment import Fragment, Link
-    from rooms.fragments.postgres.adapter import PostgresEngine
     from rooms.fragments.room import Room
-    from rooms.fragments.sqlite.adapter import SqliteEngine
 
 NAME = "fragments"
 PIN = "*"
 _FILE_NAME = "memory.db"  # as in rooms.fragments.config
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
+_AMENDED = ("content", "topic", "keywords", "kind", "importance")
 _TOKENS = 1_000_000  # what is found is bounded by its number
 
 
@@ -90,8 +91,6 @@ class ForPeople:
             place = place and os.path.join(place, _FILE_NAME)
         return bool(place) and os.path.lexists(place)
 
-    # --- list, search, show
-
     def find(self, wanted: Wanted) -> Found:
         """Return the fragments that fit; to search them does not count as use."""
         if wanted.forgotten:
@@ -132,7 +131,6 @@ class ForPeople:
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many can be recalled, or what fragments are and how to switch them on."""
-        from core.text.wording import similar_to
         from rooms.fragments.engine import Wanted as Asked
 
         if wanted.forgotten:
@@ -141,16 +139,11 @@ class ForPeople:
             topics = [*reading.count(Asked(state="all"), "topic")]
             live = sum(reading.count(Asked()).values())
         if not topics:
-            switch_on = say("fragment_commands.switch_on", rooms=setup_rooms(self._opened, NAME))
-            return [say("fragment_commands.none"), say("fragment_commands.what"), switch_on]
-        reason = "none_found" if wanted.words else "none_fits"
-        lines = [say(f"fragment_commands.{reason}", count=live)]
-        for name in wanted.topics:
-            if name not in topics:
-                near = safe(", ".join(similar_to(name, topics)))
-                key = "no_topic_but" if near else "no_topic"
-                lines.append(say(f"fragment_commands.{key}", name=name, similar=near))
-        return lines
+            what = [say(f"fragment_commands.{it}") for it in ("none", "what")]
+            return [*what, switched_on(self._opened, NAME)]
+        key = "none_found" if wanted.words else "none_fits"
+        unknown = unknown_names("fragment_commands.no_topic", wanted.topics, topics)
+        return [say(f"fragment_commands.{key}", count=live), *unknown]
 
     def named(self, name: str) -> list[Item]:
         """Return the fragment of an id, in the bin as well, with its links."""
@@ -166,21 +159,12 @@ class ForPeople:
             former = [*reversed(reading.entries(Former, of=name))] if found else []
         versions = [Version(item_of(it), "", {"amendedAt": None}) for it in found]
         for it in former:
-            date = _minute(it.amended_at)
-            until = say("fragment_commands.until", date=date, agent=it.amended_by or "?")
-            before = replace(
-                found[0],
-                content=it.content,
-                topic=it.topic,
-                keywords=it.keywords,
-                kind=it.kind,
-                importance=it.importance,
-                updated_at=it.amended_at,
-            )
-            versions.append(Version(item_of(before), until, {"amendedAt": it.amended_at}))
+            date, agent = minute_of(it.amended_at), it.amended_by or "?"
+            said = {name: getattr(it, name) for name in _AMENDED}
+            before = item_of(replace(found[0], **said, updated_at=it.amended_at))
+            until = say("fragment_commands.until", date=date, agent=agent)
+            versions.append(Version(before, until, {"amendedAt": it.amended_at}))
         return Versions(versions, []) if found else None
-
-    # --- forget, restore
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say whether they go to the bin or for good. Raises FragmentNameError where one stays."""
@@ -189,7 +173,8 @@ class ForPeople:
                 raise FragmentNameError("pinned_refused", id=item.id)
             if item.data["deleted_at"] and not hard:
                 raise FragmentNameError("binned_before", id=item.id)
-        return say(f"fragment_commands.{'would_drop' if hard else 'would_bin'}", count=len(items))
+        key = "would_drop" if hard else "would_bin"
+        return say(f"fragment_commands.{key}", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Move the fragments that are still what was shown into the bin, or away for good."""
@@ -198,7 +183,7 @@ class ForPeople:
 
         room, gone = self.room, set[str]()
         for item in items:
-            is_meant = partial(_is_shown, item)
+            is_meant = partial(_is_in_state, item.version)
             with suppress(FragmentsError):  # it is gone, or pinned by now
                 done = forget(room, id=item.id, hard=hard, is_meant=is_meant)
                 gone |= {it.id for it in done.fragments}
@@ -224,8 +209,6 @@ class ForPeople:
 
         return Restoring([item_of(found[0])], [], [], carry_out)
 
-    # --- exchange
-
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the fragments, the bin too, then their links, former versions and notes."""
         from rooms.fragments.exchange.exporting import rows_of
@@ -245,12 +228,7 @@ class ForPeople:
         from rooms.fragments.exchange.incoming import as_of
         from rooms.fragments.room import own_name
 
-        if given.rows:
-            source = sources.of_rows(given.rows, given.path)
-        elif given.data:
-            source = sources.read_text(given.data, given.path)
-        else:
-            source = sources.read_source(given.file or Path())
+        source = source_of(given, sources)
         if given.agent:
             source = as_of(source, own_name(given.agent, "--agent"))
         room = self.room
@@ -259,84 +237,43 @@ class ForPeople:
         def save(tell: Tell) -> list[str]:
             saved = carry_out(room, plan, tell)
             lines = [say("import_fragments.saved", count=saved.fragments)]
-            if is_first:
-                rooms = setup_rooms(self._opened, NAME)
-                lines.append(say("fragment_commands.switch_on", rooms=rooms))
+            lines += [switched_on(self._opened, NAME)] if is_first else []
             if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
                 lines.append(say("import_fragments.embed"))
             return lines
 
         counts = {it: getattr(plan, it) for it in ("known", "other", "in_bin", "shortened")}
         counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
+        faults = [(it.place, say(f"import_fragments.passed_{it.why}")) for it in plan.faults]
         return Taken(
             items=[item_of(it) for it in plan.new[:FIRST_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
             notes=[say(f"import_fragments.{it}", count=n) for it, n in counts.items() if n],
-            passed=[
-                Passed(str(it.place or ""), say(f"import_fragments.passed_{it.why}"))
-                for it in plan.faults
-            ],
+            passed=[Passed(str(place or ""), why) for place, why in faults],
             save=save if plan.new or plan.links or plan.entries else None,
         )
-
-    # --- scan
 
     def secrets(self) -> Secrets:
         """Return where secrets are: on a server among the fragments of all agents."""
         from core.room.copies import kept_aside
-        from rooms.fragments.upkeep.secrets import secrets_held
+        from rooms.fragments.upkeep.secrets_here import place_here, secrets_here
 
-        item = say("fragment_commands.item")
-        if server := self._server():
-            from rooms.fragments.upkeep.secrets_on_server import secrets_on_server
-
-            with closing(server):
-                place = say("fragment_commands.place_on_server")
-                return Secrets(place, item, secrets_on_server(server), [])
-        file = self._file()
-        return Secrets(
-            say("fragment_commands.place"), item, secrets_held(file), kept_aside(file.path)
-        )
+        item, place = say("fragment_commands.item"), place_here(os.environ)
+        held = secrets_here(self._opened.settings, os.environ)
+        if place is None:
+            return Secrets(say("fragment_commands.place_on_server"), item, held, [])
+        return Secrets(say("fragment_commands.place"), item, held, kept_aside(place))
 
     def redact(self) -> Redacted:
         """Take the secrets out; what Redis keeps of fragments that had some goes as well."""
-        from rooms.fragments.upkeep.secrets import redact_held
+        from rooms.fragments.upkeep.secrets_here import place_here, redact_here
 
-        if server := self._server():
-            from rooms.fragments.upkeep.secrets_on_server import redact_on_server
-
-            with closing(server):
-                changed, left, _ = redact_on_server(server)
-            if changed:
-                _clear_cache()
-            notes = [say("fragment_commands.still_on_server")] if changed else []
-            return Redacted(changed, left, notes, is_whole=True)
-        changed, left, unpurged = redact_held(self._file())
+        changed, left, unpurged = redact_here(self._opened.settings, os.environ)
         notes = [say("fragment_commands.still_in", path=str(path)) for path in unpurged]
+        if changed and place_here(os.environ) is None:
+            notes = [say("fragment_commands.still_on_server")]
         return Redacted(changed, left, notes, not unpurged)
-
-    def _server(self) -> "PostgresEngine | None":
-        """Return the server of the fragments for whoever keeps it, None for a file here."""
-        from core.postgres.server import is_server
-
-        if not is_server(os.environ.get(FRAGMENTS_PLACE, "").strip()):
-            return None
-        from rooms.fragments.config import database_server
-        from rooms.fragments.postgres.adapter import PostgresEngine
-
-        server = database_server(os.environ)
-        assert server is not None
-        return PostgresEngine(server, timeout_s=self._opened.settings.lock_timeout_s)
-
-    def _file(self) -> "SqliteEngine":
-        from rooms.fragments.config import database_path
-        from rooms.fragments.sqlite.adapter import SqliteEngine
-
-        path = database_path(os.environ)
-        return SqliteEngine(path, timeout_s=self._opened.settings.lock_timeout_s)
-
-    # --- doctor
 
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the file of the fragments, or with the server that has them."""
@@ -355,8 +292,6 @@ class ForPeople:
             facts |= {"engine": health.engine, "agents": health.agents}
             found.append(Finding("fragments.health.ok", "ok", facts=facts))
         return found
-
-    # --- stats
 
     def figures(self) -> Figures:
         """Count the fragments by how they are kept, and whether they are used."""
@@ -391,37 +326,20 @@ class ForPeople:
             {
                 "live": counted.live,
                 "superseded": counted.superseded,
-                "bin": dict(counted.deleted),
+                "bin": counted.deleted,
                 "purged": purged,
-                "kinds": dict(counted.kinds),
-                "lifetimes": dict(counted.lifetimes),
-                "tiers": dict(counted.tiers),
+                **{name: getattr(counted, name) for name in ("kinds", "lifetimes", "tiers")},
                 "agents": {safe(name): count for name, count in counted.agents.items()},
                 "pinned": counted.anchors,
                 "recalled": used["used"],
                 "recalls": used["uses"],
-                "links": dict(counted.links),
-                "versions": counted.versions,
-                "with_vector": counted.with_vector,
+                **{name: getattr(counted, name) for name in ("links", "versions", "with_vector")},
                 "model": safe(counted.model),
                 "suspicions": counted.suspicions,
                 "unreflected": counted.unreflected,
                 "last_upkeep": counted.upkeep_at or None,
             },
         )
-
-
-def _clear_cache() -> None:
-    """Have Redis forget what it keeps of the fragments, where it is used and answers."""
-    from rooms.fragments.config import database_server
-    from rooms.fragments.redis.place import place_of
-
-    place, server = place_of(os.environ), database_server(os.environ)
-    if place and server:
-        from rooms.fragments.redis.cache import Cache
-
-        with closing(Cache(place, server.name)) as cache:
-            cache.clear()
 
 
 def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
@@ -453,17 +371,15 @@ def _left_at(fragment: "Fragment") -> str:
     return fragment.deleted_at or fragment.superseded_at or fragment.created_at
 
 
-def _version(fragment: "Fragment") -> str:
+def _state_of(fragment: "Fragment") -> str:
     """Return what names the state of a fragment; to recall it does not change that."""
-    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
-
     said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
     state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
-    return sha256(repr((said, state)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return state_of(said, state)
 
 
-def _is_shown(item: Item, fragment: "Fragment") -> bool:
-    return item.version == _version(fragment)
+def _is_in_state(state: str, fragment: "Fragment") -> bool:
+    return state == _state_of(fragment)
 
 
 def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
@@ -474,7 +390,7 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
     from core.room.redaction import without_secrets
     from rooms.fragments.exchange.lines import HARMLESS, line_of
 
-    version, ends = _version(fragment), [other for _, other in links or ()]
+    version, ends = _state_of(fragment), [other for _, other in links or ()]
     (fragment, others), _ = without_secrets((fragment, tuple(ends)), HARMLESS)
     data = line_of(fragment)
     del data["kind"]
@@ -524,26 +440,22 @@ def _facts(fragment: "Fragment") -> Iterator[str]:
     )
     if fragment.is_anchor:
         yield told("pinned")
-    yield told("saved_on", date=_minute(fragment.created_at))
+    yield told("saved_on", date=minute_of(fragment.created_at))
     if fragment.updated_at > fragment.created_at:
-        yield told("corrected_on", date=_minute(fragment.updated_at))
+        yield told("corrected_on", date=minute_of(fragment.updated_at))
     if fragment.verified_at > max(fragment.created_at, fragment.updated_at):
-        yield told("verified_on", date=_minute(fragment.verified_at))
+        yield told("verified_on", date=minute_of(fragment.verified_at))
     if fragment.expires_at:
-        yield told("expires_on", date=_minute(fragment.expires_at))
+        yield told("expires_on", date=minute_of(fragment.expires_at))
     if fragment.access_count:
         key = "recalled_once" if fragment.access_count == 1 else "recalled_often"
-        date = _minute(fragment.accessed_at)
+        date = minute_of(fragment.accessed_at)
         yield f"{told('recalled')} {told(key, count=fragment.access_count, date=date)}"
     if fragment.deleted_at:
         why = told(fragment.deletion or "forgotten")
-        yield told("in_bin", date=_minute(fragment.deleted_at), why=why, id=fragment.id)
+        yield told("in_bin", date=minute_of(fragment.deleted_at), why=why, id=fragment.id)
     elif fragment.promoted:
         facts = {"record": fragment.record_id, "id": fragment.id}
-        yield told("in_the_log", date=_minute(fragment.superseded_at), **facts)
+        yield told("in_the_log", date=minute_of(fragment.superseded_at), **facts)
     elif fragment.superseded_at:
-        yield told("superseded", date=_minute(fragment.superseded_at))
-
-
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
+        yield told("superseded", date=minute_of(fragment.superseded_at))

@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.config import CONTEXT_DIRECTORY
 from core.errors import RefusedError, SentinelError
+from core.lessons.record_text import minute_of
 from core.messages import Facts, say
 from core.sanitizer import safe
 from rooms.room import (
@@ -30,7 +30,10 @@ from rooms.room import (
     Versions,
     Wanted,
     listed_counts,
-    setup_rooms,
+    source_of,
+    state_of,
+    switched_on,
+    unknown_names,
     with_fixes,
 )
 
@@ -42,7 +45,6 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
 NAME = "sessions"
 WARNING = "!"
 _ALL = 1_000_000_000
-_FOLDER = NAME  # of their settings, wherever their database is
 _ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # what nothing but a session is called
 
 
@@ -77,9 +79,7 @@ class ForPeople:
 
     def is_there(self) -> bool:
         """Return whether the project has the directory of sessions."""
-        return os.path.isdir(self._root / CONTEXT_DIRECTORY / _FOLDER)
-
-    # --- list, search, show
+        return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
     def find(self, wanted: Wanted) -> Found:
         """Return the sessions that fit; one that was forgotten is gone for good."""
@@ -96,33 +96,16 @@ class ForPeople:
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many sessions there are, or what they are and how to switch them on."""
-        from core.text.wording import similar_to
+        from rooms.sessions.search.statistics import tags_of_all
 
         if wanted.forgotten:
             return [say("session_commands.gone_for_good")]
-        items, count = self._counted()
-        if not count:
-            rooms = setup_rooms(self._opened, NAME)
-            switch_on = say("session_commands.switch_on", rooms=rooms)
-            return [say("session_commands.none"), say("session_commands.what"), switch_on]
-        lines = [say("session_commands.none_fits", count=count)]
-        for name in wanted.topics:
-            if name not in items:
-                near = safe(", ".join(similar_to(name, items)))
-                key = "no_tag_but" if near else "no_tag"
-                lines.append(say(f"session_commands.{key}", name=name, similar=near))
-        return lines
-
-    def _counted(self) -> tuple[list[str], int]:
-        """Return all tags, and how many sessions there are."""
-        from rooms.sessions.rows import tags_of
-
-        with self.store.database.reading() as connection:
-            if connection is None:
-                return [], 0
-            [count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
-            rows = connection.execute("SELECT DISTINCT tags FROM contexts")
-            return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))], count
+        count, tags = self.find(Wanted(limit=1)).count, tags_of_all(self.store)
+        if count:
+            unknown = unknown_names("session_commands.no_tag", wanted.topics, tags)
+            return [say("session_commands.none_fits", count=count), *unknown]
+        what = [say(f"session_commands.{it}") for it in ("none", "what")]
+        return [*what, switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
         """Return the session of a number or id, whole. Raises SessionNameError."""
@@ -136,21 +119,18 @@ class ForPeople:
             if _ONLY_HERE.fullmatch(name.strip()):
                 raise SessionNameError("no_session", name=shown_name(name)) from None
             return []
-        told, lost = session, ""
-        actions: list[Action] = []
+        lost = ""
         try:
             told, actions = whole(self.store, session)
         except SentinelError as error:  # its archive: what is here can be shown, and forgotten
-            lost = str(error)
+            told, actions, lost = session, [], str(error)
         chain = self.store.chain(session)
-        return [item_of(told, actions, chain, version=_version(session), lost=lost)]
+        return [item_of(told, actions, chain, version=state_of(session), lost=lost)]
 
     def versions(self, name: str) -> Versions | None:
         """Return the session as it is: no former versions are kept."""
         found = [Version(item, "", {}) for item in self.named(name)]
         return Versions(found, []) if found else None
-
-    # --- forget, restore
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say that there is no way back."""
@@ -165,7 +145,7 @@ class ForPeople:
             self.store,
             versions,
             os.environ,
-            is_meant=lambda session: _version(session) == versions[session.id],
+            is_meant=lambda session: state_of(session) == versions[session.id],
         )
         gone = {session.id for session in done.sessions}
         notes = [say("session_commands.forgotten", count=len(gone))]
@@ -178,8 +158,6 @@ class ForPeople:
         if _ONLY_HERE.fullmatch(name.strip()):
             raise SessionNameError("no_restore", name=name)
         return None
-
-    # --- scan
 
     def secrets(self) -> Secrets:
         """Return where secrets are: database, archives, projection, hints for other projects."""
@@ -197,8 +175,6 @@ class ForPeople:
         changed, left, unpurged = redact_held(self.store, os.environ)
         notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
         return Redacted(changed, left, notes, not unpurged)
-
-    # --- exchange
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the sessions with their actions, those saved last first."""
@@ -218,36 +194,24 @@ class ForPeople:
         from rooms.sessions.exchange.importing import carry_out, planned
         from rooms.sessions.store import exist_in
 
-        if given.rows:
-            source = sources.of_rows(given.rows, given.path)
-        elif given.data:
-            source = sources.read_text(given.data, given.path)
-        else:
-            source = sources.read_source(given.file or Path())
         store, is_first = self.store, not exist_in(self._root)
-        plan = planned(store, source, tell)
+        plan = planned(store, source_of(given, sources), tell)
 
         def save(tell: Tell) -> list[str]:
             saved = carry_out(store, plan)
             lines = [say("import_sessions.saved", count=len(saved))]
-            if is_first:
-                rooms = setup_rooms(self._opened, NAME)
-                lines.append(say("session_commands.switch_on", rooms=rooms))
-            return lines
+            return [*lines, switched_on(self._opened, NAME)] if is_first else lines
 
         counts = {it: getattr(plan, it) for it in ("known", "versions", "shortened")}
+        table = "import_sessions"
         return Taken(
             items=[replace(item_of(it), id="-") for it, _ in plan.new[:FIRST_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
-            notes=[say(f"import_sessions.{it}", count=n) for it, n in counts.items() if n],
-            passed=[
-                Passed(it.place, say(f"import_sessions.passed_{it.why}")) for it in plan.faults
-            ],
+            notes=[say(f"{table}.{it}", count=n) for it, n in counts.items() if n],
+            passed=[Passed(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults],
             save=save if plan.new else None,
         )
-
-    # --- doctor
 
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the database, its archives and settings, and with git."""
@@ -259,8 +223,7 @@ class ForPeople:
         settings = self._opened.settings
         health = examine(self._root, settings, os.environ)
         found = with_fixes(health.findings, lambda it: mend(self._root, it, settings, os.environ))
-        lost = dropped(self._root, os.environ)
-        if lost:
+        if lost := dropped(self._root, os.environ):
             facts: Facts = {"count": lost, "days": COUNTED_DAYS}
             found.append(Finding("sessions.health.dropped", "note", facts=facts))
         if health.count is not None:
@@ -268,8 +231,6 @@ class ForPeople:
             facts |= {"bytes": health.size, "archives": health.archives}
             found.append(Finding("sessions.health.ok", "ok", facts=facts))
         return found
-
-    # --- stats
 
     def figures(self) -> Figures:
         """Count the sessions by what they are, and what failed in them."""
@@ -309,13 +270,19 @@ def item_of(
     """
     from rooms.sessions.exchange.document import cleaned
 
-    version = version or _version(session)
+    version = version or state_of(session)
     clean = cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
     if len(chain) > 1:
         numbers = ", ".join(f"#{it.number}" for it in chain)
         texts.append((say("session_commands.chain"), numbers))
-    data = data_of(session)
+    data = {
+        "number": session.number,
+        **{"parentId": None, "endedAt": None, **session.as_json()},
+        "hasWarnings": session.has_warnings,
+        "updatedAt": session.updated_at,
+        "archive": session.archive or None,
+    }
     if chain:
         data["actions"] = [it.as_json() for it in clean.actions]
         data["chain"] = [
@@ -336,25 +303,9 @@ def item_of(
     )
 
 
-def data_of(session: "Session") -> dict[str, Any]:
-    """Return everything about one session; every key is there, null for what it lacks."""
-    declared = {"parentId": None, "endedAt": None, **session.as_json()}
-    ours = {
-        "hasWarnings": session.has_warnings,
-        "updatedAt": session.updated_at,
-        "archive": session.archive or None,
-    }
-    return {"number": session.number, **declared, **ours}
-
-
-def _version(session: "Session") -> str:
-    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
-
-    return sha256(repr(session).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
     """Yield the texts of a session, each with its label."""
+    from rooms.sessions.exchange.document import done_in, ended, kind_of, outcome
 
     def with_more(text: str, label: str, more: str) -> str:
         return f"{text}\n{say(f'session_commands.{label}')}: {more}" if more.strip() else text
@@ -362,31 +313,21 @@ def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[st
     yield say("session_commands.goal"), session.goal
     yield say("session_commands.summary"), session.summary
     for decision in session.decisions:
-        text = with_more(decision.what, "why", decision.why)
-        yield say("session_commands.decision"), text
+        yield say("session_commands.decision"), with_more(decision.what, "why", decision.why)
     for approach in session.approaches:
-        result = approach.result if approach.result in ("success", "failed") else "partial"
-        text = with_more(approach.description, "why", approach.reason)
-        yield say(f"session_commands.{result}"), text
+        yield outcome(approach.result), with_more(approach.description, "why", approach.reason)
     for blocker in session.blockers:
         state = "resolved" if blocker.resolved else "open"
         text = with_more(blocker.description, "solution", blocker.resolution)
         yield say(f"session_commands.{state}"), text
     yield say("session_commands.changes"), session.changes.summary
     yield say("session_commands.files"), ", ".join(session.changes.modified_files)
-    yield say("session_commands.actions"), "\n".join(map(_action_line, actions))
-
-
-def _action_line(action: "Action") -> str:
-    from rooms.sessions.actions.kinds import KINDS, result_of
-
-    kind = say(f"session_commands.{action.kind}") if action.kind in KINDS else action.kind
-    path = action.file_path if action.file_path not in action.content else ""
-    ended = result_of(action, "session_commands")
-    result = f"→ {ended}" if ended else ""
-    return " ".join(
-        filter(None, (_minute(action.created_at), f"{kind}:", action.content, path, result))
-    )
+    lines = list[str]()
+    for action in actions:
+        result = f"→ {ended(action)}" if ended(action) else ""
+        told = (minute_of(action.created_at), f"{kind_of(action)}:", done_in(action), result)
+        lines.append(" ".join(filter(None, told)))
+    yield say("session_commands.actions"), "\n".join(lines)
 
 
 def _facts(session: "Session") -> Iterator[str]:
@@ -398,11 +339,7 @@ def _facts(session: "Session") -> Iterator[str]:
     }
     for key, moment in dates.items():
         if moment:
-            yield say(f"session_commands.{key}", date=_minute(moment))
+            yield say(f"session_commands.{key}", date=minute_of(moment))
     if session.archive:
         yield say("session_commands.in_archive", file=session.archive)
     yield session.id
-
-
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")

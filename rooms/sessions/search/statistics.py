@@ -88,6 +88,13 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     )
 
 
+def tags_of_all(store: SessionStore) -> list[str]:
+    """Return the tags of all sessions, each once. Raises what the store raises."""
+    with store.database.reading() as connection:
+        rows = connection.execute("SELECT DISTINCT tags FROM contexts") if connection else ()
+        return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))]
+
+
 def _each_tag(tagged: Mapping[str, int]) -> Counter[str]:
     """Return how many sessions have each tag, from how many have each list of them."""
     counts = Counter[str]()
