@@ -13,15 +13,17 @@ import pytest
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats import showings
 from commands.terminal.screen import cells
-from core.config import state_directory
+from core.config import Settings, state_directory
 from core.lessons.record import Record, new_record
 from core.messages import Language
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, GoodRun
 from tests.support.desk import Desk as AnyDesk
 from tests.support.fragment_samples import keep_fragments, make_sample_fragments, sample_fragments
+from tests.support.room_samples import a_session
 from tests.support.samples import a_principle, a_record
 from tests.support.sentences import LANGUAGES, sentence
-from tests.support.session_samples import make_sample_store
+from tests.support.session_samples import keep, make_sample_store
 
 DAY_S = 86_400
 NOW_S = 1_750_000_000
@@ -310,6 +312,37 @@ def test_the_other_rooms_follow_the_log(desk: Desk, tmp_path: Path, lang: Langua
     assert (fragments["recalled"], fragments["recalls"], fragments["versions"]) == (10, 245, 2)
     alone = desk.stats("--room", "fragments", "--json", **where).told
     assert alone == {"project": str(desk.root), "fragments": fragments}
+
+
+def test_the_figures_say_what_came_of_the_sessions(desk: Desk) -> None:
+    desk.write(REFUND)
+    second = a_session(2, parent_id=f"ctx_{1:012x}")
+    keep(open_sessions(desk.root, Settings()), [(a_session(1), []), (second, [])])
+    section = [
+        "Sessions of this project: 2",
+        "  By status: coding 2.",
+        "  With something that failed or is in the way: 0. Failed approaches: 0.",
+        "  Continued by a later session: 1.",
+    ]
+    assert desk.stats("--room", "sessions").lines == section
+    lines = desk.stats().lines
+    at = lines.index(section[0])
+    assert lines[at : at + len(section)] == section
+    assert desk.figures()["sessions"] == {
+        "sessions": 2,
+        "statuses": {"coding": 2},
+        "agents": {"": 2},
+        "with_warnings": 0,
+        "failed_approaches": 0,
+        "continued": 1,
+    }
+
+
+def test_a_room_that_holds_nothing_says_what_it_is(desk: Desk) -> None:
+    desk.write(REFUND)
+    told = {room: desk.stats("--room", room).lines[1] for room in ("sessions", "fragments")}
+    assert told["sessions"] == "  This project has no sessions yet."
+    assert told["fragments"] == "  There are no fragments yet."
 
 
 def test_the_bin_is_counted_and_no_name_of_an_agent_is_a_secret_or_an_order(
