@@ -38,6 +38,7 @@ from core.git import HistoryError, Repository
 from core.lessons.file import place_of
 from core.lessons.history import EVERYWHERE, Commit, own_commits
 from core.lessons.record import LIMITS_BYTES
+from core.lessons.record_text import minute_of
 from core.lessons.upkeep import Cleaned, Cleaning
 from core.messages import say
 from core.sanitizer import safe
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from core.room.redaction import Held
 
 FOUND, FAILED = 1, 2
-MINUTES = 16
 INDENT = "  "
 
 _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite
@@ -172,8 +172,12 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
         commit = found.commit
         head = (commit.id if commit else "", found.path)
         if commit and head != last:
-            date = commit.date[:MINUTES].replace("T", " ")
-            who = [commit.short, date, safe(commit.author), shown_path(found.path)]
+            who = [
+                commit.short,
+                minute_of(commit.date),
+                safe(commit.author),
+                shown_path(found.path),
+            ]
             named = INDENT.join(plain(fact) for fact in who if fact)
             lines.append(screen_here().painted(named, "bold"))
             last = head

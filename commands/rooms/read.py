@@ -23,6 +23,7 @@ from commands.terminal.screen import (
 )
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
+from core.lessons.record_text import minute_of
 from core.messages import say
 from rooms.room import Item, Opened, Room, RoomNameError, Versions, Wanted, rooms_of
 
@@ -115,8 +116,8 @@ def _version_lines(versions: Versions, screen: Screen) -> list[str]:
     lines += map(plain, versions.notes)
     lines.append(say("records.versions", count=len(versions.found)))
     for number, (item, places, _) in enumerate(versions.found, 1):
-        date = item.date[:16].replace("T", " ")
-        lines += ["", plain(f"{number}. {date}  {places}".rstrip()), *whole(item, screen)]
+        head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
+        lines += ["", plain(head), *whole(item, screen)]
     return lines
 
 

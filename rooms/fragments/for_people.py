@@ -93,26 +93,24 @@ class ForPeople:
 
     def find(self, wanted: Wanted) -> Found:
         """Return the fragments that fit; to search them does not count as use."""
-        if wanted.forgotten:
-            return self._put_away(wanted)
-        if wanted.words:
-            return self._answering(wanted)
+        if wanted.forgotten or wanted.words:
+            fitting = self._put_away(wanted) if wanted.forgotten else self._answering(wanted)
+            return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
         asked = _asked(wanted, "live")
         with self.room.engine.reading() as reading:
             count = sum(reading.count(asked).values())
             found = reading.find(asked, order="newest", limit=wanted.limit or 0)
         return Found([item_of(it) for it in found], count)
 
-    def _put_away(self, wanted: Wanted) -> Found:
+    def _put_away(self, wanted: Wanted) -> "list[Fragment]":
         """Return the fragments of the bin, and those with a successor."""
         with self.room.engine.reading() as reading:
             found = [it for state in _STATES for it in reading.find(_asked(wanted, state))]
         words = wanted.words.casefold().split()
         fitting = [it for it in found if all(word in it.text.casefold() for word in words)]
-        fitting.sort(key=_left_at, reverse=True)
-        return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
+        return sorted(fitting, key=_left_at, reverse=True)
 
-    def _answering(self, wanted: Wanted) -> Found:
+    def _answering(self, wanted: Wanted) -> "list[Fragment]":
         from rooms.fragments.fragment import plain_keyword
         from rooms.fragments.recall.recalling import Query, recall
 
@@ -126,8 +124,7 @@ class ForPeople:
             with_links=False,
         )
         found = recall(self.room, query, count=lambda *_: None).fragments
-        fitting = [it for it in found if not topics or plain_keyword(it.topic) in topics]
-        return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
+        return [it for it in found if not topics or plain_keyword(it.topic) in topics]
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many can be recalled, or what fragments are and how to switch them on."""
@@ -261,9 +258,8 @@ class ForPeople:
 
         item, place = say("fragment_commands.item"), place_here(os.environ)
         held = secrets_here(self._opened.settings, os.environ)
-        if place is None:
-            return Secrets(say("fragment_commands.place_on_server"), item, held, [])
-        return Secrets(say("fragment_commands.place"), item, held, kept_aside(place))
+        name = say(f"fragment_commands.{'place' if place else 'place_on_server'}")
+        return Secrets(name, item, held, kept_aside(place) if place else [])
 
     def redact(self) -> Redacted:
         """Take the secrets out; what Redis keeps of fragments that had some goes as well."""
@@ -359,12 +355,9 @@ def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
 
 def _linked(reading: "engine.Reading", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
     links = reading.links([fragment.id])
-    ends = {end for it in links for end in (it.from_id, it.to_id)}
-    others = {it.id: it for it in reading.by_ids(ends)}
-    ended = [
-        (it, others.get(it.to_id if it.from_id == fragment.id else it.from_id)) for it in links
-    ]
-    return [(link, other) for link, other in ended if other and not other.deleted_at]
+    ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in links]
+    others = {it.id: it for it in reading.by_ids(set(ends)) if not it.deleted_at}
+    return [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
 
 
 def _left_at(fragment: "Fragment") -> str:

@@ -125,7 +125,8 @@ class ForPeople:
         except SentinelError as error:  # its archive: what is here can be shown, and forgotten
             told, actions, lost = session, [], str(error)
         chain = self.store.chain(session)
-        return [item_of(told, actions, chain, version=state_of(session), lost=lost)]
+        item = item_of(told, actions, chain, lost=lost)
+        return [replace(item, version=state_of(session))]
 
     def versions(self, name: str) -> Versions | None:
         """Return the session as it is: no former versions are kept."""
@@ -260,18 +261,12 @@ def item_of(
     session: "Session",
     actions: "Sequence[Action]" = (),
     chain: "Sequence[Session]" = (),
-    *,
-    version: str = "",
     lost: str = "",
 ) -> Item:
-    """Return a session as a person reads it, without its secrets.
-
-    version: by default of what is given. lost: why the rest of it cannot be read.
-    """
+    """Return a session without its secrets. lost: why the rest of it cannot be read."""
     from rooms.sessions.exchange.document import cleaned
 
-    version = version or state_of(session)
-    clean = cleaned(session, list(actions))
+    version, clean = state_of(session), cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
     if len(chain) > 1:
         numbers = ", ".join(f"#{it.number}" for it in chain)

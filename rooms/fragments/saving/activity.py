@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import estimate_tokens
 from rooms.fragments.engine import Reading, Wanted, Writing, pages_of
@@ -128,7 +129,7 @@ def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
     content = say(
         "fragments.saving.unreflected",
         agent=ended.agent,
-        date=ended.started_at[:16].replace("T", " "),
+        date=minute_of(ended.started_at),
         minutes=_minutes_of(ended),
         calls=ended.calls,
         written=ended.written,

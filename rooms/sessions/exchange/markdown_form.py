@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line, started
 from rooms.sessions.exchange.document import (
@@ -44,7 +45,7 @@ def _session(whole: Whole, head: Head) -> str:
     if whole.actions:
         lines += ["", f"### {say('sessions.exchange.actions')}", ""]
         for action in whole.actions:
-            start = " ".join((_minute(action.created_at), kind_of(action)))
+            start = " ".join((minute_of(action.created_at), kind_of(action)))
             told = one_line(ended(action))
             result = f" → {inline(told)}" if told else ""
             done = as_code(one_line(done_in(action)))
@@ -96,10 +97,6 @@ def _changes(session: Session) -> list[list[str]]:
     if changes.summary.strip():
         lines.insert(0, listed("- ", escaped_lines(changes.summary)))
     return lines
-
-
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
 
 
 def _end(head: Head, left_out: int) -> str:
