@@ -18,7 +18,7 @@ from core.config import LOG_NAME
 from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
-from core.lessons.history import Commit
+from core.lessons.history import EVERYWHERE, Commit, own_commits
 from core.lessons.log import (
     BOM,
     IN_UTF_16,
@@ -126,22 +126,15 @@ def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
     if is_log or _OF_RECORDS in data:
         log = MemoryLog.parse(data)
         if is_log or any(entry is not None for entry in log.entries):
-            return _in_log(path, log)
-    return _in_text(path, data.decode("utf-8", "replace"))
-
-
-def _in_text(path: str, text: str) -> Iterator[Suspicion]:
-    line, at = 1, 0
+            for looked in look(log):
+                yield from _secrets_of(looked, path, 1)
+                if looked.record:
+                    yield from orders_in(path, looked.first + 1, looked.record)
+            return
+    text, line, at = data.decode("utf-8", "replace"), 1, 0
     for secret in find(text):
         line, at = line + text.count("\n", at, secret.start), secret.start
         yield Suspicion(path=path, line=line, kind=secret.kind)
-
-
-def _in_log(path: str, log: MemoryLog) -> Iterator[Suspicion]:
-    for looked in look(log):
-        yield from _secrets_of(looked, path, 1)
-        if looked.record:
-            yield from orders_in(path, looked.first + 1, looked.record)
 
 
 # Lines and records.
@@ -215,10 +208,11 @@ class Scan:
         return [it for it in self.found if not it.is_order]
 
     def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
-        """Look at the content of one file; a memory log is known by its records, or is said to be.
+        """Look at the content of one file; is_log: it is a memory log whatever its name.
 
         No reader of the memory sees a log in UTF-16, so that without a secret it is not clean yet.
         """
+        is_log = is_log or os.path.basename(path) == LOG_NAME
         if not is_log and not is_text(data):
             self.skipped.append((path, BINARY))
             return
@@ -237,36 +231,36 @@ def scan_paths(paths: Sequence[str]) -> Scan:
     """Look at these files and folders; what cannot be read stops none of the others."""
     scan = Scan()
     for path in dict.fromkeys(paths):
-        if path == STDIN:
-            _add_stdin(scan)
-        elif os.path.isdir(path):
-            for file in _files_below(path, scan):
-                _add_file(file, scan)
-        else:
-            _add_file(path, scan)
+        is_stdin = path == STDIN
+        is_folder = not is_stdin and os.path.isdir(path)
+        for name in _files_below(path, scan) if is_folder else (path,):
+            shown = SHOWN_STDIN if is_stdin else name
+            try:
+                data = _read_stdin() if is_stdin else _read_file(name)
+            except OSError as error:
+                scan.unreadable.append((shown, reason_of(error)))
+                continue
+            if data is None:
+                scan.skipped.append((shown, "not_regular"))
+            else:
+                scan.add(shown, data)
     return scan
 
 
-def _add_stdin(scan: Scan) -> None:
-    try:
-        scan.add(SHOWN_STDIN, sys.stdin.buffer.read())
-    except (OSError, AttributeError) as error:  # no standard input at all
-        reason = reason_of(error) if isinstance(error, OSError) else "closed"
-        scan.unreadable.append((SHOWN_STDIN, reason))
+def _read_stdin() -> bytes:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise OSError(0, "closed")
+    data: bytes = stream.read()
+    return data
 
 
-def _add_file(path: str, scan: Scan) -> None:
-    is_log = os.path.basename(path) == LOG_NAME
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
-            scan.skipped.append((path, "not_regular"))
-            return
-        with open(path, "rb") as file:
-            data = file.read(-1 if is_log else MOST_BYTES + 1)
-        scan.add(path, data, is_log=is_log)
-    except OSError as error:
-        scan.unreadable.append((path, reason_of(error)))
+def _read_file(path: str) -> bytes | None:
+    """Return what a file holds, None where opening it would wait for a writer."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return None
+    with open(path, "rb") as file:
+        return file.read(-1 if os.path.basename(path) == LOG_NAME else MOST_BYTES + 1)
 
 
 def _files_below(folder: str, scan: Scan) -> Iterator[str]:
@@ -325,7 +319,28 @@ def scan_staged(root: Path) -> Scan:
             staged[os.fsdecode(name)] = blob
     contents = repository.contents(staged.values())
     for path, data in zip(staged, contents, strict=True):
-        scan.add(path, data, is_log=os.path.basename(path) == LOG_NAME)
+        scan.add(path, data)
+    return scan
+
+
+def scan_history(repository: Repository) -> Scan:
+    """Look at every version of a log that git has, each different line once, the oldest first.
+
+    A finding names the first commit that has it. files: how many versions there were. Raises
+    HistoryError.
+    """
+    scan, lines = Scan(), set[bytes]()
+    head = "HEAD" if repository.has_head else ""
+    versions: dict[str, tuple[str, Commit]] = {}
+    for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
+        for path, blob in commit.files.items():
+            if blob:
+                versions.setdefault(blob, (path, commit))
+    contents = repository.contents(versions)
+    for (path, commit), data in zip(versions.values(), contents, strict=True):
+        scan.found += in_lines(path, fresh_lines(data, lines), commit)
+        scan.unreadable += [(f"{path} {commit.short}", reason) for reason in unread_parts(data)]
+    scan.files = len(versions)
     return scan
 
 
