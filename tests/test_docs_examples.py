@@ -10,7 +10,7 @@ import pytest
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
 
-SHOWN = ["docs/commands", "docs/report", "docs/scan", "docs/stats"]
+SHOWN = ["docs/report", "docs/scan", "docs/stats"]
 CALL = re.compile(r"^\$ (.+)$", re.M)
 # The token of a version that is saved now, the id of a session.
 FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b|\bctx_[0-9a-f]{12}\b")

@@ -18,6 +18,7 @@ from tests.support.cli_process import Command, Run
 from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.git_clones import write
+from tests.support.said import sentences
 from tests.support.samples import a_record
 from tests.support.tables import table
 
@@ -78,6 +79,18 @@ def test_every_argument_in_the_table_is_one_that_a_command_takes() -> None:
     rows = cli.COMMANDS.values()
     taken = {name for row in rows for name in re.findall(r"\w+", row.takes)}
     assert taken == {*OPTIONS}
+
+
+FIXED = "about usage of_command more action actions options examples of_project".split()
+
+
+def test_every_sentence_of_help_is_said_of_a_command_an_argument_or_the_page() -> None:
+    keys = {key.removeprefix("help.") for key in sentences("en") if key.startswith("help.")}
+    said = {*FIXED, *OPTIONS, *(row.group for row in cli.COMMANDS.values())}
+    for name in {*NAMES, *cli.COMMANDS}:
+        key = name.replace(" ", "_")
+        said |= {f"about_{key}", key if " " in name else f"cmd_{key}"}
+    assert keys - said == set()
 
 
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if it != "demo"])
