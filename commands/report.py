@@ -316,23 +316,22 @@ def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
 def annotations(report: Report) -> Iterator[str]:
     """Yield errors for what must not be merged, warnings for what should be read."""
     for found in report.secrets:
-        text = suspicion_line(found, _where(found))
-        yield _annotation("error", "title_secret", text, found)
+        yield _annotation("error", "secret", suspicion_line(found, _where(found)), found)
     for found in report.passing:
-        commit = found.commit.short if found.commit else ""
-        text = say("report.passing", commit=commit, found=suspicion_line(found, _where(found)))
-        yield _annotation("error", "title_secret", text)
+        commit, text = found.commit, suspicion_line(found, _where(found))
+        text = say("report.passing", commit=commit.short if commit else "", found=text)
+        yield _annotation("error", "secret", text)
     for damage in report.damage:
         text = say(f"report.{damage.kind}", where=_where(damage))
-        yield _annotation("error", "title_damage", text, damage)
-    for found in (it for _, every in report.orders for it in every):
-        text = suspicion_line(found, _where(found))
-        yield _annotation("warning", "title_marked", text, found)
+        yield _annotation("error", "damage", text, damage)
+    for _, every in report.orders:
+        for found in every:
+            yield _annotation("warning", "marked", suspicion_line(found, _where(found)), found)
 
 
 def _annotation(kind: str, title: str, text: str, at: Suspicion | Damage | None = None) -> str:
     """Return one command of the runner, without its path where that may not be printed as it is."""
-    properties = {"title": say(f"report.{title}")}
+    properties = {"title": say(f"report.title_{title}")}
     if at and safe(at.path) and plain(at.path) == at.path:
         properties = {"file": at.path, "line": str(at.line), **properties}
     named = ",".join(f"{name}={it.translate(_IN_PROPERTY)}" for name, it in properties.items())

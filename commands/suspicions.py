@@ -88,30 +88,18 @@ def readings(data: bytes) -> list[bytes]:
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether a file is a text in one of its encodings; its beginning is enough."""
-    return any(_reads_as_text(reading[:_BEGINNING_BYTES]) for reading in readings(data))
+    """Return whether the beginning of a file is a text in one of its encodings.
 
-
-def _reads_as_text(beginning: bytes) -> bool:
-    """Return whether there is no NUL, or so few odd bytes that it may be put there to mislead."""
-    if b"\0" not in beginning:
-        return True
-    text = beginning.decode("utf-8", "replace")
-    odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
-    return odd <= len(text) * _ODD_SHARE
-
-
-def in_file(path: str, data: bytes, *, is_log: bool = False) -> list[Suspicion]:
-    """Return what is found in a file in each encoding that it may be, each place once.
-
-    A memory log is known by its records, or is said to be one. Only records are looked at for
-    orders: a model reads nothing else.
+    It has no NUL, or so few odd characters that these may be put there to mislead.
     """
-    found: dict[tuple[object, ...], Suspicion] = {}
     for reading in readings(data):
-        for it in _in_reading(path, reading, is_log=is_log):
-            found.setdefault((it.line, it.kind, it.field, it.is_order), it)
-    return list(found.values())
+        text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
+        if "\0" not in text:
+            return True
+        odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
+        if odd <= len(text) * _ODD_SHARE:
+            return True
+    return False
 
 
 def unread_parts(data: bytes) -> Iterator[str]:
@@ -123,6 +111,7 @@ def unread_parts(data: bytes) -> Iterator[str]:
 
 
 def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
+    """Yield what is found; of a log also orders, for a model reads nothing else."""
     if is_log or _OF_RECORDS in data:
         log = MemoryLog.parse(data)
         if is_log or any(entry is not None for entry in log.entries):
@@ -220,8 +209,11 @@ class Scan:
             self.skipped.append((path, "too_large"))
             return
         self.files += 1
-        found = in_file(path, data, is_log=is_log)
-        self.found += found
+        found: dict[tuple[object, ...], Suspicion] = {}  # each place once
+        for reading in readings(data):
+            for it in _in_reading(path, reading, is_log=is_log):
+                found.setdefault((it.line, it.kind, it.field, it.is_order), it)
+        self.found += found.values()
         self.unreadable += [(path, reason) for reason in unread_parts(data)]
         if is_log and begins_like_utf_16(data) and not found:
             self.unreadable.append((path, say("scan.utf_16")))
