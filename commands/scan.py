@@ -118,8 +118,8 @@ def _paths_json(paths: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def _line(found: Suspicion) -> str:
     where = f"{shown_path(found.path)}:{found.line}"
     if commit := found.commit:
-        who = (commit.short, minute_of(commit.date), safe(commit.author))
-        where = " ".join([*map(plain, who), where])
+        who = (commit.short, minute_of(commit.date), safe(commit.author), where)
+        where = " ".join(plain(fact) for fact in who if fact)
     line = suspicion_line(found, where)
     return screen_here().painted(line, "yellow" if found.is_order else "red")
 
