@@ -53,11 +53,8 @@ if TYPE_CHECKING:  # a list needs none of it
     from core.lessons.history import Version as Past
     from core.lessons.upkeep import Finding
 
-PRINCIPLE = "*"
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 MOST_ASTRAY = 8
-MOST_SIMILAR = 3
-_NOT_THERE = ("not_there", "too_short")
 _DATA = (
     "id token type topic missing_context lesson ask_next_time created updated seen compacted_at"
     " source_count source_ids marks paths when"
@@ -86,7 +83,13 @@ class Lessons:
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
         """Return the places of the records that fit, the records and their dates, best first."""
         records, dates = self._all(forgotten=wanted.forgotten)
-        order = _in_order(records, dates, wanted.words)
+        if wanted.words:
+            from core.lessons.search import matching
+
+            order = matching(wanted.words, records)
+        else:  # within a second the one further down in the file comes first
+            downwards = range(len(records))[::-1]
+            order = sorted(downwards, key=lambda at: seconds_of(dates[at]), reverse=True)
         topics = {normalise_topic(topic) for topic in wanted.topics}
         since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
         return [
@@ -136,7 +139,7 @@ class Lessons:
             begun = [record for record in log.records if record.id.startswith(name)]
             if error.key == "ambiguous":
                 return [item_of(record) for record in begun]
-            if error.key not in _NOT_THERE or begun:
+            if error.key not in ("not_there", "too_short") or begun:
                 raise
         return []
 
@@ -333,8 +336,7 @@ class Lessons:
 
     def _repair(self) -> None:
         """Repair the log; the lines that leave it go into a new file beside it."""
-        name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
-        self._store.repair(aside_name=name)
+        self._store.repair(aside_name=f"{ASIDE_NAME}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.txt")
 
     def figures(self) -> Figures:
         """Count the records and topics, and what a compaction has done and would do."""
@@ -377,11 +379,10 @@ def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
     """Say what of new records is doubtful, and what they do to those of the log."""
     from core.text.wording import similar_to, worth_using
 
-    notes = list[str]()
-    known = list(trial.before.topics)
+    notes, known = list[str](), list(trial.before.topics)
     for topic in dict.fromkeys(record.topic for record in new):
         if topic not in known and (near := worth_using(similar_to(topic, known))):
-            similar = ", ".join(map(topic_text, near[:MOST_SIMILAR]))
+            similar = ", ".join(map(topic_text, near[:3]))
             notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
     if suspicious := sum(bool(record.marks) for record in new):
         notes.append(say("import.suspicious", count=suspicious))
@@ -431,7 +432,7 @@ def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
         date=date or record.updated or record.created,
         kind=record.type,
         topic=topic_text(topic),
-        mark=PRINCIPLE if record.type == "principle" else "",
+        mark="*" if record.type == "principle" else "",
         texts=((say("lessons.lesson"), lesson),),
         facts=(),
         data={},
@@ -461,15 +462,6 @@ def _dates(record: Record) -> list[str]:
 
 def _topic(record: Record) -> str:
     return topic_text(redact(record.topic)[0])
-
-
-def _in_order(records: Sequence[Record], dates: Sequence[str], words: str) -> Sequence[int]:
-    """Return the places of those with the words, or by date; within a second the lower first."""
-    if words:
-        from core.lessons.search import matching
-
-        return matching(words, records)
-    return sorted(range(len(records))[::-1], key=lambda at: seconds_of(dates[at]), reverse=True)
 
 
 def _version(version: "Past", *, has_git: bool) -> Version:

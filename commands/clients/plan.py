@@ -38,19 +38,10 @@ def plan(job: Job) -> Plan:
     """Return what a job would change."""
     planned = Plan(job)
     for row in job.rows:
-        if job.level not in row.entry:
+        if job.level in row.entry:
+            _plan_entries(planned, row)
+        else:
             planned.note("no_user_level", client=row.name)
-            continue
-        if job.url or job.remove:
-            plan_team(planned, row)
-        if job.url:
-            continue
-        name = entry_of(planned, row).name
-        plan_entry(planned, row)
-        offered = tools_of(rooms_of(planned, row))
-        planned.tools += [tool for tool in offered if tool not in planned.tools]
-        if job.approvals and row.approvals:
-            plan_approvals(planned, row, row.approvals, name, offered)
     if not job.url:
         for row in job.rows:
             if job.hooks and row.hooks and job.level in row.entry:
@@ -66,6 +57,21 @@ def plan(job: Job) -> Plan:
     if not job.remove:
         _note_switches(planned)
     return planned
+
+
+def _plan_entries(planned: Plan, row: Client) -> None:
+    """Plan the entries of one client, and the approvals of their tools."""
+    job = planned.job
+    if job.url or job.remove:
+        plan_team(planned, row)
+    if job.url:
+        return
+    name = entry_of(planned, row).name
+    plan_entry(planned, row)
+    offered = tools_of(rooms_of(planned, row))
+    planned.tools += [tool for tool in offered if tool not in planned.tools]
+    if job.approvals and row.approvals:
+        plan_approvals(planned, row, row.approvals, name, offered)
 
 
 def _rooms_by_client(planned: Plan) -> dict[str, tuple[str, ...]]:
