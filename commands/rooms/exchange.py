@@ -15,6 +15,7 @@ from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source
 from commands.terminal.ask import (
     STDOUT,
+    here,
     is_confirmed,
     open_memory,
     progress,
@@ -307,7 +308,7 @@ def _import(arguments: argparse.Namespace) -> int:
     topic_bytes = len(topic.encode("utf-8", "replace"))
     if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
         arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
-    root = find_project(arguments.project, os.environ, Path.cwd()).root
+    root = find_project(arguments.project, os.environ, here(arguments.project)).root
     with progress():
         source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
     for name, value, room in (

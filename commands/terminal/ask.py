@@ -16,7 +16,7 @@ from typing import TypeVar
 from commands.terminal.safe_text import complain, plain, warn
 from commands.terminal.screen import cells, fitted, screen_here
 from core.config import find_project, read_settings
-from core.errors import SentinelError
+from core.errors import DiskError, SentinelError
 from core.messages import has_sentence, say
 from core.store import open_store
 from core.text.plain import moment_of
@@ -87,12 +87,22 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     directory, or where no project can be and the command writes.
     """
     settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, Path.cwd())
+    project = find_project(arguments.project, os.environ, here(arguments.project))
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
     store = open_store(project, settings)
     return Opened(project=project, settings=settings, store=store)
+
+
+def here(project: str | None) -> Path:
+    """Return the working directory; raises DiskError where it is gone and `project` needs it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        if project and os.path.isabs(project):
+            return Path(project)
+        raise DiskError("project_missing", path=os.curdir, source="cwd") from error
 
 
 def title(name: str) -> str:

@@ -223,6 +223,26 @@ def test_a_project_whose_log_was_never_committed_begins_one(
     assert Run.of(capsys, *ADD).code == 0
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no working directory can be removed there")
+def test_a_working_directory_that_is_gone_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system's error names no file, and would pass for one of the output."""
+    for name in ("left", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.delenv("SENTINEL_MEMORY_PROJECT", raising=False)
+    monkeypatch.chdir(tmp_path / "left")
+    (tmp_path / "left").rmdir()
+    try:
+        refused = Run.of(capsys, "list")
+        there = Run.of(capsys, "list", "--project", str(tmp_path / "other"))
+    finally:
+        os.chdir(tmp_path)
+    assert refused.code == 1
+    assert refused.errors.startswith("The project directory . (from cwd) does not exist.")
+    assert there.code == 0
+
+
 @pytest.mark.row("P4")
 def test_tools_and_resources_refuse_as_the_commands_do(
     gone: Path, start_server: StartServer
