@@ -400,6 +400,7 @@ def test_a_person_is_told_what_is_left_to_do_for_a_teams_server(
     assert flat(sentence(lang, "setup.next_key", **facts)) in flat(out)
     assert "git add .mcp.json .codex/config.toml" in flat(out)
     assert f"sentinel-memory setup claude-code codex claude-desktop --url {URL}" in flat(out)
+    assert flat(sentence(lang, "setup.next_codex_url")) in flat(out)  # there are no hooks to review
     assert flat(sentence(lang, "setup.no_remote_claude-desktop", url=URL)) in flat(out)
     assert not (cloned.root / ".context").exists()
     code, out, errors = cloned.run(*given, **told, SENTINEL_MEMORY_KEY=key)
