@@ -29,7 +29,7 @@ from commands.clients.machine import (
 )
 from commands.clients.parts import LANG, command_line
 from commands.clients.plan import plan, tree_of
-from commands.clients.table import CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
+from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
 from commands.clients.text_file import ExportError
 from commands.terminal.ask import is_confirmed, open_memory
 from commands.terminal.safe_text import complain, plain
@@ -64,6 +64,8 @@ def setup(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 when anything asked for could not be done."""
     if arguments.oauth and not arguments.url:
         arguments.refuse(say("terminal.needs", one="--oauth", other="--url"))
+    if arguments.remove and arguments.rooms is not None:
+        arguments.refuse(say("terminal.together", one="--remove", other="--rooms"))
     try:
         url = checked_url(arguments.url) if arguments.url else ""
         rooms = None if arguments.rooms is None else read_rooms(arguments.rooms)
@@ -207,10 +209,12 @@ def _approval_lines(planned: Plan) -> Iterator[str]:
     if job.remove or not job.approvals or not rows:
         return
     clients = ", ".join(row.name for row in rows)
+    is_whole = any(row.allows for row in rows)  # such a client can only allow a server as a whole
+    count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
     if job.url:
-        yield say("setup.approves_remote", clients=clients, count=len(planned.tools), url=job.url)
+        yield say("setup.approves_remote", clients=clients, count=count, url=job.url)
         return
-    yield say("setup.approves", clients=clients, count=len(planned.tools))
+    yield say("setup.approves", clients=clients, count=count)
     for tool, key in (("context_export", "approves_export"), ("remember", "approves_fragments")):
         if tool in planned.tools:
             yield say(f"setup.{key}")

@@ -86,15 +86,18 @@ def export(arguments: argparse.Namespace) -> int:
     for room in rooms:
         ask = partial(_rows, room, wanted, only_public=arguments.public, notes=notes)
         rows = unless_unread(room, ask, named=arguments.room or ())
+        own = sum(row.is_private for row in rows or ())
         for row in rows or ():
             counts[room.name] += row.is_counted
-            private += row.is_private
             lines.append(as_json({"room": room.name, "row": row.data}) + "\n")
         if rows and form != "jsonl":  # for people: what they can list, without the bin
             found = room.find(wanted).items
             shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
             counts[room.name] = len(shown)
+            # A room whose items do not say it is private as a whole, or not at all.
+            own = sum(it.privacy == "private" or (own > 0 and not it.privacy) for it in shown)
             items += shown
+        private += own
     text = _document(form, opened, counts, lines, items)
     for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)

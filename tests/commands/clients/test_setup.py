@@ -380,6 +380,18 @@ def test_the_command_says_what_a_room_does_and_costs(room: str, lang: Language, 
     assert (about in flat(out)) == room.startswith("fragments")
 
 
+@pytest.mark.parametrize("more", [("--rooms", "lessons,fragments"), ("--url", URL)])
+def test_as_many_tools_are_named_as_are_approved(more: tuple[str, ...], desk: Desk) -> None:
+    out = desk.run("setup", "claude-code", *more, "--yes").out
+    settings = json.loads((desk.root / ".claude" / "settings.local.json").read_bytes())
+    assert f"(tools: {len(settings['permissions']['allow'])})" in flat(out)
+
+
+def test_rooms_and_a_removal_are_not_taken_together(desk: Desk) -> None:
+    done = desk.run("setup", "claude-code", "--remove", "--rooms", "lessons", "--yes")
+    assert (done.code, desk.files()) == (2, {})
+
+
 def test_a_room_that_does_not_exist_is_refused_before_anything_is_read(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "claude-code", "--rooms", "lessons,attic", "--yes")
     assert code == 2

@@ -121,7 +121,10 @@ def test_what_is_private_is_in_a_file_that_nobody_else_reads(
 
 @pytest.mark.usefixtures("log", "sessions", "room")
 def test_a_document_for_people_shows_every_room(project: Path, command: Command) -> None:
-    text = command("export").out
+    done = command("export")
+    text = done.out
+    assert "For you alone: 3 (" in done.errors
+    assert "For you alone" not in command("export", "--kind", "principle").errors
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["## Lessons", "## Sessions", "## Fragments"]
     assert "- NOAUTH" in text
