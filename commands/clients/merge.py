@@ -21,7 +21,7 @@ _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING}|[\[{{,]\s*+,)|,(?=\s*+[\]}}])", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LIST_IN_LINES = re.compile(r'\[\s*?\n\s*"')
+_LIST_IN_LINES = re.compile(r'\[[^\S\n]*+\n\s*+"')
 
 
 def markers(name: str) -> tuple[str, str]:

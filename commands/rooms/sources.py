@@ -57,13 +57,14 @@ _PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content")
 _SKIPPED = (
     ("ours", r"<!-- sentinel-memory [a-z-]+: begin -->", r"<!-- sentinel-memory [a-z-]+: end -->"),
     ("comment", r"<!--", r"-->"),
-    ("code", r"(?P<fence>```+|~~~+)", r"\s*{fence}\s*\Z"),
+    ("code", r"(?P<fence>```+|~~~+)", r"{fence}\s*+\Z"),
 )
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---(?=\n)", re.S)
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*\Z")
+_HEADING = re.compile(r"(#{1,6})[ \t]++(.*+)")
+_CLOSING = re.compile(r"(?:\A|[ \t])#++[ \t]*+\Z")  # of a heading
 _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
 _ELSEWHERE = re.compile(r"\[[^\]]*\]\(#[^)]*\)|@\S+")  # in a table of contents, in another file
-_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]|\A(?:\d+[.)])+\d*\s+")
+_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]|\A(?:\d++[.)])++\d*+\s+")
 _WORD = re.compile(r"[^\W_]+")
 # These titles name the kind of file, not what its lessons are about.
 _TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
@@ -382,7 +383,8 @@ def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:
 
 def _plain(text: str) -> str:
     """Return the text of a heading without markup, number and secrets."""
-    text = _MARKUP.sub(lambda it: it[1] or "", text[:MOST_NAME_CHARS])
+    text = _CLOSING.sub("", text[:MOST_NAME_CHARS])
+    text = _MARKUP.sub(lambda it: it[1] or "", text)
     return redact(" ".join(text.split()).rstrip(":")).text
 
 

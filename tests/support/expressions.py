@@ -9,7 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from core.data import rules, shapes, spelled
+from commands.hook import events
+from commands.rooms import sources
+from core.data import rows, rules, shapes, spelled
 from core.guard.injection import compiled, orders
 from core.guard.named_values import around_name, keyed_rules
 from core.lessons.anchors import _parts
@@ -62,6 +64,17 @@ MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
     "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.rooms.read pattern": [r"(?<![^\W_])deploy[^\W\d_]*|deploy"],
+    r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(wanted)}(?!\\S)'": [
+        r"(?<!\S)@(?:\./)?AGENTS\.md(?!\S)"
+    ],
+    'commands.clients.toml_table f"""(?:{re.escape(key)}|"{re.escape(key)}"|\'{re.escape(key)}\')'
+    r'[ \\t]*=[ \\t]*"""': [r"""(?:args|"args"|'args')[ \t]*=[ \t]*"""],
+    "commands.hook.events sign": [events._REMOVED, events._ADDED],
+    r"commands.hook.shell f'^[ \\t]*{re.escape(end)}[ \\t]*\\r?$'": [r"(?m)^[ \t]*EOF[ \t]*\r?$"],
+    "commands.hook.shell row['option']": [it["option"] for it in rows("shell_edits")],
+    r"commands.rooms.lesson f'(?<!\\w){re.escape(it.casefold())}'": [r"(?<!\w)deploy"],
+    "commands.rooms.sources begins": [begins for _, begins, _ in sources._SKIPPED],
+    "commands.rooms.sources end": [end.format(fence="```") for _, _, end in sources._SKIPPED],
     "core.guard.values f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"

@@ -452,6 +452,20 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
 
 
+@pytest.mark.row("P9")
+@pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
+def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
+    before = bare.write(*ILL)
+    path = bare.root / place
+    mode = path.stat().st_mode
+    path.chmod(mode & ~0o222)
+    done = Run(*bare.started("doctor", "--fix", "--yes"))
+    path.chmod(mode)
+    assert done.code == 1
+    assert f"The memory log {bare.log} could not be written (Permission" in done.out + done.errors
+    assert (bare.log.read_bytes(), bare.asides()) == (before, [])
+
+
 @pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     before = bare.write(*ILL)
