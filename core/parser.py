@@ -8,7 +8,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NoReturn
 
 from core.messages import has_sentence, say
@@ -93,14 +93,24 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse the arguments; the parser of a command says itself what it does not take."""
         self._words = list(sys.argv[1:] if args is None else args)
-        found, left = super().parse_known_args(self._joined(self._words), namespace)
-        if left and not left[0].startswith("-"):
+        words = self._joined(self._words)
+        # Before argparse misses an argument: what is missing may be what the option was meant for.
+        for before, word in pairwise(["", *takewhile(lambda it: it != "--", words)]):
+            option = self._option_string_actions.get(before)
+            if self._is_text(word) and not (option and option.nargs != 0):
+                self._refuse(word)
+        found, left = super().parse_known_args(words, namespace)
+        if left and ("--" in words or not left[0].startswith("-")):
             self.error(say("parser.too_many", value=left[0]))
         if left:
-            name = left[0].partition("=")[0]
-            options = [known for it in self._actions for known in it.option_strings]
-            self.error(with_nearest(say("parser.option", value=name), name, options))
+            self._refuse(left[0])
         return found, left
+
+    def _refuse(self, word: str) -> NoReturn:
+        name = word.partition("=")[0]
+        self.error(
+            with_nearest(say("parser.option", value=name), name, self._option_string_actions)
+        )
 
     def _joined(self, words: Sequence[str]) -> list[str]:
         """Return the words, a text that begins with a dash joined to the option before it."""
