@@ -107,7 +107,7 @@ def unread_parts(data: bytes) -> Iterator[str]:
     if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
         for number, line in enumerate(split_lines(data), start=1):
             if len(line) > MOST_LOOKED_BYTES:
-                yield f"line {number}: only its first {MOST_LOOKED_BYTES:,} bytes were looked at"
+                yield say("scan.line_part", line=number, most=MOST_LOOKED_BYTES)
 
 
 def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
