@@ -86,11 +86,13 @@ def export(arguments: argparse.Namespace) -> int:
     for room in rooms:
         ask = partial(_rows, room, wanted, only_public=arguments.public, notes=notes)
         rows = unless_unread(room, ask, named=arguments.room or ())
-        own = sum(row.is_private for row in rows or ())
-        for row in rows or ():
-            counts[room.name] += row.is_counted
-            lines.append(as_json({"room": room.name, "row": row.data}) + "\n")
-        if rows and form != "jsonl":  # for people: what they can list, without the bin
+        if not rows:
+            continue
+        own = sum(row.is_private for row in rows)
+        if form == "jsonl":
+            counts[room.name] = sum(row.is_counted for row in rows)
+            lines += [as_json({"room": room.name, "row": row.data}) + "\n" for row in rows]
+        else:  # for people: what they can list, without the bin
             found = room.find(wanted).items
             shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
             counts[room.name] = len(shown)
