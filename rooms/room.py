@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
+from core.lessons.record import digest
 from core.messages import Facts, say
 from core.sanitizer import redact, safe
 from core.store import MemoryStore
@@ -314,9 +315,7 @@ def source_of(given: Given, sources: ModuleType) -> Any:
 
 def state_of(*values: object) -> str:
     """Return what names the state of an item that is made of these values."""
-    from hashlib import sha256  # loads OpenSSL, which a list of lessons can feel
-
-    return sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return digest(repr(values).encode("utf-8", "surrogatepass"))[:12]
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:

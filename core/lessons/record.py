@@ -120,7 +120,7 @@ class Record:
     def fingerprint(self) -> str:
         """Return hex digits over all stored values, whatever the spacing, key order, line ends."""
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return _digest(canonical.encode("ascii"))[:FINGERPRINT_DIGITS]
+        return digest(canonical.encode("ascii"))[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object of the line, keys in their fixed order."""
@@ -336,10 +336,11 @@ def check(draft: Draft) -> Draft:
 
 def record_id(draft: "Draft | Record") -> str:
     """Return SHA-256's first 16 hex digits over topic + missing_context (log) or topic + lesson."""
-    return _digest("".join(draft.gap[1:]).encode("utf-8"))[:ID_DIGITS]
+    return digest("".join(draft.gap[1:]).encode("utf-8"))[:ID_DIGITS]
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hexadecimal digits."""
     return str(_sha256()(data).hexdigest())
 
 

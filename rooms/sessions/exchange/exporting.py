@@ -60,7 +60,7 @@ def export(
     chosen_form = FORMS[form]
     target = _target_of(store.root, output, chosen_form, form) if output else None
     with chosen(store, since, until, names) as (count, wholes):
-        head = _head(store, count)
+        head = Head(store.root.name, count, utc_now())
         if target:
             target.write(_pieces(wholes, chosen_form, head))
             return Exported("", target.relative, count)
@@ -80,10 +80,6 @@ def document(
     numbers = {session.id: session.number for session, _ in given}
     wholes = (_clean(it, list(actions), numbers.get(it.parent_id, 0)) for it, actions in given)
     return "".join(_pieces(wholes, FORMS[form], Head(project, len(given), utc_now())))
-
-
-def _head(store: SessionStore, count: int) -> Head:
-    return Head(store.root.name, count, utc_now())
 
 
 def _bounded(wholes: Iterator[Whole], form: Form, head: Head, budget: Budget) -> Exported:
