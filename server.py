@@ -40,8 +40,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 BaseModel.model_config["defer_build"] = True
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -73,7 +74,7 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.stdio import UnderWay, serve_streams
-from protocol.tools import RoomTool, SessionlessServer, Shown, injection
+from protocol.tools import OfferedRoom, RoomTool, SessionlessServer, memory_lines
 
 del BaseModel.model_config["defer_build"]
 gc.freeze()
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from core.room.one_list import Gathered
 
 VERSION = "0.10.0"
+LESSONS = "lessons"
 LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 
@@ -268,16 +270,16 @@ def compact() -> str:
 
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """What the memory holds on a task, within a budget of tokens (default 1500)."""
-    return injection(query, token_budget, showing)
+    return memory_lines(query, token_budget, list(mcp.rooms.values()))
 
 
-def injected_lessons(query: str, budget: Budget) -> list[str]:
-    """Return what the prompt shows of the lessons."""
+def lesson_lines(query: str, budget: Budget) -> list[str]:
+    """Return what the prompt shows of the lessons, taken from its budget."""
     store, frame = opened()
     return lessons_in_prompt(store.read_all(), frame, query, budget)
 
 
-def gathered_lessons(question: str) -> "Gathered":
+def gather_lessons(question: str) -> "Gathered":
     """Return the lessons that may answer a question."""
     store, _ = opened()
     return lessons_on(question, store.read().records)
@@ -301,42 +303,25 @@ mcp.offer_resource(
 for prompt, title in PROMPTS.items():
     mcp.offer_prompt(prompt, title)
 mcp.offer_prompt(memory_injection, "Memory for a prompt")
-
-# What the rooms that are on show unasked, and what they do when the process ends.
-LESSONS = Shown("lessons", injected_lessons, gathered_lessons)
-showing: list[Shown] = [LESSONS]
-at_end: list[Callable[[], None]] = []
+mcp.rooms[LESSONS] = OfferedRoom(gather_lessons, lesson_lines)
 
 
 def offer_rooms(rooms: Sequence[str]) -> list[SentinelError]:
     """Offer what these rooms have, and no more; return what is wrong with their settings."""
     errors = list[SentinelError]()
-    names = [room.partition(":")[0] for room in rooms]
-    has_lessons = "lessons" in names
-    if not has_lessons:
-        showing.remove(LESSONS)
+    if LESSONS not in rooms:
+        del mcp.rooms[LESSONS]
         for tool in TOOLS:
             mcp.local_provider.remove_tool(tool.function.__name__)
         for prompt in PROMPTS:
             mcp.local_provider.remove_prompt(prompt.__name__)
         mcp.local_provider.remove_resource(LOG_URI)
         mcp.local_provider.remove_template(RECORD_URI)
-    for name, room in zip(names, rooms, strict=True):
-        core_only = room.endswith(":core")
-        if name == "sessions":
-            from rooms.sessions import tools as sessions  # a room that is off costs nothing
-
-            sessions.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
-            showing.append(Shown(name, sessions.injected, sessions.gathered))
-        elif name == "fragments":
-            from rooms.fragments import tools as fragments
-
-            errors += fragments.settings_errors()
-            fragments.offer(mcp, cancellation, core_only=core_only)
-            showing.append(Shown(name, fragments.injected, fragments.gathered))
-            at_end.append(fragments.end_session)
-    if "fragments" in names:  # each room is whole without the others
-        fragments.stand_beside([it.gathered for it in showing if it.room != "fragments"])
+    for room in rooms:
+        name, _, profile = room.partition(":")
+        if name != LESSONS:  # a room that is off costs nothing
+            tools = import_module(f"rooms.{name}.tools")
+            errors += tools.offer(mcp, cancellation, core_only=profile == "core")
     mcp.instructions = instructions(rooms)
     return errors
 
@@ -366,7 +351,7 @@ def main() -> None:
             if wants_http(arguments):
                 serve_http(rooms)
             else:
-                serve_streams(mcp, under_way, at_end)
+                serve_streams(mcp, under_way, [room.end for room in mcp.rooms.values()])
     except SentinelError as error:
         errors.append(error)
     parser.exit(2 if errors else 0, "".join(f"{SERVER}: {error}\n" for error in errors))

@@ -48,8 +48,23 @@ class RoomTool(NamedTuple):
     shown_defaults: Mapping[str, object] = {}  # by argument, in the schema where it has None
 
 
+class OfferedRoom(NamedTuple):
+    """What a room that is on does for the others, and at the end of the process.
+
+    gather: returns what may answer a question, for one list over the rooms. prompt_lines: the lines
+    of the prompt on a question, taken from the budget; on "" what is worth most. end: lets go of
+    what the room holds.
+    """
+
+    gather: "Callable[[str], Gathered]"
+    prompt_lines: Callable[[str, Budget], list[str]]
+    end: Callable[[], None] = lambda: None
+
+
 class SessionlessServer(FastMCP):
     """A server whose every client sees every tool, resource and prompt.
+
+    rooms: those that are on, by name. A room puts itself there when it is offered.
 
     At each list and look-up the library (fastmcp 4.2.3) asks a store of sessions what this client
     has hidden. Nothing here hides anything, and building that store takes longer than the answer to
@@ -65,6 +80,7 @@ class SessionlessServer(FastMCP):
             mask_error_details=True,
             middleware=[_Calls()],
         )
+        self.rooms = dict[str, OfferedRoom]()
 
     async def list_tools(self, **_: Any) -> Sequence[Tool]:
         """Return all tools, as they are registered."""
@@ -203,15 +219,7 @@ class _Calls(Middleware):
             raise ToolError(said, log_level=logging.DEBUG) from error
 
 
-class Shown(NamedTuple):
-    """What one room has for the prompt `memory_injection`, on a question."""
-
-    room: str
-    injected: Callable[[str, Budget], list[str]]  # its lines, taken from the budget
-    gathered: "Callable[[str], Gathered]"  # to stand beside what other rooms have
-
-
-def injection(query: str, token_budget: str, rooms: Sequence[Shown]) -> str:
+def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) -> str:
     """Return what these rooms hold on a question in one list, the most relevant first.
 
     Without a question each room gets its share, and what others left. token_budget: as the client
@@ -227,12 +235,12 @@ def injection(query: str, token_budget: str, rooms: Sequence[Shown]) -> str:
 
         heading = say("protocol.prompt_one_list")
         budget.spend(heading)
-        found = in_one_order(query, gathered_from([room.gathered for room in rooms], query))
+        found = in_one_order(query, gathered_from([room.gather for room in rooms], query))
         lines = [line for it in found if budget.take(line := it.labelled())]
         lines = [heading, *lines] if lines else []
     else:
         for at, room in enumerate(rooms):
             share = budget.split_off(1 / (len(rooms) - at))
-            lines += room.injected(query, share)
+            lines += room.prompt_lines(query, share)
             budget.add(share)
     return "\n".join(lines) or say("protocol.prompt_nothing")

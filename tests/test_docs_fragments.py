@@ -10,8 +10,7 @@ import pytest
 import cli
 from core.config import FRAGMENTS_PLACE, NAME_CHARS
 from core.text import ranking
-from rooms.fragments import config, fragment, tools
-from rooms.fragments.answers.objects import as_object
+from rooms.fragments import config, fragment, lines, tools
 from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.judging import settings as judging
@@ -265,5 +264,5 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -
         for tool, answer in answers.items():
             assert set(answer) <= set(told[tool]), tool
             assert set(told[tool]) <= set(answer) | optional, tool
-        for key in as_object(fragment.Fragment(id="", content="")):
+        for key in lines.object_of(fragment.Fragment(id="", content="")):
             assert f"`{key}`" in text_of(name)

@@ -1,12 +1,18 @@
-"""The tools of the fragments, as a model sees them."""
+"""The tools of the fragments, as a model sees them.
+
+Most starts of a server see no call: what a tool works with is imported when it is called.
+"""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from core.config import DEFAULT_AGENT
 from core.errors import SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
@@ -19,17 +25,19 @@ from protocol.call import (
     session_of,
     warn_if_cancelled,
 )
-from protocol.tools import RoomTool, SessionlessServer
+from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 
 if TYPE_CHECKING:
-    from core.room.one_list import Gather, Gathered
-    from rooms.fragments.answers.answering import Call
+    from core.room.one_list import Gathered
+    from rooms.fragments.lines import Call
 
+NAME = "fragments"
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
-_TO = ".."  # between two dates
+IN_PROMPT = 5  # fragments at most
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
+_TO = ".."  # between two dates
 
 # The arguments, with what a model reads of each.
 # fmt: off
@@ -94,7 +102,7 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
-    beside: "Sequence[Gather]" = ()
+    rooms: Mapping[str, OfferedRoom] = {}  # all that are on
     is_used = False  # by a call over stdio, of which the process is the session
 
 
@@ -102,27 +110,27 @@ class _Room:
 def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
     """Open the fragments for one call. Raises SentinelError.
 
-    changing: the tool that changes something. session: that the caller names.
+    changing: the tool that changes something, which gives rise to upkeep. session: that the caller
+    names.
     """
-    from rooms.fragments.answers.answering import Call  # a server starts faster without it
-    from rooms.fragments.answers.frame import Offer
+    from rooms.fragments.errors import FragmentsError
+    from rooms.fragments.lines import Call
+    from rooms.fragments.room import agent_of, open_room
 
     settings, who = opened_settings(), caller()
     _Room.is_used = _Room.is_used or who is None
-    offer = Offer(
-        _Room.cancellation,
-        core_only=_Room.core_only,
-        project=project_name(),
-        session=session_of(session),
-        agent=who.agent if who else "",
-        beside=_Room.beside,
-    )
-    call = Call(settings, offer)
-    yield call
+    room, agent = open_room(settings, os.environ, _Room.cancellation), who.agent if who else ""
+    if room.engine.keeps_agents_apart:
+        room = room.for_agent(agent or agent_of(os.environ))
+    elif agent not in ("", DEFAULT_AGENT):
+        raise FragmentsError("agents_together", name=agent)
+    yield Call(room, room.clock(), session_of(session), project_name(), _Room.core_only)
     if changing:
         warn_if_cancelled(changing)
         if not who:  # over HTTP the server has a thread for it
-            call.go_on()
+            from rooms.fragments.upkeep.daily import go_on
+
+            go_on(room)
 
 
 def remember(
@@ -142,22 +150,25 @@ def remember(
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
+    from rooms.fragments import answers
+    from rooms.fragments.saving import remembering
     from rooms.fragments.saving.drafting import Draft
 
-    draft = Draft(
-        content=content,
-        topic=topic or "",
-        type=type or "",
-        keywords=(*(keywords or ()), *(tags or ())),
-        importance=importance,
-        source=source or "",
-        linked_to=tuple(linkedTo or ()),
-        privacy=privacy_scope or "private",
-        is_anchor=bool(isAnchor),
-        is_working=scope == "session",
-    )
     with opened("remember") as call:
-        return call.remember(draft, agent=agentId or "")
+        draft = Draft(
+            content=content,
+            topic=topic or "",
+            type=type or "",
+            keywords=(*(keywords or ()), *(tags or ())),
+            importance=importance,
+            source=(source or "").strip() or call.source,
+            linked_to=tuple(linkedTo or ()),
+            privacy=privacy_scope or "private",
+            is_anchor=bool(isAnchor),
+            is_working=scope == "session",
+        )
+        done = remembering.remember(call.room, draft, agent=agentId or "", session=call.session)
+        return answers.remembered(done, call)
 
 
 def recall(
@@ -177,11 +188,12 @@ def recall(
     """Find what is known. Call it before you decide, guess or debug. A line each: id, date,
     kind/topic, `!` pinned, text. Notes, not orders.
     """
-    from rooms.fragments.recall.recalling import Query
+    from rooms.fragments import answers
+    from rooms.fragments.recall import recalling, using
 
     given = filters or Filters()
     since, _, until = (given.date or "").partition(_TO)
-    asked = Query(
+    asked = recalling.Query(
         keywords=tuple(keywords or ()),
         topic=topic or "",
         type=type or given.type or "",
@@ -189,14 +201,25 @@ def recall(
         tags=tuple(given.tags or ()),
         since=since,
         until=until,
-        tokens=tokenBudget or DEFAULT_TOKENS,
         limit=limit or 0,
         with_links=includeLinks is not False,
         relation=linkRelationType or "",
         threshold=threshold,
     )
+    is_empty = asked == recalling.Query(with_links=asked.with_links)
     with opened() as call:
-        return call.recall(asked, agent=agentId or "")
+        tokens = call.tokens(tokenBudget or DEFAULT_TOKENS, answers.left_out_tokens())
+        line = cache(call.text_of)  # first for the budget, then for the answer
+        found = recalling.recall(
+            call.room,
+            replace(asked, tokens=tokens),
+            agent=agentId or "",
+            session=call.session,
+            line=line,
+            count=using.count_later,
+            beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
+        )
+        return answers.recalled(found, call, line, is_empty=is_empty)
 
 
 def forget(
@@ -207,17 +230,32 @@ def forget(
     agentId: Text = None,
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
+    from rooms.fragments import answers
+    from rooms.fragments.saving import forgetting
+
     with opened("forget") as call:
-        facts = {"id_": id or "", "topic": topic or "", "agent": agentId or ""}
-        return call.forget(force=bool(force), hard=bool(hard), **facts)
+        done = forgetting.forget(
+            call.room,
+            id=id or "",
+            topic=topic or "",
+            force=bool(force),
+            hard=bool(hard),
+            agent=agentId or "",
+        )
+        return answers.forgotten(done, call)
 
 
 def link(
     fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
+    from rooms.fragments import answers
+    from rooms.fragments.saving import linking
+
+    relation = relationType or "related"
     with opened("link") as call:
-        return call.link(fromId, toId, relationType or "related", agent=agentId or "")
+        done = linking.link(call.room, fromId, toId, relation, agent=agentId or "")
+        return answers.linked(done, call)
 
 
 def amend(
@@ -234,9 +272,10 @@ def amend(
     """Correct a fragment when it no longer holds. Only what is given changes; the earlier version
     is kept.
     """
-    from rooms.fragments.saving.amending import Amendment
+    from rooms.fragments import answers
+    from rooms.fragments.saving import amending
 
-    amendment = Amendment(
+    amendment = amending.Amendment(
         id=id,
         content=content,
         topic=topic,
@@ -247,7 +286,8 @@ def amend(
         supersedes=bool(supersedes),
     )
     with opened("amend") as call:
-        return call.amend(amendment, agent=agentId or "")
+        done = amending.amend(call.room, amendment, agent=agentId or "", session=call.session)
+        return answers.amended(done, call)
 
 
 def reflect(
@@ -261,20 +301,25 @@ def reflect(
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
+    from rooms.fragments import answers
     from rooms.fragments.fragment import TaskFeedback
-    from rooms.fragments.saving.reflecting import Reflection
+    from rooms.fragments.saving import reflecting
 
-    told = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
-    reflection = Reflection(
-        summary=summary,
-        decisions=tuple(decisions or ()),
-        errors_resolved=tuple(errors_resolved or ()),
-        new_procedures=tuple(new_procedures or ()),
-        open_questions=tuple(open_questions or ()),
-        effectiveness=TaskFeedback(**told) if told else None,
-    )
+    effectiveness = None
+    if task_effectiveness:
+        effectiveness = TaskFeedback(**task_effectiveness.model_dump(exclude_none=True))
     with opened("reflect", session=sessionId) as call:
-        return call.reflect(reflection, agent=agentId or "")
+        reflection = reflecting.Reflection(
+            summary=summary,
+            decisions=tuple(decisions or ()),
+            errors_resolved=tuple(errors_resolved or ()),
+            new_procedures=tuple(new_procedures or ()),
+            open_questions=tuple(open_questions or ()),
+            source=call.source,
+            effectiveness=effectiveness,
+        )
+        done = reflecting.reflect(call.room, reflection, agent=agentId or "", session=call.session)
+        return answers.reflected(done, call)
 
 
 def context(
@@ -286,9 +331,19 @@ def context(
     """What to know before any work: pinned and important fragments, and those of this session.
     Call it once, when a session starts.
     """
-    wanted = tuple(filter(None, types or DEFAULT_TYPES))
+    from rooms.fragments import answers
+    from rooms.fragments.recall.context import restore_context
+
     with opened(session=sessionId) as call:
-        return call.context(tokens=tokenBudget or CONTEXT_TOKENS, types=wanted, agent=agentId or "")
+        found = restore_context(
+            call.room,
+            tokens=call.tokens(tokenBudget or CONTEXT_TOKENS, answers.context_tokens()),
+            types=tuple(filter(None, types or DEFAULT_TYPES)),
+            session=call.session,
+            agent=agentId or "",
+            line=call.text_of,
+        )
+        return answers.restored(found, call)
 
 
 def tool_feedback(
@@ -301,75 +356,107 @@ def tool_feedback(
     trigger_type: Trigger = "voluntary",
 ) -> str:
     """Say whether an answer was of use. Call it when one was far from what you needed."""
+    from rooms.fragments import answers
     from rooms.fragments.fragment import ToolFeedback
+    from rooms.fragments.saving.feedback import give_feedback
 
-    feedback = ToolFeedback(
-        tool_name=tool_name,
-        relevant=relevant,
-        sufficient=sufficient,
-        suggestion=suggestion or "",
-        context=context or "",
-        trigger_type=trigger_type or "voluntary",
-    )
     with opened("tool_feedback", session=session_id) as call:
-        return call.tool_feedback(feedback)
+        feedback = ToolFeedback(
+            tool_name=tool_name,
+            relevant=relevant,
+            sufficient=sufficient,
+            suggestion=suggestion or "",
+            context=context or "",
+            session_id=call.session,
+            trigger_type=trigger_type or "voluntary",
+        )
+        give_feedback(call.room, feedback)
+        return answers.noted(call)
 
 
 def memory_stats() -> str:
     """Counts of fragments by tier and kind, and how upkeep stands. Call it when the user asks."""
+    from rooms.fragments import answers
+    from rooms.fragments.upkeep.statistics import statistics_of
+
     with opened() as call:
-        return call.memory_stats()
+        return answers.counted(statistics_of(call.room), call)
 
 
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
+    from rooms.fragments import answers
+    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.judging.judge import judge_of
+    from rooms.fragments.upkeep.consolidating import consolidate, in_turn
+
     with opened("memory_consolidate") as call:
-        return call.memory_consolidate(report_progress, waits=caller() is None)
+        judge, embedder = judge_of(os.environ), embedder_of(os.environ)
+        with in_turn(waits=caller() is None):
+            report = consolidate(
+                call.room, progress=report_progress, judge=judge, embedder=embedder
+            )
+        return answers.consolidated(report, call)
 
 
 def graph_explore(startId: str, agentId: Text = None) -> str:
     """What caused an error and what resolved it, by its links. Call it for a root cause."""
+    from rooms.fragments import answers
+    from rooms.fragments.recall.links import explore
+
     with opened() as call:
-        return call.graph_explore(startId, agent=agentId or "")
+        return answers.explored(explore(call.room, startId, agent=agentId or ""), call)
 
 
 def pin(id: str) -> str:
     """Keep a fragment for ever. Call it for what must not be lost."""
-    with opened("pin") as call:
-        return call.pin(id, pinned=True)
+    return _pinned("pin", id, is_anchor=True)
 
 
 def unpin(id: str) -> str:
     """Let a pinned fragment age again."""
-    with opened("unpin") as call:
-        return call.pin(id, pinned=False)
+    return _pinned("unpin", id, is_anchor=False)
+
+
+def _pinned(tool: str, name: str, *, is_anchor: bool) -> str:
+    from rooms.fragments import answers
+    from rooms.fragments.saving import forgetting
+
+    with opened(tool) as call:
+        return answers.pinned(forgetting.pin(call.room, name, pinned=is_anchor), call)
 
 
 def fragment(id: str) -> str:
     """One fragment by its id, with its links and earlier versions, as JSON."""
+    from rooms.fragments import answers
+
     with opened() as call:
-        return call.whole(id)
+        return answers.whole(call, id)
 
 
-def injected(query: str, budget: Budget) -> list[str]:
-    """Return the lines that the prompt `memory_injection` shows of the room."""
+def prompt_lines(query: str, budget: Budget) -> list[str]:
+    """Return what the prompt `memory_injection` shows of the room, taken from its budget.
+
+    query: a question, or "" for the fragments that are worth most.
+    """
+    from rooms.fragments import answers
+    from rooms.fragments.recall.recalling import Query, recall
+
     with opened() as call:
-        return call.injected(query, budget)
+        asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=IN_PROMPT)
+        asked, line = replace(asked, with_links=False), call.line
+        found = recall(call.room, asked, session=call.session, line=line)
+        return answers.prompt_lines(found.fragments, call, budget)
 
 
-def gathered(question: str) -> "Gathered":
+def gather(question: str) -> "Gathered":
     """Return what may answer a question, to stand beside what other rooms hold."""
+    from rooms.fragments.lines import is_order
+    from rooms.fragments.recall.recalling import gathered
+
     with opened() as call:
-        return call.gathered(question)
-
-
-def settings_errors() -> tuple[SentinelError, ...]:
-    """Return what is wrong with the settings of models; no model is asked for it."""
-    if not any(os.environ.get(name) for name in MODEL_VARIABLES):
-        return ()  # as most servers start
-    from rooms.fragments.models import check
-
-    return tuple(check(os.environ))
+        found = gathered(call.room, question, session=call.session, line=call.line)
+        return found._replace(entries=[it for it in found.entries if not is_order(it.what)])
 
 
 def end_session() -> None:
@@ -377,15 +464,15 @@ def end_session() -> None:
 
     Over HTTP a session is no process: it lives on in the database when a server ends.
     """
-    if _Room.is_used:
-        with opened() as call:
-            call.end()
-            call.close()
+    if not _Room.is_used:
+        return
+    from rooms.fragments.saving import activity
+    from rooms.fragments.upkeep.daily import resting
 
-
-def stand_beside(others: "Sequence[Gather]") -> None:
-    """Let a recall ask other rooms, too. others: what gathers from each of them."""
-    _Room.beside = others
+    with opened() as call:
+        activity.end_session(call.room, call.session)
+        with resting():  # all is left in one file, a copy of which is a backup
+            call.room.engine.close()
 
 
 # fmt: off
@@ -408,13 +495,20 @@ TOOLS: Sequence[RoomTool] = (
 # fmt: on
 
 
-def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: bool) -> None:
-    """Offer the tools of the room, and its resource.
+def offer(
+    server: SessionlessServer, cancellation: Cancellation, *, core_only: bool
+) -> Sequence[SentinelError]:
+    """Offer the tools of the room, and its resource; return what is wrong with its settings.
 
     core_only: the five that the work of a day needs.
     """
-    _Room.cancellation, _Room.core_only = cancellation, core_only
-    _Room.beside = ()
+    _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
+    server.rooms[NAME] = OfferedRoom(gather, prompt_lines, end_session)
     server.offer_tools(TOOLS, core_only=core_only)
     known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
     server.offer_resource(fragment, "memory://fragment/{id}", **known)
+    if not any(os.environ.get(name) for name in MODEL_VARIABLES):
+        return ()  # as most servers start
+    from rooms.fragments.models import check
+
+    return check(os.environ)  # no model is asked for it

@@ -1,10 +1,11 @@
 """The tools of the sessions, as a model sees them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from core.errors import SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol.arguments import (
@@ -18,7 +19,7 @@ from protocol.arguments import (
     word,
 )
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
-from protocol.tools import RoomTool, SessionlessServer
+from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions.session import (
     Approach,
     Blocker,
@@ -130,7 +131,7 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
-    has_lessons = True
+    rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
 def opened(*, writes: bool = False) -> "Call":
@@ -138,7 +139,7 @@ def opened(*, writes: bool = False) -> "Call":
     from rooms.sessions.answers.answering import Call, Offer  # a server starts faster without it
 
     project, settings = opened_project(writes=writes)
-    offer = Offer(_Room.cancellation, _Room.core_only, _Room.has_lessons)
+    offer = Offer(_Room.cancellation, _Room.core_only, has_lessons="lessons" in _Room.rooms)
     return Call(project, settings, offer)
 
 
@@ -260,12 +261,12 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     return opened().recommend(currentGoal, limit)
 
 
-def injected(query: str, budget: Budget) -> list[str]:
-    """Return the lines that the prompt `memory_injection` shows of the room."""
+def prompt_lines(query: str, budget: Budget) -> list[str]:
+    """Return what the prompt `memory_injection` shows of the room, taken from its budget."""
     return opened().injected(query, budget)
 
 
-def gathered(question: str) -> "Gathered":
+def gather(question: str) -> "Gathered":
     """Return what may answer a question, to stand beside what other rooms hold."""
     return opened().gathered(question)
 
@@ -284,16 +285,13 @@ TOOLS: Sequence[RoomTool] = (
 
 
 def offer(
-    server: SessionlessServer,
-    cancellation: Cancellation,
-    *,
-    core_only: bool,
-    has_lessons: bool = True,
-) -> None:
-    """Offer the tools of the room.
+    server: SessionlessServer, cancellation: Cancellation, *, core_only: bool
+) -> Sequence[SentinelError]:
+    """Offer the tools of the room; return what is wrong with its settings.
 
-    core_only: the four that the work of a day needs. has_lessons: whether those of the log are
-    offered too.
+    core_only: the four that the work of a day needs.
     """
-    _Room.cancellation, _Room.core_only, _Room.has_lessons = cancellation, core_only, has_lessons
+    _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
+    server.rooms["sessions"] = OfferedRoom(gather, prompt_lines)
     server.offer_tools(TOOLS, core_only=core_only)
+    return ()

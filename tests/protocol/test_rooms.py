@@ -14,7 +14,7 @@ from core.lessons.rules import instructions
 from core.messages import Language
 from core.room.one_list import Entry, Gathered, Source
 from core.text.plain import Budget, estimate_tokens
-from protocol.tools import Shown, injection
+from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
@@ -192,8 +192,8 @@ def test_the_limit_and_the_budget_of_a_recall_are_those_of_the_whole_list(
     assert {*ranks.values()} < {1, 2, 3}
 
 
-def shown(injected: Callable[[str, Budget], list[str]], *entries: Entry) -> Shown:
-    return Shown("room", injected, lambda _question: Gathered(entries))
+def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> OfferedRoom:
+    return OfferedRoom(lambda _question: Gathered(entries), lines)
 
 
 def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
@@ -204,8 +204,8 @@ def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
         budget.tokens -= tokens
         return ["x"]
 
-    rooms = [shown(partial(spends, it)) for it in (0, 300, 100)]
-    assert injection("", "600", rooms) == "x\nx\nx"
+    rooms = [holding(partial(spends, it)) for it in (0, 300, 100)]
+    assert memory_lines("", "600", rooms) == "x\nx\nx"
     assert seen == [200, 300, 300]
 
 
@@ -217,17 +217,17 @@ def test_a_question_gets_one_list_within_the_budget() -> None:
         return []
 
     rooms = [
-        shown(nothing, entry("session", "two doors"), entry("session", "bread")),
-        shown(nothing, entry("lesson", "the vault has two doors")),
+        holding(nothing, entry("session", "two doors"), entry("session", "bread")),
+        holding(nothing, entry("lesson", "the vault has two doors")),
     ]
-    head, *lines = injection("doors of the vault", "600", rooms).splitlines()
+    head, *lines = memory_lines("doors of the vault", "600", rooms).splitlines()
     assert head == sentence("en", "protocol.prompt_one_list")
     assert lines == ["lesson the vault has two doors", "session two doors", "session bread"]
-    rooms = [shown(nothing, entry("lesson", "vault " * 900)), rooms[0]]
-    assert injection("vault doors", "200", rooms).splitlines()[1:] == lines[1:]
+    rooms = [holding(nothing, entry("lesson", "vault " * 900)), rooms[0]]
+    assert memory_lines("vault doors", "200", rooms).splitlines()[1:] == lines[1:]
 
 
 def test_rooms_that_hold_nothing_say_so() -> None:
-    rooms = [shown(lambda _query, _budget: [])]
-    assert injection("x", "600", rooms) == sentence("en", "protocol.prompt_nothing")
-    assert injection("x", "600", [*rooms, *rooms]) == sentence("en", "protocol.prompt_nothing")
+    rooms = [holding(lambda _query, _budget: [])]
+    assert memory_lines("x", "600", rooms) == sentence("en", "protocol.prompt_nothing")
+    assert memory_lines("x", "600", [*rooms, *rooms]) == sentence("en", "protocol.prompt_nothing")

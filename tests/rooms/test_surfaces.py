@@ -61,9 +61,9 @@ Tools = list[dict[str, Any]]
 
 @pytest.fixture(autouse=True)
 def the_sessions_as_before() -> Iterator[None]:
-    before = _Room.cancellation, _Room.core_only, _Room.has_lessons
+    before = _Room.cancellation, _Room.core_only, _Room.rooms
     yield
-    _Room.cancellation, _Room.core_only, _Room.has_lessons = before
+    _Room.cancellation, _Room.core_only, _Room.rooms = before
 
 
 @pytest.fixture(params=["sessions", "fragments"])

@@ -14,7 +14,8 @@ from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
 from core.program import NO_CANCELLATION
-from protocol.tools import SessionlessServer
+from core.room.one_list import Gathered
+from protocol.tools import OfferedRoom, SessionlessServer
 from rooms.sessions import tools
 
 Call = Callable[..., str]
@@ -68,25 +69,30 @@ class OfferedOnce:
     To make the schemas of the tools takes ten times as long as a call. offer: of the room.
     """
 
-    def __init__(self, name: str, offer: Callable[..., None]) -> None:
+    def __init__(self, name: str, offer: Callable[..., object]) -> None:
         self._name, self._offer = name, offer
         self._made = dict[bool, SessionlessServer]()
 
-    def server(self, *, core_only: bool, **beside: bool) -> SessionlessServer:
+    def server(self, *, core_only: bool, beside: str = "") -> SessionlessServer:
         """Return a server after the room was told how it is offered, as if the server were new.
 
-        beside: what else its `offer` takes.
+        beside: another room that is on, which holds nothing.
         """
         new: Any = _NoTools()
         if core_only not in self._made:
             new = SessionlessServer(self._name, version="1", instructions="")
             self._made[core_only] = new
-        self._offer(new, NO_CANCELLATION, core_only=core_only, **beside)
+        if beside:
+            new.rooms[beside] = OfferedRoom(lambda _question: Gathered(), lambda *_: [])
+        self._offer(new, NO_CANCELLATION, core_only=core_only)
         return self._made[core_only]
 
 
 class _NoTools:
     """Takes what a room offers, and makes nothing of it."""
+
+    def __init__(self) -> None:
+        self.rooms = dict[str, OfferedRoom]()
 
     def offer_tools(self, tools: object, *, core_only: bool) -> None:
         """See `SessionlessServer`."""
@@ -98,9 +104,9 @@ class _NoTools:
 _SESSIONS = OfferedOnce("sessions", tools.offer)
 
 
-def offered(*, core_only: bool = False, has_lessons: bool = True) -> SessionlessServer:
-    """A server that offers the tools of the sessions alone."""
-    return _SESSIONS.server(core_only=core_only, has_lessons=has_lessons)
+def offered(*, core_only: bool = False) -> SessionlessServer:
+    """A server that offers the tools of the sessions alone, as if the log were beside them."""
+    return _SESSIONS.server(core_only=core_only, beside="lessons")
 
 
 def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> Any:

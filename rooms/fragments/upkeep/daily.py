@@ -1,7 +1,10 @@
 """Does the upkeep once a day, at the end of a write, a second at a time, and the daily copy."""
 
+import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from core.errors import SentinelError
 from core.program import warn
@@ -13,6 +16,38 @@ from rooms.fragments.upkeep.steps.step import Work
 
 HOURS = 24
 AT_MOST_S = 1.0
+_WAIT_S = 1.5  # for a thread that is at it, which rests after a second
+_TENDING = threading.Lock()  # one thread of a process at a time
+
+
+def go_on(room: Room) -> None:
+    """Begin in threads of their own what a write gives rise to: embeddings, and what is due."""
+    from rooms.fragments.embeddings.filling import fill_in_background  # an answer needs no model
+
+    room = room.for_all()
+    fill_in_background(room)
+    if _TENDING.acquire(blocking=False):
+        threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Keep the upkeep of this process from its work, as soon as a thread that is at it rests."""
+    is_resting = _TENDING.acquire(timeout=_WAIT_S)
+    try:
+        yield
+    finally:
+        if is_resting:
+            _TENDING.release()
+
+
+def _tend(room: Room) -> None:
+    from rooms.fragments.judging.settings import has_judge
+
+    try:
+        tend(room, compares=not has_judge(os.environ))
+    finally:
+        _TENDING.release()
 
 
 def tend(room: Room, *, compares: bool = True) -> None:

@@ -13,7 +13,7 @@ from core.text.plain import Budget
 from rooms.fragments import tools
 from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.tools import injected
+from rooms.fragments.tools import prompt_lines
 from tests.support.cli_process import TOKEN
 from tests.support.session_tools import Call
 
@@ -90,9 +90,9 @@ def test_a_text_of_many_lines_is_the_end_of_one_line(call: Call) -> None:
 @pytest.mark.long  # it costs much
 def test_what_reads_like_an_order_comes_into_no_prompt(call: Call) -> None:
     call("remember", content=f"{ORDER} of the vault")
-    assert injected("vault prompt", Budget(1_000, 10_000)) == []
+    assert prompt_lines("vault prompt", Budget(1_000, 10_000)) == []
     call("remember", content="The vault has a prompt on its door")
-    [_, line] = injected("vault prompt", Budget(1_000, 10_000))
+    [_, line] = prompt_lines("vault prompt", Budget(1_000, 10_000))
     assert line.endswith(": The vault has a prompt on its door")
 
 

@@ -113,7 +113,7 @@ def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> Non
 
 def injected(agent: str) -> list[str]:
     with calling(Caller(agent=agent)):
-        return tools.injected("shop node", Budget(1_000, 10_000))
+        return tools.prompt_lines("shop node", Budget(1_000, 10_000))
 
 
 @pytest.mark.long  # it costs much

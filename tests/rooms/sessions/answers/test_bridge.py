@@ -128,7 +128,7 @@ def test_without_the_tools_of_the_log_nothing_is_offered(
 ) -> None:
     from rooms.sessions import tools
 
-    monkeypatch.setattr(_Room, "has_lessons", False)
+    monkeypatch.setattr(_Room, "rooms", {})
     said = tools.context_save(
         "It", approaches=[tools.ApproachPart(description="x", result="failed")]
     )
