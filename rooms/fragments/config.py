@@ -23,12 +23,11 @@ _DIGITS = 9  # to which two weights must make 1
 class Config(NamedTuple):
     """How the room works.
 
-    path: of the database, or of where it would be. server: that keeps the fragments instead, None
-    for none. importance_weight, recency_weight: what orders fragments that are equally
-    relevant, from activation_threshold fragments on; together they are 1. stale_days: by the words
-    of `TYPES`, in the place of theirs. doubtful_days: how long a procedure counts as verified, None
-    for what `TYPES` says, 0 for ever. linked_limit: how many linked fragments a recall adds at
-    most. cache: where answers of a server's fragments are remembered, None for nowhere.
+    path: of the database, which need not exist. server: that keeps the fragments instead. cache:
+    where answers of such a server are remembered. importance_weight, recency_weight: order equally
+    relevant fragments, from activation_threshold fragments on; together they are 1. stale_days: by
+    the words of `TYPES`, in place of theirs. linked_limit: of linked fragments in a recall.
+    doubtful_days: how long a procedure counts as verified, None for what `TYPES` says, 0 for ever.
     """
 
     path: Path
@@ -51,8 +50,8 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
     """Return the server that keeps the fragments, None where a file does. Raises FragmentsError."""
-    given = environment.get(FRAGMENTS_PLACE, "").strip()
-    return server_of(given, environment) if is_server(given) else None
+    place = environment.get(FRAGMENTS_PLACE, "").strip()
+    return server_of(place, environment) if is_server(place) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:
@@ -60,18 +59,15 @@ def database_path(environment: Mapping[str, str]) -> Path:
 
     Where a server keeps them, it is where a file of the user would be: `config.json` is beside it.
     """
-    given = environment.get(FRAGMENTS_PLACE, "").strip()
-    if given and not is_server(given):
-        path = os.path.expanduser(given)
-        if not os.path.isabs(path) or "://" in path:
-            raise FragmentsError("bad_place")
-        if os.path.isdir(path) or not os.path.basename(path):  # one that a slash ends is to be made
-            path = os.path.join(path, FILE_NAME)
-        return Path(path)
-    base = data_directory(environment)
-    if not base:
+    place = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
+    if not place or is_server(place):
+        if base := data_directory(environment):
+            return Path(base, FILE_NAME)
         raise FragmentsError("no_place")
-    return Path(base, FILE_NAME)
+    if not os.path.isabs(place) or "://" in place:
+        raise FragmentsError("bad_place")
+    is_folder = os.path.isdir(place) or not os.path.basename(place)  # a slash ends one to be made
+    return Path(place, FILE_NAME) if is_folder else Path(place)
 
 
 def config_path(database: Path) -> Path:
@@ -80,23 +76,21 @@ def config_path(database: Path) -> Path:
 
 
 def unknown_keys(database: Path) -> list[str]:
-    """Return the keys of `config.json` that this program does not know, such as misspelt ones.
-
-    Raises ConfigError.
-    """
+    """Return the keys of `config.json` that the program does not know. Raises ConfigError."""
     return unknown_keys_in(config_path(database), _KEYS)
 
 
-def _whole(value: Any, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
+def _whole(sentence: str, most: int) -> Expected:
+    """Return the check of a whole number from 0 on, refused by the sentence of this key."""
+    return Expected(sentence, lambda value: type(value) is int and 0 <= value <= most)
 
 
 _WEIGHT = Expected(
-    "fragments.room.expects_weight", lambda it: type(it) in (int, float) and 0 <= it <= 1
+    "fragments.room.expects_weight", lambda value: type(value) in (int, float) and 0 <= value <= 1
 )
-_COUNT = Expected("fragments.room.expects_count", lambda value: _whole(value, 10**9))
-_DAYS = Expected("fragments.room.expects_days", lambda value: _whole(value, MOST_DAYS))
-_LINKED = Expected("fragments.room.expects_linked", lambda value: _whole(value, MOST_LINKED))
+_COUNT = _whole("fragments.room.expects_count", 10**9)
+_DAYS = _whole("fragments.room.expects_days", MOST_DAYS)
+_LINKED = _whole("fragments.room.expects_linked", MOST_LINKED)
 
 # fmt: off
 _KEYS: Keys = {
@@ -106,17 +100,17 @@ _KEYS: Keys = {
     "staleThresholds.procedure": ("doubtful_days", _DAYS),
     "staleThresholds.fact": ("fact", _DAYS),
     "staleThresholds.decision": ("decision", _DAYS),
-    "staleThresholds.default": ("relation", _DAYS),
+    "staleThresholds.default": ("relation", _DAYS),  # nothing else is left that may go stale
     "linkedFragmentLimit": ("linked_limit", _LINKED),
 }
 # fmt: on
-_AGEING = ("fact", "decision", "relation")  # what may go stale; nothing else is left for `default`
 
 
 def _figures(path: Path) -> dict[str, Any]:
     """Return the fields of `Config` that a `config.json` names. Raises ConfigError."""
     values = values_in(path, _KEYS)
-    days = tuple((word, values.pop(word)) for word in _AGEING if word in values)
+    stale = ("fact", "decision", "relation")
+    days = tuple((word, values.pop(word)) for word in stale if word in values)
     importance, recency = values.get("importance_weight"), values.get("recency_weight")
     if importance is not None:
         rest = round(1 - importance, _DIGITS)

@@ -32,7 +32,7 @@ _Result = TypeVar("_Result")
 class Room:
     """What an operation works with.
 
-    clock: returns this moment, ISO 8601 in UTC. agent: whose credential it is opened with, "" for
+    clock: returns this moment, ISO 8601 in UTC. agent: whose credential opened the room, "" for
     whoever has all of it: a person on one machine, the upkeep, the operator of a server.
     """
 
@@ -48,6 +48,18 @@ class Room:
             return self
         name = own_name(agent)
         return replace(self, engine=self.engine.for_agent(name), agent=name)
+
+    def for_caller(self, agent: str, environment: Mapping[str, str]) -> "Room":
+        """Return the room as a caller has it. Raises FragmentsError.
+
+        agent: of the caller's credential, "" over stdio, where the environment may name it.
+        """
+        if self.engine.keeps_agents_apart:
+            name = environment.get(AGENT_VARIABLE, "")
+            return self.for_agent(agent or own_name(name, AGENT_VARIABLE))
+        if agent not in ("", DEFAULT_AGENT):
+            raise FragmentsError("agents_together", name=agent)
+        return self
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -92,11 +104,6 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
     return Room(engine=engine, config=config, settings=settings)
 
 
-def agent_of(environment: Mapping[str, str]) -> str:
-    """Return the agent who calls where no credential says it. Raises FragmentsError."""
-    return own_name(environment.get(AGENT_VARIABLE, ""), AGENT_VARIABLE)
-
-
 def writer(room: Room, agent: str) -> str:
     """Return the agent whose a new fragment is.
 
@@ -139,8 +146,7 @@ def named(field: str, name: str) -> str:
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
         raise FragmentsError("lone_surrogate", field=field)
-    over = len(name) - NAME_CHARS
-    if over > 0:
+    if (over := len(name) - NAME_CHARS) > 0:
         facts = {"chars": len(name), "over": over, "most": NAME_CHARS}
         raise FragmentsError("too_long", field=field, **facts)
     if has_secret(name):
@@ -150,21 +156,21 @@ def named(field: str, name: str) -> str:
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Have what only reads begin anew, once, where its connection was cut, as when servers change.
+    """Begin a function anew, once, where its connection was cut, as when servers change.
 
-    All of it begins anew, so that what it returns is still of one state. A change is never repeated
-    by itself: whoever asked for it decides.
+    All of it begins anew, so that its result is of one state. A function that changes something is
+    never repeated: its caller decides.
     """
 
     @wraps(read)
-    def twice(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+    def twice(*values: _Given.args, **named: _Given.kwargs) -> _Result:
         try:
-            return read(*given, **named)
+            return read(*values, **named)
         except DatabaseError as error:
             from core.postgres.errors import ConnectionCutError  # most fragments are in a file
 
             if not isinstance(error, ConnectionCutError):
                 raise
-        return read(*given, **named)
+        return read(*values, **named)
 
     return twice

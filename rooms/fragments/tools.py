@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from core.config import DEFAULT_AGENT
 from core.errors import SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
@@ -113,17 +112,13 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     changing: the tool that changes something, which gives rise to upkeep. session: that the caller
     names.
     """
-    from rooms.fragments.errors import FragmentsError
     from rooms.fragments.lines import Call
-    from rooms.fragments.room import agent_of, open_room
+    from rooms.fragments.room import open_room
 
-    settings, who = opened_settings(), caller()
+    who = caller()
     _Room.is_used = _Room.is_used or who is None
-    room, agent = open_room(settings, os.environ, _Room.cancellation), who.agent if who else ""
-    if room.engine.keeps_agents_apart:
-        room = room.for_agent(agent or agent_of(os.environ))
-    elif agent not in ("", DEFAULT_AGENT):
-        raise FragmentsError("agents_together", name=agent)
+    whole = open_room(opened_settings(), os.environ, _Room.cancellation)
+    room = whole.for_caller(who.agent if who else "", os.environ)
     yield Call(room, room.clock(), session_of(session), project_name(), _Room.core_only)
     if changing:
         warn_if_cancelled(changing)
@@ -151,11 +146,10 @@ def remember(
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
     from rooms.fragments import answers
-    from rooms.fragments.saving import remembering
-    from rooms.fragments.saving.drafting import Draft
+    from rooms.fragments.saving import drafting, remembering
 
     with opened("remember") as call:
-        draft = Draft(
+        draft = drafting.Draft(
             content=content,
             topic=topic or "",
             type=type or "",
@@ -233,14 +227,10 @@ def forget(
     from rooms.fragments import answers
     from rooms.fragments.saving import forgetting
 
+    who = agentId or ""
     with opened("forget") as call:
         done = forgetting.forget(
-            call.room,
-            id=id or "",
-            topic=topic or "",
-            force=bool(force),
-            hard=bool(hard),
-            agent=agentId or "",
+            call.room, id=id or "", topic=topic or "", force=bool(force), hard=bool(hard), agent=who
         )
         return answers.forgotten(done, call)
 
@@ -305,9 +295,7 @@ def reflect(
     from rooms.fragments.fragment import TaskFeedback
     from rooms.fragments.saving import reflecting
 
-    effectiveness = None
-    if task_effectiveness:
-        effectiveness = TaskFeedback(**task_effectiveness.model_dump(exclude_none=True))
+    how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened("reflect", session=sessionId) as call:
         reflection = reflecting.Reflection(
             summary=summary,
@@ -316,7 +304,7 @@ def reflect(
             new_procedures=tuple(new_procedures or ()),
             open_questions=tuple(open_questions or ()),
             source=call.source,
-            effectiveness=effectiveness,
+            effectiveness=TaskFeedback(**how) if how else None,
         )
         done = reflecting.reflect(call.room, reflection, agent=agentId or "", session=call.session)
         return answers.reflected(done, call)
@@ -390,12 +378,9 @@ def memory_consolidate() -> str:
     from rooms.fragments.judging.judge import judge_of
     from rooms.fragments.upkeep.consolidating import consolidate, in_turn
 
-    with opened("memory_consolidate") as call:
-        judge, embedder = judge_of(os.environ), embedder_of(os.environ)
-        with in_turn(waits=caller() is None):
-            report = consolidate(
-                call.room, progress=report_progress, judge=judge, embedder=embedder
-            )
+    judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), report_progress
+    with opened("memory_consolidate") as call, in_turn(waits=caller() is None):
+        report = consolidate(call.room, progress=tell, judge=judge, embedder=embedder)
         return answers.consolidated(report, call)
 
 
@@ -443,9 +428,9 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     from rooms.fragments.recall.recalling import Query, recall
 
     with opened() as call:
-        asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=IN_PROMPT)
-        asked, line = replace(asked, with_links=False), call.line
-        found = recall(call.room, asked, session=call.session, line=line)
+        tokens = max(int(budget.tokens), 1)
+        asked = Query(text=query, tokens=tokens, limit=IN_PROMPT, with_links=False)
+        found = recall(call.room, asked, session=call.session, line=call.line)
         return answers.prompt_lines(found.fragments, call, budget)
 
 
