@@ -25,7 +25,7 @@ from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 
 LOCOMO = "locomo10.json"
 SEED = 7  # of the halves: one chose the shares of `recall`; the other was looked at once

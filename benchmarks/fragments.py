@@ -33,14 +33,13 @@ from core.config import Settings
 from core.lessons.record import utc_now
 from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
-from rooms.fragments.fragment import Fragment, hash_of
-from rooms.fragments.kinds import KINDS
+from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.running import ENDED
 
 SIZES = (1_000, 10_000, 100_000)

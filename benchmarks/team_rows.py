@@ -10,8 +10,7 @@ from tokens import labelled_records
 
 from core.config import DEFAULT_AGENT
 from core.text.plain import estimate_tokens
-from rooms.fragments.fragment import Fragment, hash_of
-from rooms.fragments.kinds import KINDS, TYPES
+from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of
 
 AGENTS = tuple(f"agent{number:02}" for number in range(100))
 SHARED = 0.02  # of all fragments are everybody's

@@ -13,13 +13,13 @@ from core.text import ranking
 from rooms.fragments import config, fragment, lines, tools
 from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
+from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
 from rooms.fragments.judging import settings as judging
-from rooms.fragments.kinds import RELATIONS, TIERS, TYPES
 from rooms.fragments.recall import candidates, context, ordering, recalling
 from rooms.fragments.saving import drafting, linking, reflecting
 from rooms.fragments.services.address import KEY_VARIABLE
 from rooms.fragments.services.pausing import PAUSE_S
-from rooms.fragments.sqlite.schema import MIGRATIONS
+from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep import consolidating, life, suspecting
 from rooms.fragments.upkeep.running import STEPS
 from rooms.fragments.upkeep.steps import contradicting, tidying
@@ -178,11 +178,11 @@ def test_every_variable_of_the_models_has_its_row(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
-    columns, indexes = tables_and_indexes(MIGRATIONS, but="fragments_fts_")
+    columns, indexes = tables_and_indexes(migrations(), but="fragments_fts_")
     told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 17)}
     assert told == columns
     assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
-    assert f"{len(MIGRATIONS)};" in text_of(ENGLISH)
+    assert f"{len(migrations())};" in text_of(ENGLISH)
 
 
 @pytest.mark.parametrize("name", BOTH)

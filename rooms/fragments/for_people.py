@@ -40,10 +40,10 @@ from rooms.room import (
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
-    from rooms.fragments import engine
-    from rooms.fragments.engine import State
-    from rooms.fragments.fragment import Fragment, Link
+    from rooms.fragments import fragment as stored
+    from rooms.fragments.fragment import Fragment, Link, State
     from rooms.fragments.room import Room
+    from rooms.fragments.storage.rows import Rows
 
 NAME = "fragments"
 PIN = "*"
@@ -70,7 +70,7 @@ class ForPeople:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds and the lifetimes of fragments."""
-        from rooms.fragments.kinds import WORDS_OF_TYPE
+        from rooms.fragments.fragment import WORDS_OF_TYPE
 
         return WORDS_OF_TYPE
 
@@ -128,7 +128,7 @@ class ForPeople:
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many can be recalled, or what fragments are and how to switch them on."""
-        from rooms.fragments.engine import Wanted as Asked
+        from rooms.fragments.fragment import Wanted as Asked
 
         if wanted.forgotten:
             return [say("fragment_commands.bin_is_empty")]
@@ -291,8 +291,8 @@ class ForPeople:
 
     def figures(self) -> Figures:
         """Count the fragments by how they are kept, and whether they are used."""
-        from rooms.fragments.engine import Wanted as Asked
-        from rooms.fragments.engine import pages_of
+        from rooms.fragments.fragment import Wanted as Asked
+        from rooms.fragments.storage.engine import pages_of
         from rooms.fragments.upkeep.statistics import statistics_of
 
         room = self.room
@@ -338,10 +338,10 @@ class ForPeople:
         )
 
 
-def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
+def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
     """Return which fragments are meant, as the storage is asked for them."""
-    from rooms.fragments.engine import Wanted as Asked
-    from rooms.fragments.kinds import LIFETIMES
+    from rooms.fragments.fragment import LIFETIMES
+    from rooms.fragments.fragment import Wanted as Asked
 
     lasts = wanted.kind in LIFETIMES
     return Asked(
@@ -353,7 +353,7 @@ def _asked(wanted: Wanted, state: "State") -> "engine.Wanted":
     )
 
 
-def _linked(reading: "engine.Reading", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
+def _linked(reading: "Rows", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
     links = reading.links([fragment.id])
     ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in links]
     others = {it.id: it for it in reading.by_ids(set(ends)) if not it.deleted_at}

@@ -1,16 +1,17 @@
-"""Defines one fragment, the links between fragments, and what is kept beside them.
+"""Defines one fragment, the links between fragments, what is kept beside them, and what to find.
 
-Pure: no disk, no environment; the time comes in as text, ISO 8601 in UTC.
+A fragment has a kind, what it says, and a lifetime, how long it is kept. The specifications of the
+room call both `type`; one table takes all ten words. Pure: no disk, no environment; the time comes
+in as text, ISO 8601 in UTC.
 """
 
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from core.config import DEFAULT_AGENT
 from core.text.plain import normal_form
-from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation, Tier
 
 CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
 CONTENT_BYTES = 1_024  # refused above
@@ -18,6 +19,21 @@ TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS = 50, 50, 200
 MOST_KEYWORDS = 20
 SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 DEFAULT_TOPIC = "general"
+
+Kind = Literal["fact", "decision", "error", "preference", "procedure", "relation"]
+Lifetime = Literal["working", "episodic", "semantic", "procedural"]
+Relation = Literal["related", "caused_by", "resolved_by", "part_of", "contradicts", "superseded_by"]
+Tier = Literal["hot", "warm", "cold", "permanent"]
+Privacy = Literal["private", "team", "public"]
+
+KINDS: tuple[str, ...] = get_args(Kind)
+LIFETIMES: tuple[str, ...] = get_args(Lifetime)
+RELATIONS: tuple[str, ...] = get_args(Relation)
+TIERS: tuple[str, ...] = get_args(Tier)
+PRIVACIES: tuple[str, ...] = get_args(Privacy)
+WORDS_OF_TYPE = (*KINDS, *LIFETIMES)
+
+HOUR, DAY = 1, 24
 
 # The columns whose names are the specification's, by ours.
 _COLUMN_OF = {
@@ -27,9 +43,43 @@ _COLUMN_OF = {
     "privacy": "privacy_scope",
     "tier": "ttl_tier",
     "utility": "utility_score",
+    "relation": "relation_type",
 }
 
 _BLANKS = re.compile(r"\s+")
+
+
+class TypeRow(NamedTuple):
+    """What one word of `type` means.
+
+    hours: after how many a fragment expires, 0 for never. stale_days: unused for longer, a cold
+    fragment goes into the bin, 0 for never. doubtful_days: unverified for longer, it is listed as
+    doubtful and stays, 0 for never.
+    """
+
+    kind: Kind
+    lifetime: Lifetime
+    importance: float
+    hours: int = 0
+    stale_days: int = 0
+    doubtful_days: int = 0
+
+
+# fmt: off
+TYPES: dict[str, TypeRow] = {
+    "fact": TypeRow("fact", "semantic", 0.5, stale_days=60),
+    "decision": TypeRow("decision", "semantic", 0.7, stale_days=90),
+    "error": TypeRow("error", "semantic", 0.8),
+    "preference": TypeRow("preference", "semantic", 0.9),
+    "procedure": TypeRow("procedure", "procedural", 0.7, doubtful_days=30),
+    "relation": TypeRow("relation", "semantic", 0.4, stale_days=60),
+    "working": TypeRow("fact", "working", 0.3, hours=48 * HOUR),
+    "episodic": TypeRow("fact", "episodic", 0.4, hours=90 * DAY),
+    "semantic": TypeRow("fact", "semantic", 0.5),
+    "procedural": TypeRow("procedure", "procedural", 0.7, doubtful_days=30),
+}
+# fmt: on
+DEFAULT_TYPE = "fact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +234,51 @@ class Embedding(NamedTuple):
 
     number: int
     vector: bytes
+
+
+Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
+State = Literal["live", "superseded", "bin", "kept", "all"]
+Order = Literal["number", "newest", "worth"]
+By = Literal[
+    "kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", "content_hash", ""
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which fragments to find; a field that is left empty rules nothing out.
+
+    agents: whose fragments; () for all. kinds, lifetimes, tiers, topics: any of them. keywords: all
+    of them. Topics and keywords are compared as `plain_keyword` spells them: case does not count.
+    numbers: only fragments of these numbers, None for all; () finds none. since, until: days or
+    moments of the creation, both included. state: `live` for fragments that can be recalled,
+    `superseded` for those with a successor, `bin` for those that were deleted, `kept` for all but
+    the bin, `all`. used_before, expires_before, deleted_before, checked_before: moments; a fragment
+    without `checked_at` was never checked and counts as before. has_vector: whether the fragment
+    has an embedding. after: a number, for going on where a page ended.
+    """
+
+    agents: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    lifetimes: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    numbers: tuple[int, ...] | None = None
+    session: str = ""
+    source: str = ""
+    privacy: str = ""
+    content_hash: str = ""
+    since: str = ""
+    until: str = ""
+    state: State = "live"
+    is_anchor: bool | None = None
+    has_vector: bool | None = None
+    used_before: str = ""
+    expires_before: str = ""
+    deleted_before: str = ""
+    checked_before: str = ""
+    after: int = 0
 
 
 def hash_of(content: str) -> str:

@@ -19,9 +19,9 @@ from core.room.database import DatabaseError
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config
-from rooms.fragments.engine import Engine
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.storage.engine import Engine
 
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
 _Given = ParamSpec("_Given")
@@ -98,7 +98,7 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 
             engine = CachedEngine(engine, Cache(config.cache, engine.name))
     else:
-        from rooms.fragments.sqlite.adapter import SqliteEngine
+        from rooms.fragments.storage.sqlite import SqliteEngine
 
         engine = SqliteEngine(config.path, timeout_s=timeout_s, cancellation=cancellation)
     return Room(engine=engine, config=config, settings=settings)

@@ -25,7 +25,7 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
+from rooms.fragments.fragment import Kind, Lifetime, Privacy, Relation
 
 if TYPE_CHECKING:
     from core.room.one_list import Gathered

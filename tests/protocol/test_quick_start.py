@@ -135,7 +135,7 @@ def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(project:
     rooms = "lessons,sessions,fragments"
     loaded = loaded_by(run(project, rooms, SENTINEL_MEMORY_FRAGMENTS=place))
     assert within(loaded, ("rooms.sessions", "rooms.fragments")) == [
-        *("rooms.fragments", "rooms.fragments.kinds", "rooms.fragments.tools"),
+        *("rooms.fragments", "rooms.fragments.fragment", "rooms.fragments.tools"),
         *("rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"),
     ]
     assert within(loaded, (*OF_ROOMS, *OF_TEAMS)) == []

@@ -4,12 +4,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from rooms.fragments.engine import Engine, Wanted
-from rooms.fragments.fragment import Embedding
+from rooms.fragments.fragment import Embedding, Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.redis.place import place_of
+from rooms.fragments.storage.engine import Engine
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.team_engines import a_server
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.fragment import Fragment, Link, Version, hash_of
-from rooms.fragments.kinds import TYPES, Relation
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.fragment import TYPES, Fragment, Link, Relation, Version, hash_of
+from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.stdio_client import ROOT
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)

@@ -11,12 +11,12 @@ import pytest
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Engine, Wanted
-from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback
+from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.sqlite import SqliteEngine
 
 START = "2026-05-01T10:00:00+00:00"
 

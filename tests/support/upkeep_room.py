@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict, replace
 from typing import Any
 
-from rooms.fragments.engine import Wanted, pages_of
-from rooms.fragments.fragment import Activity, Fragment, Link, Suspicion, Version
+from rooms.fragments.fragment import Activity, Fragment, Link, Suspicion, Version, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
+from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.upkeep.consolidating import Report
 from tests.support.stdio_client import ROOT
 

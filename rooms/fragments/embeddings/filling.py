@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 
 from rooms.fragments.embeddings.background import Background
 from rooms.fragments.embeddings.embedder import Embedder, embedder_of
-from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
-from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.linking import linked_by_itself
+from rooms.fragments.storage.rows import Rows
 
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 AT_ONCE = 32  # texts in one request; some services take no more
@@ -38,7 +38,7 @@ class Filled:
     left: int
 
 
-def is_of(reading: Reading, embedder: Embedder) -> bool:
+def is_of(reading: Rows, embedder: Embedder) -> bool:
     """Return whether the stored embeddings may be compared with those of a model.
 
     One whose dimensions are not known yet is judged by its name. Where nothing is stored, any may.
@@ -175,18 +175,18 @@ def _check_keeps(room: Room) -> None:
         raise NoVectorsError(room.engine.name)
 
 
-def _check(reading: Reading, embedder: Embedder) -> None:
+def _check(reading: Rows, embedder: Embedder) -> None:
     if not is_of(reading, embedder):
         raise OtherModelError
 
 
-def _note_model(writing: Writing, embedder: Embedder) -> None:
+def _note_model(writing: Rows, embedder: Embedder) -> None:
     values = {MODEL_STATE: embedder.model, DIMENSIONS_STATE: str(embedder.dimensions or "")}
     if not values.items() <= writing.state().items():
         writing.set_state(values)
 
 
-def _put(writing: Writing, embedded: Sequence[_Pair]) -> int:
+def _put(writing: Rows, embedded: Sequence[_Pair]) -> int:
     """Store the vectors of those fragments that say what they said; return how many they are."""
     now: Mapping[int, Fragment] = {
         it.number: it for it in writing.by_numbers(it.number for it, _ in embedded)
@@ -213,5 +213,5 @@ def _link(room: Room, embedded: Iterable[Fragment]) -> None:
                 writing.put_links(linked_by_itself(writing, stored[0]).links)
 
 
-def _count(reading: Reading) -> int:
+def _count(reading: Rows) -> int:
     return sum(reading.count(Wanted(has_vector=False)).values())

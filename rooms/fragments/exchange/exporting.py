@@ -4,16 +4,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.room.redaction import without_secrets
-from rooms.fragments.engine import Entry, Reading, Wanted, pages_of
 from rooms.fragments.exchange.lines import HARMLESS, Row
-from rooms.fragments.fragment import Activity, Suspicion, TaskFeedback, ToolFeedback, Version
+from rooms.fragments.fragment import (
+    Activity,
+    Entry,
+    Suspicion,
+    TaskFeedback,
+    ToolFeedback,
+    Version,
+    Wanted,
+)
+from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage.rows import Rows
 
 # Beside fragments, links and versions, and only in an export of the whole room.
 _NOTES: tuple[type[Entry], ...] = (ToolFeedback, TaskFeedback, Activity)
 _AT_ONCE = 500
 
 
-def rows_of(reading: Reading, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
+def rows_of(reading: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
     """Yield the fragments that are meant, then their links, versions and what was noted.
 
     No secret is in any of them. only_public: leaves out what nobody else may see.

@@ -11,13 +11,13 @@ from core.room.documents import text_at, texts_in
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.exchange.lines import moment_in, row_of_line, share_in
 from rooms.fragments.fragment import (
+    WORDS_OF_TYPE,
     Fragment,
     Link,
     TaskFeedback,
     ToolFeedback,
     Version,
 )
-from rooms.fragments.kinds import WORDS_OF_TYPE
 
 Data = Mapping[str, Any]
 

@@ -11,7 +11,6 @@ from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.sanitizer import has_secret
 from core.text.plain import SURROGATE, estimate_tokens
-from rooms.fragments.engine import Entry, Reading, Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.fragment import (
@@ -22,16 +21,19 @@ from rooms.fragments.fragment import (
     SOURCE_CHARS,
     TOPIC_CHARS,
     Activity,
+    Entry,
     Fragment,
     Link,
     Suspicion,
     Version,
+    Wanted,
     hash_of,
 )
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
 from rooms.fragments.saving.finding import SUPERSEDED_IMPORTANCE
 from rooms.fragments.saving.making import expiry, row_of
+from rooms.fragments.storage.rows import Rows
 
 Tell = Callable[[int, int], object]  # how many are done, of how many
 
@@ -111,7 +113,7 @@ def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> Saved:
 class _Planner:
     """Makes a plan. ids: of the fragments here, by their names in the source."""
 
-    def __init__(self, room: Room, reading: Reading, source: Source, plan: Plan) -> None:
+    def __init__(self, room: Room, reading: Rows, source: Source, plan: Plan) -> None:
         self._room, self._reading, self._source, self._plan = room, reading, source, plan
         self._now = room.clock()
         self._new = dict[str, Fragment]()
@@ -324,9 +326,7 @@ def _id_of(fragment: Fragment, *, is_ours: bool) -> str:
     return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _new_links(
-    reading: Reading, links: Sequence[Link], coming: set[str] | None = None
-) -> list[Link]:
+def _new_links(reading: Rows, links: Sequence[Link], coming: set[str] | None = None) -> list[Link]:
     """Return the links whose ends are here, or come, and are not linked that way; each once."""
     found = dict[tuple[str, str], Link]()
     for some in _batches(links):
@@ -340,7 +340,7 @@ def _new_links(
     return list(found.values())
 
 
-def _new_entries(reading: Reading, entries: Sequence[Entry]) -> list[Entry]:
+def _new_entries(reading: Rows, entries: Sequence[Entry]) -> list[Entry]:
     """Return what was not noted here yet, as often as it is noted there.
 
     Of two that take each other's place, as when sessions of two agents become one's, the first.

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Activity, Fragment, Link, TaskFeedback, ToolFeedback
+from rooms.fragments.fragment import Activity, Entry, Fragment, Link, TaskFeedback, ToolFeedback
 
 # Whose form a source has: an export of this room, a database and a dump of the specifications, a
 # graph of server-memory.

@@ -14,6 +14,11 @@ from typing import Any, TypeVar
 from core.room.documents import texts_in
 from core.text.plain import moment_of
 from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    PRIVACIES,
+    RELATIONS,
+    TIERS,
     Activity,
     Fragment,
     Link,
@@ -23,7 +28,6 @@ from rooms.fragments.fragment import (
     Version,
     column_of,
 )
-from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
 
 Row = Fragment | Link | Version | ToolFeedback | TaskFeedback | Activity | Suspicion
 RowType = TypeVar("RowType", bound=Row)

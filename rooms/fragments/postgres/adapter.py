@@ -1,21 +1,26 @@
 """Opens the fragments that a PostgreSQL server keeps, as one agent has them or with all agents'."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import cast
 
 from core.postgres.errors import ServerBusyError
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.program import NO_CANCELLATION, Cancellation
-from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.postgres.schema import Schema
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.sqlite import no_rows
 
 _LOCK = "upkeep"
 
 
-class PostgresEngine:
+class PostgresEngine(Engine):
     """See `Engine`. agent: whose fragments, with those of DEFAULT_AGENT; "" for every agent's."""
+
+    keeps_agents_apart = True
 
     def __init__(
         self,
@@ -28,20 +33,10 @@ class PostgresEngine:
         schema: Schema | None = None,
     ) -> None:
         """pool, schema: of the engine for other agents, with which it shares its connections."""
-        self.server, self.agent = server, agent
+        self.server, self.agent, self.name = server, agent, server.name
         self.pool = pool or Pool(server, cancellation=cancellation)
         self.schema = schema or Schema(self.pool)
         self._timeout_s, self._cancellation = timeout_s, cancellation
-
-    @property
-    def name(self) -> str:
-        """See `Engine`."""
-        return self.server.name
-
-    @property
-    def keeps_agents_apart(self) -> bool:
-        """See `Engine`."""
-        return True
 
     def keeps_vectors(self) -> bool:
         """See `Engine`. Where there are no tables yet, nothing has to be embedded, either."""
@@ -69,20 +64,21 @@ class PostgresEngine:
             yield
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[Rows]:
         """See `Engine`."""
         if not self.schema.is_ready():
-            with _nothing() as reading:
-                yield reading
+            with no_rows() as rows:
+                yield rows
             return
         from rooms.fragments.postgres.reading import PostgresReading
 
         with self.pool.transaction(agent=self.agent, changes=False) as connection:
             has_vectors = self.schema.has_vectors
-            yield PostgresReading(connection, self.agent, has_vectors=has_vectors)
+            reading = PostgresReading(connection, self.agent, has_vectors=has_vectors)
+            yield cast(Rows, reading)
 
     @contextmanager
-    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
         """See `Engine`. The changes of one agent follow each other, and upkeep's follow all."""
         from rooms.fragments.postgres.writing import PostgresWriting
 
@@ -93,7 +89,7 @@ class PostgresEngine:
             writing = PostgresWriting(connection, self.agent, has_vectors=has_vectors)
             if not self.agent:  # the upkeep, as a change in a file
                 writing.keep_index()
-            yield writing
+            yield cast(Rows, writing)
 
     def exists(self) -> bool:
         """See `Engine`. Whether the tables are there."""
@@ -113,14 +109,3 @@ class PostgresEngine:
     def close(self) -> None:
         """See `Engine`."""
         self.pool.close()
-
-
-@contextmanager
-def _nothing() -> Iterator[Reading]:
-    """Read an empty database in memory: where there are no tables, there are no fragments."""
-    from rooms.fragments.sqlite.adapter import nothing
-    from rooms.fragments.sqlite.reading import SqliteReading
-    from rooms.fragments.sqlite.vectors import Vectors
-
-    with closing(nothing()) as connection:
-        yield SqliteReading(connection, Vectors())

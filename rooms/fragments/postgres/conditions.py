@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.postgres.terms import keyword_terms
 from rooms.fragments.postgres.values import MOST_NUMBER, span
-from rooms.fragments.stored.rows import Table, spelled
+from rooms.fragments.storage.columns import Table, spelled
 
 _STATES = {
     "live": "deleted_at IS NULL AND superseded_at IS NULL",

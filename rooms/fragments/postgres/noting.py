@@ -4,15 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Activity, Link
+from rooms.fragments.fragment import Entry, Link
 from rooms.fragments.postgres import tables
 from rooms.fragments.postgres.conditions import entries_where
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.postgres.rows import entry_values, stored
-from rooms.fragments.stored.rows import TABLES
-
-_KEYS: dict[type[Any], str] = {Activity: "agent_id, session_id"}  # else of two fragments
+from rooms.fragments.storage.columns import ENTRIES
 
 
 class PostgresNoting(PostgresReading):
@@ -51,10 +48,11 @@ class PostgresNoting(PostgresReading):
     def note(self, entries: Iterable[Entry]) -> None:
         """See `Writing`."""
         for entry in entries:
-            table = TABLES[type(entry)]
+            table = ENTRIES[type(entry)]
             new = ", ".join(f"{it} = excluded.{it}" for it in table.columns)
-            keys = _KEYS.get(type(entry), ", ".join(table.about))
-            instead = f" ON CONFLICT ({keys}) DO UPDATE SET {new}" if table.replaces else ""
+            instead = (
+                f" ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {new}" if table.key else ""
+            )
             self._cursor.execute(
                 f"INSERT INTO {table.name} ({', '.join(table.columns)})"
                 f" VALUES ({', '.join(['%s'] * len(table.columns))}){instead}",
@@ -63,7 +61,7 @@ class PostgresNoting(PostgresReading):
 
     def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
         """See `Writing`."""
-        table = TABLES[kind]
+        table = ENTRIES[kind]
         condition, values = entries_where(table, of=of, before=before)
         statement = f"DELETE FROM {table.name} WHERE {condition}"
         return self._cursor.execute(statement, values).rowcount

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from core.config import DEFAULT_AGENT
 from core.room.full_text import holding_of
 from core.text.ranking import Holding
-from rooms.fragments.engine import By, Entry, Order, Wanted
-from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
+from rooms.fragments.fragment import By, Embedding, Entry, Fragment, Link, Order, Wanted, column_of
 from rooms.fragments.postgres import vectors
 from rooms.fragments.postgres.conditions import (
     Condition,
@@ -18,11 +17,12 @@ from rooms.fragments.postgres.conditions import (
 )
 from rooms.fragments.postgres.terms import LIVE, PostgresTerms, agents_of, keyword_terms
 from rooms.fragments.postgres.values import MOST_NUMBER, speaking
-from rooms.fragments.stored.rows import MOMENTS, SELECTED, TABLES, entry_of, fragment_of, link_of
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, is_moment
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_SELECTED = FRAGMENTS.selected
 INDEX = "index"  # in the state: which version of `indexed` the terms are of; nobody else asks
 _ORDERS: dict[Order, str] = {
     "number": "number",
@@ -62,16 +62,16 @@ class PostgresFinding:
             condition, values = conditions_of(wanted)
             each = (*agents.values, *values, bound(limit + offset))
             statement = (
-                f"SELECT {SELECTED} FROM {agents.table} AS a(agent) CROSS JOIN LATERAL (SELECT *"
+                f"SELECT {_SELECTED} FROM {agents.table} AS a(agent) CROSS JOIN LATERAL (SELECT *"
                 f" FROM fragments WHERE agent_id = a.agent AND {condition} ORDER BY {by} LIMIT %s)"
                 f" AS fragments ORDER BY {by} LIMIT %s OFFSET %s"
             )
-            return list(map(fragment_of, self._rows(statement, (*each, *last))))
+            return list(map(FRAGMENTS.read, self._rows(statement, (*each, *last))))
         condition, values = self._meant(wanted)
         statement = (
-            f"SELECT {SELECTED} FROM fragments WHERE {condition} ORDER BY {by} LIMIT %s OFFSET %s"
+            f"SELECT {_SELECTED} FROM fragments WHERE {condition} ORDER BY {by} LIMIT %s OFFSET %s"
         )
-        return list(map(fragment_of, self._rows(statement, (*values, *last))))
+        return list(map(FRAGMENTS.read, self._rows(statement, (*values, *last))))
 
     def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
         """See `Reading`."""
@@ -137,9 +137,9 @@ class PostgresFinding:
 
     def _by(self, column: str, keys: Sequence[Any], known: Sequence[Any]) -> list[Fragment]:
         kind = "bigint" if column == "number" else "text"
-        statement = f"SELECT {SELECTED} FROM fragments WHERE {column} = ANY (%s::{kind}[])"
+        statement = f"SELECT {_SELECTED} FROM fragments WHERE {column} = ANY (%s::{kind}[])"
         rows = self._rows(statement, (list(known),)) if known else []
-        found = {getattr(it, column): it for it in map(fragment_of, rows)}
+        found = {getattr(it, column): it for it in map(FRAGMENTS.read, rows)}
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -162,7 +162,7 @@ class PostgresReading(PostgresFinding):
             f" FROM ({' UNION '.join(each)}) AS its ORDER BY id"
         )
         given = (wanted, *([list(relations)] if relations else [])) * 2
-        return list(map(link_of, self._rows(statement, given)))
+        return list(map(LINKS.read, self._rows(statement, given)))
 
     def count_links(self, wanted: Wanted) -> dict[str, int]:
         """See `Reading`."""
@@ -177,19 +177,19 @@ class PostgresReading(PostgresFinding):
         self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
     ) -> list[Any]:
         """See `Reading`."""
-        table = TABLES[kind]
+        table = ENTRIES[kind]
         condition, values = entries_where(table, of=of, since=since)
-        order = ", ".join(map(_in_order, table.order.split(", ")))
+        order = ", ".join(map(_in_order, table.order))
         statement = (
             f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {condition}"
             f" ORDER BY {order} LIMIT %s"
         )
         rows = self._rows(statement, (*values, bound(limit or MOST_NUMBER)))
-        return [entry_of(kind, row) for row in rows]
+        return [table.read(row) for row in rows]
 
     def count_entries(self, kind: type[Entry]) -> int:
         """See `Reading`."""
-        [(count,)] = self._rows(f"SELECT count(*) FROM {TABLES[kind].name}")
+        [(count,)] = self._rows(f"SELECT count(*) FROM {ENTRIES[kind].name}")
         return int(count)
 
     def state(self) -> dict[str, str]:
@@ -210,6 +210,6 @@ class PostgresReading(PostgresFinding):
 
 
 def _in_order(column: str) -> str:
-    if column in MOMENTS:
+    if is_moment(column):
         return f"{column} NULLS FIRST"
     return column if column == "id" else f'{column} COLLATE "C"'

@@ -2,18 +2,16 @@
 
 from typing import Any
 
-from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Entry, Fragment
 from rooms.fragments.postgres.conditions import bound
 from rooms.fragments.postgres.values import moment
-from rooms.fragments.stored.rows import (
-    COLUMNS,
-    FIELDS,
+from rooms.fragments.storage.columns import (
+    ENTRIES,
     FLAGS,
+    FRAGMENTS,
     LISTS,
-    MOMENTS,
-    TABLES,
     UNKNOWN_MOMENT,
+    is_moment,
     spelled,
 )
 
@@ -28,7 +26,7 @@ def stored(name: str, value: Any) -> Any:
         return list(value)
     if name == "created_at":
         return moment(value) or UNKNOWN_MOMENT
-    if name in MOMENTS:
+    if is_moment(name):
         return moment(value)
     if name in FLAGS:
         return bool(value)
@@ -41,7 +39,7 @@ def values_of(fragment: Fragment) -> dict[str, Any]:
     """Return the values of a fragment by column, but for its number."""
     values = {
         column: stored(name, getattr(fragment, name))
-        for name, column in zip(FIELDS, COLUMNS, strict=True)
+        for name, column in zip(FRAGMENTS.fields, FRAGMENTS.columns, strict=True)
         if name != "number"
     }
     keywords = [*dict.fromkeys(map(spelled, fragment.keywords))]
@@ -50,4 +48,4 @@ def values_of(fragment: Fragment) -> dict[str, Any]:
 
 def entry_values(entry: Entry) -> list[Any]:
     """Return the values of an entry in the order of the columns of its table."""
-    return [stored(name, getattr(entry, name)) for name in TABLES[type(entry)].fields]
+    return [stored(name, getattr(entry, name)) for name in ENTRIES[type(entry)].fields]

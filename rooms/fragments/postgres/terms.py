@@ -13,7 +13,7 @@ from core.config import DEFAULT_AGENT
 from core.room.full_text import Extent
 from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.stored.rows import spelled
+from rooms.fragments.storage.columns import spelled
 
 EVERY = "*"  # the term of every live fragment
 LIVE, DEAD = "+", "-"  # before a keyword

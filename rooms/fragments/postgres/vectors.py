@@ -11,8 +11,7 @@ from math import isfinite
 from operator import mul
 from typing import Any
 
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Embedding
+from rooms.fragments.fragment import Embedding, Wanted
 from rooms.fragments.postgres import tables
 from rooms.fragments.postgres.conditions import conditions_of, numbers_of
 from rooms.fragments.postgres.terms import EVERY, agents_of

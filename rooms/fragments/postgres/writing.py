@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from core.room.full_text import INDEXED_VERSION
-from rooms.fragments.engine import Wanted, pages_of
-from rooms.fragments.fragment import Embedding, Fragment, column_of
+from rooms.fragments.fragment import Embedding, Fragment, Wanted, column_of
 from rooms.fragments.postgres import terms, vectors
 from rooms.fragments.postgres.conditions import numbers_of
 from rooms.fragments.postgres.noting import PostgresNoting
 from rooms.fragments.postgres.reading import INDEX
 from rooms.fragments.postgres.rows import stored, values_of
+from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage.rows import Rows
 
 # The fields of a fragment that its terms are made of, and those that say whether it is live.
 _KNOWN = frozenset(("content", "topic", "keywords", "deleted_at", "superseded_at"))
@@ -123,7 +124,7 @@ class PostgresWriting(PostgresNoting):
         """See `Writing`."""
         known, texts, is_current = 0, Counter[str](), True
         wanted = Wanted(agents=(self._agent,) if self._agent else (), state="all")
-        for some in pages_of(self, wanted):
+        for some in pages_of(cast(Rows, self), wanted):
             has = {(it.agent, it.number): terms.terms_of(it) for it in some}
             known += sum(map(len, has.values()))
             texts.update(agent for (agent, _), its in has.items() if terms.EVERY in its)
@@ -138,7 +139,7 @@ class PostgresWriting(PostgresNoting):
         self._cursor.execute("SET LOCAL statement_timeout = 0")  # millions of rows, in one
         self._cursor.execute(f"DELETE FROM fragment_terms {whose}", own)
         self._cursor.execute(f"UPDATE revisions SET texts = 0 {whose}", own)
-        for some in pages_of(self, wanted):
+        for some in pages_of(cast(Rows, self), wanted):
             terms.put(self._cursor, {(it.agent, it.number): terms.terms_of(it) for it in some})
         self._revise()
         self._note_index()

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.finding import changeable, changing, kept
+from rooms.fragments.storage.rows import Rows
 
 IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions
 KINDS = ("error", "procedure")
@@ -63,7 +63,7 @@ def has_earned_it(fragment: Fragment) -> bool:
     return fragment.privacy == TEAM or (fragment.kind in KINDS and is_used)
 
 
-def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Fragment]:
+def for_the_log(reading: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
     """Return what has earned a place in the log of a project, what its author asks for first.
 
     An error whose cure is a lesson by now is not among it, and neither is the cure of such an
@@ -86,7 +86,7 @@ def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Frag
     return found
 
 
-def _untold(reading: Reading, fragments: Sequence[Fragment]) -> list[Fragment]:
+def _untold(reading: Rows, fragments: Sequence[Fragment]) -> list[Fragment]:
     """Return those that no lesson says: an error and its cure are one lesson."""
     links = reading.links([it.id for it in fragments], ["resolved_by"])
     ends = {end for it in links for end in (it.from_id, it.to_id)}
@@ -96,7 +96,7 @@ def _untold(reading: Reading, fragments: Sequence[Fragment]) -> list[Fragment]:
     return [it for it in fragments if it.id not in told]
 
 
-def _beside(reading: Reading, fragment: Fragment, *, is_error: bool) -> str:
+def _beside(reading: Rows, fragment: Fragment, *, is_error: bool) -> str:
     """Return what cured an error, or the error that this one cured; "" where nothing says it."""
     links = reading.links([fragment.id], ["resolved_by"])
     ends = [it.to_id if is_error else it.from_id for it in links]

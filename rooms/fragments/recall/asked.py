@@ -4,10 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.text.plain import bound_of
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import MOST_KEYWORDS, plain_keyword
-from rooms.fragments.kinds import KINDS, LIFETIMES, RELATIONS, WORDS_OF_TYPE
+from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    MOST_KEYWORDS,
+    RELATIONS,
+    WORDS_OF_TYPE,
+    Wanted,
+    plain_keyword,
+)
 from rooms.fragments.room import Room, readers
 
 DEFAULT_TOKENS = 1_000

@@ -12,9 +12,9 @@ from operator import mul
 from typing import NamedTuple
 
 from core.text.ranking import Frequencies, Holding, Ranking
-from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.recall.fitting import Fitting
+from rooms.fragments.storage.rows import Rows
 
 MOST = 50  # candidates whose texts are ranked
 _MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
@@ -53,7 +53,7 @@ class Candidates(NamedTuple):
     cosines: Mapping[int, float]
 
 
-def candidates(reading: Reading, sought: Sought) -> Candidates:
+def candidates(reading: Rows, sought: Sought) -> Candidates:
     """Return the fragments that may answer a question, in no order."""
     holding = reading.holding(sought.question, _MOST_LOOKED_AT)
     found = {it.number: it for it in _having_all(reading, sought)}
@@ -67,7 +67,7 @@ def candidates(reading: Reading, sought: Sought) -> Candidates:
     return Candidates([*found.values(), *others], holding.frequencies(), cosines)
 
 
-def _having_all(reading: Reading, sought: Sought) -> list[Fragment]:
+def _having_all(reading: Rows, sought: Sought) -> list[Fragment]:
     """Return fragments that have all keywords, the newest first."""
     keywords = sought.keywords
     if not keywords:
@@ -78,7 +78,7 @@ def _having_all(reading: Reading, sought: Sought) -> list[Fragment]:
     return _fitting(reading, numbers, sought.fits, most)
 
 
-def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragment]:
+def _by_terms(reading: Rows, sought: Sought, holding: Holding) -> list[Fragment]:
     """Return fragments that have a good part of the question, the best part first."""
     is_filtered = sought.wanted != Wanted()
     if is_filtered and not reading.has(sought.wanted, _FEW + 1):
@@ -98,7 +98,7 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
 
 
 def _near(
-    reading: Reading, sought: Sought, found: Mapping[int, Fragment]
+    reading: Rows, sought: Sought, found: Mapping[int, Fragment]
 ) -> Iterable[tuple[int, float]]:
     """Yield cosines: of the fragments that were found, and of those that are near enough."""
     if not sought.vector:
@@ -110,7 +110,7 @@ def _near(
 
 
 def _fitting(
-    reading: Reading, numbers: Sequence[int], fits: Fitting, most: int = MOST
+    reading: Rows, numbers: Sequence[int], fits: Fitting, most: int = MOST
 ) -> list[Fragment]:
     """Return the first of these fragments that are wanted, so many at most."""
 

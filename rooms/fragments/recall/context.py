@@ -5,15 +5,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.text.plain import Budget
-from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Activity, Fragment
-from rooms.fragments.kinds import KINDS
+from rooms.fragments.fragment import KINDS, Activity, Fragment, Wanted
 from rooms.fragments.recall.asked import check_type
 from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.ordering import Worth, by_worth
 from rooms.fragments.recall.recalling import Line, plain_line, taken
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.activity import is_over, unreflected
+from rooms.fragments.storage.rows import Rows
 
 DEFAULT_TOKENS = 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")
@@ -77,7 +76,7 @@ def restore_context(
 
 
 def _typed(
-    reading: Reading, types: Sequence[str], agents: tuple[str, ...], worth: Worth
+    reading: Rows, types: Sequence[str], agents: tuple[str, ...], worth: Worth
 ) -> Iterator[Fragment]:
     kinds = tuple(it for it in types if it in KINDS)
     lifetimes = tuple(it for it in types if it not in KINDS)

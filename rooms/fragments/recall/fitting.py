@@ -1,8 +1,7 @@
 """Says whether a fragment that was read is one of those that are meant."""
 
 from core.text.plain import end_of
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment, plain_keyword
+from rooms.fragments.fragment import Fragment, Wanted, plain_keyword
 
 
 class Fitting:

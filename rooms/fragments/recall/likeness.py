@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from core.text.ranking import Holding, Ranking
-from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.recall.fitting import Fitting
+from rooms.fragments.storage.rows import Rows
 
 _MOST_HOLDING = 1_000  # that have one of the rarest words of the text
 _MOST_COMPARED = 50  # whose texts are read
@@ -24,7 +24,7 @@ class Alike(NamedTuple):
 
 
 def alike(
-    reading: Reading, fragment: Fragment, *, wanted: Wanted, most: int, least: float
+    reading: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
 ) -> list[Alike]:
     """Return the live fragments most alike to one, which need not be stored; itself is left out.
 
@@ -38,7 +38,7 @@ def alike(
     return sorted(enough, key=lambda it: (-it.similarity, -it.fragment.number))[:most]
 
 
-def _near(reading: Reading, fragment: Fragment, wanted: Wanted, most: int) -> dict[int, float]:
+def _near(reading: Rows, fragment: Fragment, wanted: Wanted, most: int) -> dict[int, float]:
     """Return the cosines of the nearest by their numbers; none where it has no vector."""
     own = reading.vectors([fragment.number]) if fragment.number else []
     if not own:
@@ -48,7 +48,7 @@ def _near(reading: Reading, fragment: Fragment, wanted: Wanted, most: int) -> di
 
 
 def _sharing(
-    reading: Reading, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
+    reading: Rows, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
 ) -> Iterable[tuple[Fragment, float]]:
     """Yield fragments that have the words of this one, and how much of them both share."""
     if not reading.has(wanted):

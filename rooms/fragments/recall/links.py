@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rooms.fragments.engine import Reading
 from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import Fragment, Link
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.finding import visible
+from rooms.fragments.storage.rows import Rows
 
 FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
 
@@ -34,7 +34,7 @@ class Linked(NamedTuple):
 
 
 def steps_from(
-    reading: Reading, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
+    reading: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
 ) -> list[Step]:
     """Return the links of fragments that lead elsewhere, those of the first relation first.
 
@@ -56,7 +56,7 @@ def steps_from(
 
 
 def linked_to(
-    reading: Reading, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
+    reading: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
 ) -> list[Linked]:
     """Return what is linked to these fragments, each once; the arguments are those above."""
     found = dict[str, Linked]()

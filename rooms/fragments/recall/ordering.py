@@ -7,8 +7,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.storage.rows import Rows
 
 _HALF_DAYS = 30  # after so many days a fragment is half as recent
 _MOST_LISTED = 100  # of the newest and of the most important: those are listed first
@@ -34,13 +34,13 @@ class Worth:
         return worth, at, fragment.number
 
 
-def worth_in(reading: Reading, agents: tuple[str, ...], config: Config, now: str) -> Worth:
+def worth_in(reading: Rows, agents: tuple[str, ...], config: Config, now: str) -> Worth:
     """Return what orders fragments in a room of so many."""
     has_order = reading.has(Wanted(agents=agents), max(config.activation_threshold, 1))
     return Worth(config, now, has_order=has_order)
 
 
-def by_worth(reading: Reading, wanted: Wanted, worth: Worth) -> list[Fragment]:
+def by_worth(reading: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
     """Return fragments without a question: those worth most first."""
     listed = {
         it.number: it

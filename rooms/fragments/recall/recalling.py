@@ -10,9 +10,8 @@ from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_or
 from core.text.plain import Budget
 from rooms.fragments.embeddings.embedder import Embedder, embedder_of
 from rooms.fragments.embeddings.filling import is_of
-from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import OtherModelError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.recall.asked import DEFAULT_TOKENS, Query, wanted_of
 from rooms.fragments.recall.candidates import LEAST_COSINE, MOST, Sought, candidates
 from rooms.fragments.recall.fitting import Fitting
@@ -20,6 +19,7 @@ from rooms.fragments.recall.links import FOLLOWED, Linked, linked_to
 from rooms.fragments.recall.ordering import Worth, by_worth, worth_in
 from rooms.fragments.recall.using import Count, count_use
 from rooms.fragments.room import Room, repeats_when_cut
+from rooms.fragments.storage.rows import Rows
 
 __all__ = ["DEFAULT_TOKENS", "Linked", "Query", "Recalled", "plain_line", "recall"]
 
@@ -122,7 +122,7 @@ def _asked(
 
 
 def _found(
-    reading: Reading,
+    reading: Rows,
     room: Room,
     query: Query,
     asked: Asked,
@@ -139,7 +139,7 @@ def _found(
     return [_entry(it, worth, line) for it in fitting]
 
 
-def _gathered(reading: Reading, room: Room, query: Query, asked: Asked, line: Line) -> Gathered:
+def _gathered(reading: Rows, room: Room, query: Query, asked: Asked, line: Line) -> Gathered:
     """Return the fragments that may answer the question of a query, in no order."""
     worth = worth_in(reading, asked.wanted.agents, room.config, room.clock())
     sought = Sought(

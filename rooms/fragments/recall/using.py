@@ -8,9 +8,9 @@ from itertools import groupby
 
 from core.config import DEFAULT_AGENT
 from core.room.database import DatabaseError
-from rooms.fragments.engine import Writing
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.room import Room
+from rooms.fragments.storage.rows import Rows
 
 Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
 
@@ -67,7 +67,7 @@ def _counted(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
     return False
 
 
-def _count(writing: Writing, times: Counter[int], session: str, now: str) -> None:
+def _count(writing: Rows, times: Counter[int], session: str, now: str) -> None:
     def counts(fragment: Fragment) -> tuple[int, int, bool]:
         is_other = bool(session) and fragment.last_session != session
         uses = fragment.access_count + times[fragment.number]

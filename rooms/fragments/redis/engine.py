@@ -8,30 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import cast
 
-from rooms.fragments.engine import Engine, Reading, Wanted, Writing, pages_of
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.keyword_sets import words_of
 from rooms.fragments.redis.reading import CachedReading
 from rooms.fragments.redis.writing import WatchedWriting
+from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage.rows import Rows
 
 _AT_ONCE = 2_000
 
 
-class CachedEngine:
+class CachedEngine(Engine):
     """See `Engine`. agent: whom the inner engine is bound to, "" for all."""
 
     def __init__(self, inner: Engine, cache: Cache, agent: str = "") -> None:
         self.inner, self.cache, self.agent = inner, cache, agent
-
-    @property
-    def name(self) -> str:
-        """See `Engine`."""
-        return self.inner.name
-
-    @property
-    def keeps_agents_apart(self) -> bool:
-        """See `Engine`."""
-        return self.inner.keeps_agents_apart
+        self.name, self.keeps_agents_apart = inner.name, inner.keeps_agents_apart
 
     def keeps_vectors(self) -> bool:
         """See `Engine`."""
@@ -46,18 +39,18 @@ class CachedEngine:
         return self.inner.only_one(timeout_s=timeout_s)
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[Rows]:
         """See `Engine`."""
         with self.inner.reading() as reading:
-            yield cast(Reading, CachedReading(reading, self.cache, self.agent))
+            yield cast(Rows, CachedReading(reading, self.cache, self.agent))
 
     @contextmanager
-    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
         """See `Engine`."""
         with self.inner.writing(wait_s=wait_s) as writing:
             if self.cache.client.is_worth_asking:
                 watched = WatchedWriting(writing)
-                yield cast(Writing, watched)
+                yield cast(Rows, watched)
                 changes = watched.changes()
             else:
                 yield writing

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from core.text.ranking import Holding
-from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.redis.cache import Cache
 from rooms.fragments.redis.seals import data_of_holding, holding_of_data, pairs_of_data
+from rooms.fragments.storage.rows import Rows
 
 _Answer = TypeVar("_Answer")
 
@@ -28,7 +29,7 @@ class CachedReading:
     agent: who asks; what is kept for it is given to nobody else.
     """
 
-    def __init__(self, reading: Reading, cache: Cache, agent: str) -> None:
+    def __init__(self, reading: Rows, cache: Cache, agent: str) -> None:
         self._reading, self._cache, self._agent = reading, cache, agent
 
     def __getattr__(self, name: str) -> Any:

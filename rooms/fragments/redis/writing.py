@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rooms.fragments.engine import Wanted, Writing
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.redis.keyword_sets import Change, Words, words_of
+from rooms.fragments.storage.rows import Rows
 
 MOST_FOLLOWED = 2_000  # fragments of one transaction: after more the sets are made anew
 _CHANGING = {"keywords", "agent", "deleted_at", "superseded_at"}
@@ -14,7 +14,7 @@ _CHANGING = {"keywords", "agent", "deleted_at", "superseded_at"}
 class WatchedWriting:
     """See `Writing`: all of it goes through."""
 
-    def __init__(self, writing: Writing) -> None:
+    def __init__(self, writing: Rows) -> None:
         self._writing = writing
         self._before = dict[int, tuple[str, Words]]()  # by number whose it was, and its keywords
 
@@ -51,7 +51,7 @@ class WatchedWriting:
 
         An agent with too many changes is left out.
         """
-        revised = self._writing.revised()
+        revised: Mapping[str, tuple[str, str]] = getattr(self._writing, "revised", dict)()
         if not revised or len(self._before) > MOST_FOLLOWED:
             return {}
         after = {it.number: it for it in self._writing.by_numbers(self._before)}

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import estimate_tokens
-from rooms.fragments.engine import Reading, Wanted, Writing, pages_of
-from rooms.fragments.fragment import Activity, Fragment, hash_of
-from rooms.fragments.kinds import TYPES
+from rooms.fragments.fragment import TYPES, Activity, Fragment, Wanted, hash_of
 from rooms.fragments.room import Room, named, writer
 from rooms.fragments.saving.finding import same_content
 from rooms.fragments.saving.making import after, fresh_id
+from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage.rows import Rows
 
 TOPIC = "session"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
@@ -31,7 +31,7 @@ class Ended(NamedTuple):
     reflected: Fragment | None = None
 
 
-def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int = 0) -> None:
+def note(writing: Rows, room: Room, session: str, agent: str, *, wrote: int = 0) -> None:
     """Count one call of a session, and how many fragments it wrote; "" is no session."""
     key, now = named("sessionId", session), room.clock()
     if not key:
@@ -42,7 +42,7 @@ def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int =
     writing.note([replace(known, last_at=now, calls=calls, written=written, ended_at="")])
 
 
-def note_reflection(writing: Writing, room: Room, session: str) -> None:
+def note_reflection(writing: Rows, room: Room, session: str) -> None:
     """Note that `reflect` was called in a session that is noted; others are none."""
     key = named("sessionId", session)
     known = _of(writing, room, key) if key else None
@@ -88,7 +88,7 @@ def end_idle_sessions(room: Room) -> int:
     return len(idle)
 
 
-def unreflected(reading: Reading, agents: Sequence[str], *, since: str = "") -> list[Activity]:
+def unreflected(reading: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return the sessions of these agents, () for all, that wrote something and never reflected.
 
     since: the moment of their last call, or a later one.
@@ -119,12 +119,12 @@ def _minutes_of(activity: Activity) -> int:
         return 0
 
 
-def _of(reading: Reading, room: Room, session: str) -> Activity | None:
+def _of(reading: Rows, room: Room, session: str) -> Activity | None:
     found: list[Activity] = reading.entries(Activity, of=session)
     return next((it for it in found if room.agent in ("", it.agent)), None)
 
 
-def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
+def _noted(writing: Rows, room: Room, ended: Activity, now: str) -> Fragment:
     """Store what is known of a session that nobody reflected on."""
     content = say(
         "fragments.saving.unreflected",

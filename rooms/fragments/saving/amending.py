@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from core.text.plain import estimate_tokens, normal_form
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.key_terms import keywords_of
@@ -25,6 +24,7 @@ from rooms.fragments.saving.linking import settled, supersede
 from rooms.fragments.saving.making import expiry, fresh_id, renewed, row_of, with_anchor
 from rooms.fragments.saving.remembering import added, brought_back
 from rooms.fragments.saving.texts import cleaned
+from rooms.fragments.storage.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def _prepared(given: Amendment, strict: bool) -> _Ready:
     return _Ready(ready, done.redacted)
 
 
-def _check_live(reading: Reading, fragment: Fragment) -> None:
+def _check_live(reading: Rows, fragment: Fragment) -> None:
     """Raise SavingError for a fragment whose place another has: nobody reads it any more."""
     if fragment.promoted:
         raise SavingError("is_promoted", id=fragment.id, record=fragment.record_id)
@@ -156,9 +156,7 @@ def _amended(fragment: Fragment, given: Amendment, config: Config, now: str) -> 
     )
 
 
-def _corrected(
-    writing: Writing, before: Fragment, after: Fragment, agent: str, now: str
-) -> Amended:
+def _corrected(writing: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Amended:
     if after.content_hash != before.content_hash:
         _check_same(writing, after)
     if after == before:
@@ -181,7 +179,7 @@ def _corrected(
     return Amended(after, before, is_new=False)
 
 
-def _check_same(reading: Reading, after: Fragment) -> None:
+def _check_same(reading: Rows, after: Fragment) -> None:
     """Raise SavingError where another fragment of the agent has this content already."""
     same = same_content(reading, after.agent, after.content_hash)
     if same and same.id != after.id:
@@ -189,7 +187,7 @@ def _check_same(reading: Reading, after: Fragment) -> None:
         raise SavingError(key, other=same.id)
 
 
-def _replaced(writing: Writing, before: Fragment, after: Fragment, now: str) -> Amended:
+def _replaced(writing: Rows, before: Fragment, after: Fragment, now: str) -> Amended:
     """Put a new fragment, or the one with that content, in the place of a fragment."""
     if after.content_hash == before.content_hash:
         raise SavingError("nothing_new")
@@ -214,7 +212,7 @@ def _replaced(writing: Writing, before: Fragment, after: Fragment, now: str) -> 
     return Amended(made, before, is_new=True)
 
 
-def _begun(reading: Reading, after: Fragment, now: str) -> Fragment:
+def _begun(reading: Rows, after: Fragment, now: str) -> Fragment:
     """Return the new fragment that takes over what another knew, but not how it was used."""
     fresh = Fragment(
         id=fresh_id(reading),

@@ -17,11 +17,12 @@ from rooms.fragments.fragment import (
     CONTENT_CHARS,
     KEYWORD_CHARS,
     MOST_KEYWORDS,
+    PRIVACIES,
     SOURCE_CHARS,
     TOPIC_CHARS,
+    WORDS_OF_TYPE,
     plain_keyword,
 )
-from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
 from rooms.fragments.saving.texts import RAW_TIMES, Given, cleaned
 
 MOST_LINKED = 20

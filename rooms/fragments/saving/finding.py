@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from core.config import NAME_CHARS
 from core.text.plain import SURROGATE
-from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import plain_id
+from rooms.fragments.storage.rows import Rows
 
 SUPERSEDED_IMPORTANCE = 0.3
 
 
-def changing(room: Room, id_: str) -> AbstractContextManager[Writing]:
+def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
     """Return the transaction in which a fragment is changed: where none is, no database is made.
 
     Raises NoSuchFragmentError.
@@ -25,7 +25,7 @@ def changing(room: Room, id_: str) -> AbstractContextManager[Writing]:
     return room.engine.writing()
 
 
-def visible(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
+def visible(reading: Rows, id_: str, agents: Sequence[str]) -> Fragment:
     """Return a fragment of these agents, () for all, wherever it is. Raises NoSuchFragmentError."""
     key = plain_id(id_)
     if len(key) <= NAME_CHARS and not SURROGATE.search(key):
@@ -35,7 +35,7 @@ def visible(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
     raise NoSuchFragmentError(id=key)
 
 
-def kept(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
+def kept(reading: Rows, id_: str, agents: Sequence[str]) -> Fragment:
     """Return a fragment of these agents that is not in the bin. Raises FragmentsError."""
     found = visible(reading, id_, agents)
     if found.deleted_at:
@@ -44,7 +44,7 @@ def kept(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
 
 
 def changeable(
-    reading: Reading, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
+    reading: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
     """Return a fragment of these agents that may be changed here. Raises FragmentsError.
 
@@ -56,14 +56,14 @@ def changeable(
     return found if in_bin else kept(reading, found.id, agents)
 
 
-def same_content(reading: Reading, agent: str, content_hash: str) -> Fragment | None:
+def same_content(reading: Rows, agent: str, content_hash: str) -> Fragment | None:
     """Return the agent's fragment with this content: a live one before one that is put away."""
     wanted = Wanted(agents=(agent,), content_hash=content_hash, state="all")
     found = reading.find(wanted, order="newest", limit=10)
     return min(found, key=lambda it: (it.deleted_at, it.superseded_at), default=None)
 
 
-def successors(reading: Reading, id_: str) -> list[str]:
+def successors(reading: Rows, id_: str) -> list[str]:
     """Return the ids of the fragments that have taken the place of one."""
     return [it.to_id for it in reading.links([id_], ["superseded_by"]) if it.from_id == id_]
 

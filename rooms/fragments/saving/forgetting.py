@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rooms.fragments.engine import Wanted, Writing, pages_of
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.drafting import plain_id
 from rooms.fragments.saving.finding import changeable, changing, same_content
 from rooms.fragments.saving.making import recallable, renewed, with_anchor
 from rooms.fragments.saving.remembering import brought_back
+from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage.rows import Rows
 
 
 class Forgotten(NamedTuple):
@@ -111,13 +112,13 @@ def is_pinned(fragment: Fragment) -> bool:
     return fragment.is_anchor or fragment.tier == "permanent"
 
 
-def _of_topic(writing: Writing, topic: str, agents: Sequence[str], is_gone: bool) -> list[Fragment]:
+def _of_topic(writing: Rows, topic: str, agents: Sequence[str], is_gone: bool) -> list[Fragment]:
     """Return the fragments of a topic, those in the bin only where they are to be gone."""
     wanted = Wanted(agents=tuple(agents), topics=(topic,), state="all" if is_gone else "kept")
     return [it for some in pages_of(writing, wanted) for it in some]
 
 
-def _remove(writing: Writing, gone: Iterable[Fragment], is_gone: bool, now: str) -> None:
+def _remove(writing: Rows, gone: Iterable[Fragment], is_gone: bool, now: str) -> None:
     if is_gone:
         writing.count_up({"purged": writing.drop(it.id for it in gone)})
         return

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.config import DEFAULT_AGENT
-from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import Fragment, Link, Suspicion
-from rooms.fragments.kinds import RELATIONS, Relation
+from rooms.fragments.fragment import RELATIONS, Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.recall.likeness import alike
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.finding import changing, kept, successors, superseded
+from rooms.fragments.storage.rows import Rows
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
 _MOST_LINKS = 3
@@ -76,7 +75,7 @@ def relation_word(given: str) -> Relation:
     return word  # type: ignore[return-value]
 
 
-def supersede(writing: Writing, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
+def supersede(writing: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
     """Put a fragment in the place of another, which leaves recall. Raises SavingError.
 
     The new one gets the links of the old one, too: what is linked to that is found no more by it.
@@ -92,7 +91,7 @@ def supersede(writing: Writing, old: Fragment, new: Fragment, now: str, *, owner
     return made
 
 
-def _take_over(writing: Writing, old: str, to: Fragment, now: str, owner: str) -> None:
+def _take_over(writing: Rows, old: str, to: Fragment, now: str, owner: str) -> None:
     """Link a fragment with what another is linked with, but for what it is linked with already.
 
     In as many steps as there are links: a fragment may have very many. owner: of what is linked,
@@ -114,7 +113,7 @@ def _take_over(writing: Writing, old: str, to: Fragment, now: str, owner: str) -
     writing.put_links(it for it in taken if not owner or {it.from_id, it.to_id} & known)
 
 
-def put_related(writing: Writing, id_: str, others: Iterable[str], now: str) -> None:
+def put_related(writing: Rows, id_: str, others: Iterable[str], now: str) -> None:
     """Link a fragment with others, but for those that it is linked with in any way."""
     links = writing.links([id_])
     known = {id_, *(it.from_id for it in links), *(it.to_id for it in links)}
@@ -123,7 +122,7 @@ def put_related(writing: Writing, id_: str, others: Iterable[str], now: str) -> 
     )
 
 
-def settled(writing: Writing, one: str, other: str) -> None:
+def settled(writing: Rows, one: str, other: str) -> None:
     """Take two fragments out of what is suspected of a contradiction."""
     for first, second in ((one, other), (other, one)):
         found: list[Suspicion] = writing.entries(Suspicion, of=first)
@@ -132,7 +131,7 @@ def settled(writing: Writing, one: str, other: str) -> None:
             writing.note(it for it in found if it.second_id != second)
 
 
-def linked_by_itself(writing: Writing, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
+def linked_by_itself(writing: Rows, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
     """Return the links of a fragment that is about to be stored with those of its topic.
 
     A cure is linked with its error, what is nearly the same and of the same kind is proposed as
@@ -174,7 +173,7 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
-def _put(writing: Writing, room: Room, start: Fragment, end: Fragment, word: Relation) -> Linked:
+def _put(writing: Rows, room: Room, start: Fragment, end: Fragment, word: Relation) -> Linked:
     now = room.clock()
     made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
     known = {(it.from_id, it.to_id): it for it in writing.links([start.id])}
@@ -193,7 +192,7 @@ def _put(writing: Writing, room: Room, start: Fragment, end: Fragment, word: Rel
     return Linked(made, is_new=before is None, before=before.relation if before else "")
 
 
-def _line_of(reading: Reading, id_: str) -> set[str]:
+def _line_of(reading: Rows, id_: str) -> set[str]:
     """Return a fragment and all that have its place, one after the other."""
     line, ahead = {id_}, [id_]
     while ahead:

@@ -6,15 +6,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Reading
-from rooms.fragments.fragment import Fragment
-from rooms.fragments.kinds import DEFAULT_TYPE, TYPES, TypeRow
+from rooms.fragments.fragment import DEFAULT_TYPE, TYPES, Fragment, TypeRow
+from rooms.fragments.storage.rows import Rows
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
 _ID_CHARS = 8
 
 
-def fresh_id(reading: Reading) -> str:
+def fresh_id(reading: Rows) -> str:
     """Return an id that no fragment has."""
     while True:
         id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))

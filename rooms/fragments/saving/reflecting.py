@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rooms.fragments.engine import Writing
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -20,6 +19,7 @@ from rooms.fragments.saving import activity
 from rooms.fragments.saving.drafting import Draft, prepared
 from rooms.fragments.saving.remembering import Remembered, stored
 from rooms.fragments.saving.texts import Given, cleaned
+from rooms.fragments.storage.rows import Rows
 
 ITEM_BYTES = 8_192
 MOST_ITEMS = 50
@@ -207,7 +207,7 @@ def _draft(reflection: Reflection, item: _Item, text: str) -> Draft:
     )
 
 
-def _join(writing: Writing, parts: Sequence[Remembered], now: str) -> None:
+def _join(writing: Rows, parts: Sequence[Remembered], now: str) -> None:
     """Link the parts of one text with the first of them."""
     first = parts[0].fragment.id
     others = dict.fromkeys(it.fragment.id for it in parts[1:])

@@ -5,17 +5,16 @@ from typing import NamedTuple
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Writing
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, hash_of
+from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, Tier, TypeRow, hash_of
 from rooms.fragments.key_terms import keywords_of
-from rooms.fragments.kinds import Tier, TypeRow
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.saving import activity
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
 from rooms.fragments.saving.finding import kept, same_content, successors
 from rooms.fragments.saving.linking import linked_by_itself, put_related
 from rooms.fragments.saving.making import expiry, fresh_id, recallable, row_of, with_anchor, working
+from rooms.fragments.storage.rows import Rows
 
 
 class Remembered(NamedTuple):
@@ -50,9 +49,7 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
     return done
 
 
-def stored(
-    writing: Writing, room: Room, ready: Prepared, *, agent: str, session: str
-) -> Remembered:
+def stored(writing: Rows, room: Room, ready: Prepared, *, agent: str, session: str) -> Remembered:
     """Store a fragment in a transaction, which has to end with what this raises: FragmentsError."""
     draft, owner, now = ready.draft, writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
@@ -69,7 +66,7 @@ def stored(
     return done._replace(redacted=ready.redacted, is_long=ready.is_long)
 
 
-def added(writing: Writing, fragment: Fragment, *, owner: str = "") -> Remembered:
+def added(writing: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
     """Store a new fragment and link it with those that it is like.
 
     owner: see `linked_by_itself`.
@@ -113,7 +110,7 @@ def _new(draft: Draft, row: TypeRow, agent: str, session: str, now: str) -> Frag
 
 
 def _said_again(
-    writing: Writing, room: Room, same: Fragment, draft: Draft, session: str
+    writing: Rows, room: Room, same: Fragment, draft: Draft, session: str
 ) -> Remembered:
     """Return the fragment that says the same, with what the draft asks for beyond it."""
     if same.promoted and not same.deleted_at:
@@ -138,7 +135,7 @@ def _said_again(
     return Remembered(fragment, False, proposals=outdated, was=was)
 
 
-def brought_back(writing: Writing, id_: str, now: str, *, owner: str = "") -> list[Link]:
+def brought_back(writing: Rows, id_: str, now: str, *, owner: str = "") -> list[Link]:
     """Take away that others have the place of a fragment; propose that it has theirs.
 
     owner: whose place it may have, "" for anybody's.

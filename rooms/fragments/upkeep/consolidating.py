@@ -7,12 +7,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from core.errors import WaitEndedError
-from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.errors import UpkeepError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.promotion.promoting import for_the_log
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
 from rooms.fragments.upkeep.running import STEPS, Run, carry_out, run_of
@@ -126,7 +126,7 @@ def _done(
         raise UpkeepError("stopped", step=step + 1, steps=len(STEPS)) from error
 
 
-def _report(reading: Reading, run: Run, room: Room) -> Report:
+def _report(reading: Rows, run: Run, room: Room) -> Report:
     steps = list[Done]()
     for step in () if room.agent else STEPS:
         figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
@@ -141,7 +141,7 @@ def _report(reading: Reading, run: Run, room: Room) -> Report:
     )
 
 
-def _by_worth(reading: Reading, wanted: Wanted) -> Iterator[Fragment]:
+def _by_worth(reading: Rows, wanted: Wanted) -> Iterator[Fragment]:
     """Yield fragments, the most important first."""
     at = 0
     while page := reading.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
@@ -149,12 +149,12 @@ def _by_worth(reading: Reading, wanted: Wanted) -> Iterator[Fragment]:
         at += len(page)
 
 
-def _unsettled(reading: Reading, now: str, room: Room) -> list[Pair]:
+def _unsettled(reading: Rows, now: str, room: Room) -> list[Pair]:
     waiting = pending(reading, now)[0]
     return [it for it in waiting if room.owns(it.earlier) and room.owns(it.later)][:MOST_PROPOSED]
 
 
-def _doubtful(reading: Reading, now: str, room: Room) -> list[Fragment]:
+def _doubtful(reading: Rows, now: str, room: Room) -> list[Fragment]:
     found = list[Fragment]()
     for it in _by_worth(reading, Wanted(agents=room.own, kinds=("procedure",))):
         if life.is_doubtful(it, now, room.config):
@@ -164,7 +164,7 @@ def _doubtful(reading: Reading, now: str, room: Room) -> list[Fragment]:
     return found
 
 
-def _promotable(reading: Reading, room: Room) -> list[Fragment]:
+def _promotable(reading: Rows, room: Room) -> list[Fragment]:
     """Return what may be worth pinning, that of most use first."""
     found = list[Fragment]()
     for it in _by_worth(reading, Wanted(agents=room.own, is_anchor=False)):

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rooms.fragments.engine import Reading
 from rooms.fragments.fragment import TaskFeedback, ToolFeedback
+from rooms.fragments.storage.rows import Rows
 
 _LATEST = 3
 
@@ -39,7 +39,7 @@ class FeedbackReport(NamedTuple):
     pain_points: tuple[str, ...] = ()
 
 
-def feedback_report(reading: Reading) -> FeedbackReport:
+def feedback_report(reading: Rows) -> FeedbackReport:
     """Return what the feedback says that is kept."""
     by_tool: dict[str, list[ToolFeedback]] = {}
     for it in reading.entries(ToolFeedback):

@@ -34,8 +34,7 @@ from rooms.fragments.models import check, missing
 from rooms.fragments.postgres import security, tables
 from rooms.fragments.postgres.schema import Found, Schema
 from rooms.fragments.redis.place import place_of
-from rooms.fragments.sqlite import index
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -160,7 +159,7 @@ def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
-    return is_sound(connection, index.INDEX) and index.is_current(connection)
+    return is_sound(connection, INDEX) and SqliteRows(connection).is_index_current()
 
 
 def _counted(connection: sqlite3.Connection) -> tuple[int, int]:

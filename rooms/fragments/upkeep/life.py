@@ -9,8 +9,7 @@ from math import log
 from typing import NamedTuple
 
 from rooms.fragments.config import Config
-from rooms.fragments.fragment import Fragment
-from rooms.fragments.kinds import TYPES, Tier
+from rooms.fragments.fragment import TYPES, Fragment, Tier
 
 HOT_DAYS, WARM_DAYS = 7, 30  # not used for longer: warm, cold
 OFTEN = 10  # recalled so often, a fragment stays twice as long

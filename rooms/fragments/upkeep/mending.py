@@ -13,8 +13,7 @@ from core.room.copies import date_of
 from core.room.database import DatabaseError
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.postgres.schema import Schema
-from rooms.fragments.sqlite import index
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine, SqliteRows
 from rooms.fragments.upkeep.health import OTHERS
 
 
@@ -63,7 +62,7 @@ def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mappi
             return {"aside": str(done.aside), "copy": date_of(done.copy)}
         case "fragments.health.index":
             with engine.database.writing() as connection:
-                index.make_anew(connection)
+                SqliteRows(connection).make_index()
         case "fragments.health.mode":
             for name in ("", "-wal", "-shm"):
                 file = f"{engine.path}{name}"

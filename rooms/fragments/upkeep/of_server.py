@@ -13,12 +13,12 @@ from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.embeddings.embedder import embedder_of
 from rooms.fragments.embeddings.filling import fill
-from rooms.fragments.engine import Engine
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
+from rooms.fragments.storage.engine import Engine
 from rooms.fragments.upkeep.daily import do_daily
 
 PAUSE_S = 60.0  # between two looks

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from core.room.redaction import Held, Redaction, Row, cleaned
 from core.sanitizer import safe
 from rooms.fragments.fragment import hash_of
-from rooms.fragments.sqlite import index
-from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
+from rooms.fragments.storage.columns import spelled
+from rooms.fragments.storage.sqlite import SqliteEngine, SqliteRows
 
 LISTS = "keywords", "tool_highlights", "tool_pain_points"  # of texts, to be cleaned one by one
 
@@ -83,7 +82,7 @@ def redact_held(engine: SqliteEngine) -> Redaction:
         return Redaction(held, held, [])
     if held:
         with engine.database.writing() as connection:
-            index.keep_current(connection)
+            SqliteRows(connection).keep_index()
             for group in list(_groups(connection)):
                 _write(connection, group)
     is_purged = engine.database.purge()
@@ -134,9 +133,7 @@ def _write(connection: sqlite3.Connection, group: Group) -> None:
             (*values.values(), key),
         )
         if table is FRAGMENTS:
-            index.remove(connection, [key])
-            stored = connection.execute(
-                f"SELECT {SELECTED} FROM fragments WHERE number = ?", (key,)
-            ).fetchone()
-            index.add(connection, fragment_of(stored))
-            connection.execute("DELETE FROM fragment_vectors WHERE number = ?", (key,))
+            rows = SqliteRows(connection)
+            [fragment] = rows.by_numbers([key])
+            rows.index(fragment, fragment)
+            rows.drop_vectors([key])

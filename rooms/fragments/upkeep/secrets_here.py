@@ -10,7 +10,7 @@ from core.postgres.server import is_server
 from core.room.redaction import Held, Redaction
 from rooms.fragments.config import database_path, database_server
 from rooms.fragments.redis.place import place_of
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.secrets import redact_held, secrets_held
 
 if TYPE_CHECKING:  # most fragments are in a file

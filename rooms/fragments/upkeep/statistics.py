@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Suspicion, Version
+from rooms.fragments.fragment import Suspicion, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.activity import is_over, unreflected
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.running import ENDED, FIGURES, RUN
 
 MODEL = "embedding_model"  # its name in the state
@@ -83,7 +83,7 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
         )
 
 
-def _one(reading: Reading, wanted: Wanted) -> int:
+def _one(reading: Rows, wanted: Wanted) -> int:
     return sum(reading.count(wanted).values())
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rooms.fragments.engine import Reading, Wanted, Writing
-from rooms.fragments.fragment import Fragment, Link, Suspicion
-from rooms.fragments.kinds import Relation
+from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.recall.likeness import alike
 from rooms.fragments.saving.linking import supersede
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.signs import signs_of
 
@@ -48,7 +47,7 @@ class Pair(NamedTuple):
         )
 
 
-def pairs_with(reading: Reading, fragment: Fragment, now: str) -> list[Pair]:
+def pairs_with(reading: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment and those about the same that it was not yet compared with."""
     wanted = Wanted(agents=(fragment.agent,), topics=(fragment.topic,))
     near = alike(reading, fragment, wanted=wanted, most=_MOST_ALIKE, least=min(COSINE, WORDS))
@@ -71,7 +70,7 @@ def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) ->
     return Pair(earlier, later, similarity, signs, found_at)
 
 
-def pending(reading: Reading, now: str) -> tuple[list[Pair], list[Suspicion]]:
+def pending(reading: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
     """Return the pairs that wait, the most alike first, and the suspicions that are none any more.
 
     One is over when a fragment has left recall or was corrected, when the two were linked by more
@@ -93,7 +92,7 @@ def pending(reading: Reading, now: str) -> tuple[list[Pair], list[Suspicion]]:
     return sorted(waiting, key=lambda it: (-it.similarity, it.found_at, it.later.id)), over
 
 
-def drop(writing: Writing, over: Iterable[Suspicion]) -> int:
+def drop(writing: Rows, over: Iterable[Suspicion]) -> int:
     """Forget suspicions by their two ends; return how many."""
     gone = {(it.first_id, it.second_id) for it in over}
     for first in sorted({it for it, _ in gone}):
@@ -104,7 +103,7 @@ def drop(writing: Writing, over: Iterable[Suspicion]) -> int:
     return len(gone)
 
 
-def settle(writing: Writing, pair: Pair, now: str) -> bool:
+def settle(writing: Rows, pair: Pair, now: str) -> bool:
     """Link the two as a contradiction, and let the later one have the place of the earlier.
 
     Return False, and change nothing, where the earlier one is pinned: a person has to look.
@@ -120,7 +119,7 @@ def settle(writing: Writing, pair: Pair, now: str) -> bool:
     return True
 
 
-def still(writing: Writing, pair: Pair) -> Pair | None:
+def still(writing: Rows, pair: Pair) -> Pair | None:
     """Return a pair as it is now; None where one of them says something else, or is gone."""
     now = writing.by_ids([pair.earlier.id, pair.later.id])
     same = [(it.content_hash, it.is_live) for it in now]
@@ -129,7 +128,7 @@ def still(writing: Writing, pair: Pair) -> Pair | None:
     return pair._replace(earlier=now[0], later=now[1])
 
 
-def _settled(reading: Reading, ids: Sequence[str]) -> set[frozenset[str]]:
+def _settled(reading: Rows, ids: Sequence[str]) -> set[frozenset[str]]:
     """Return the pairs of fragments that somebody has set in relation."""
     links = list[Link]()
     for at in range(0, len(ids), _AT_ONCE):

@@ -12,7 +12,7 @@ import pytest
 from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before

@@ -11,7 +11,6 @@ import pytest
 
 from core.postgres.pool import Pool
 from core.text.plain import estimate_tokens
-from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,
     Fragment,
@@ -20,10 +19,11 @@ from rooms.fragments.fragment import (
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
     hash_of,
 )
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
 from tests.support.team_engines import TeamServer, a_server, team_server

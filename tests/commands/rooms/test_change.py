@@ -12,8 +12,8 @@ import pytest
 
 from core.config import STATE_VARIABLE
 from core.store import MemoryStore
-from rooms.fragments.engine import Wanted as Asked
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Wanted as Asked
 from rooms.fragments.room import Room as FragmentsRoom
 from rooms.room import rooms_of
 from rooms.sessions.errors import NoSuchSessionError

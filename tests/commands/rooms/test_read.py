@@ -14,9 +14,9 @@ from commands.terminal.screen import Screen, cells, day_text, uncoloured
 from core.config import Project, Settings, find_project
 from core.lessons.record import Record
 from core.store import open_store
-from rooms.fragments.engine import Wanted as Asked
 from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
+from rooms.fragments.fragment import Wanted as Asked
 from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
 from rooms.room import Opened

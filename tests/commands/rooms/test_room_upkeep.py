@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from core.config import STATE_VARIABLE, Settings
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archives_of

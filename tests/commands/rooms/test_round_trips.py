@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
 from tests.support.room import a_room, act, every_byte, saved, stored

@@ -3,13 +3,13 @@
 import pytest
 
 from core.postgres.pool import Pool
-from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,
     Fragment,
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
     hash_of,
 )
 from rooms.fragments.postgres.adapter import PostgresEngine

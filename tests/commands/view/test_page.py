@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from commands.view import view
 from core.messages import Language
-from rooms.fragments.kinds import Privacy
+from rooms.fragments.fragment import Privacy
 from rooms.room import Item
 from server import VERSION
 from tests.support.cli_process import TOKEN, Run

@@ -18,7 +18,7 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
-from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.room import repeats_when_cut
 from tests.support.engine_samples import a_fragment

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, cast, get_args
+from typing import Any, Protocol, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,23 +19,32 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from core.text.plain import normal_form
-from rooms.fragments.engine import By, Engine, Entry, Order, Reading, Wanted, pages_of
 from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    PRIVACIES,
+    RELATIONS,
+    TIERS,
     Activity,
+    By,
     Embedding,
+    Entry,
     Fragment,
     Link,
+    Order,
     Suspicion,
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
 )
-from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.redis import client
 from rooms.fragments.redis.engine import CachedEngine
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cached_engines import a_cache
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.real_engines import Valkey, valkey
@@ -114,10 +123,10 @@ class _Revised:
 
 class _RevisedEngine(PostgresEngine):
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[Rows]:
         with super().reading() as reading:
-            told = _Revised(reading) if isinstance(reading, PostgresReading) else reading
-            yield cast(Reading, told)
+            told: Any = _Revised(reading) if isinstance(reading, PostgresReading) else reading
+            yield told
 
 
 class ServersWithRedis(Servers):

@@ -11,7 +11,7 @@ import pytest
 from core.errors import SentinelError
 from core.text.plain import Budget
 from rooms.fragments import tools
-from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.tools import prompt_lines
 from tests.support.cli_process import TOKEN

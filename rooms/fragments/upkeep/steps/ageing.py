@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from rooms.fragments.engine import Wanted, Writing
-from rooms.fragments.fragment import Fragment
-from rooms.fragments.kinds import TIERS
+from rooms.fragments.fragment import TIERS, Fragment, Wanted
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.steps.step import AT_ONCE, At, Page, Step, Work, next_after
 
 _SAME = 1e-9  # two figures of use that differ by less are one
 
 
-def _tiers(writing: Writing, work: Work, at: At) -> Page:
+def _tiers(writing: Rows, work: Work, at: At) -> Page:
     """Put each live fragment into the tier where it belongs."""
     page = writing.find(Wanted(after=at.after), limit=AT_ONCE)
     moved = {
@@ -26,7 +25,7 @@ def _tiers(writing: Writing, work: Work, at: At) -> Page:
     return Page({f"to_{it}": len(numbers) for it, numbers in moved.items()}, next_after(page))
 
 
-def _decay(writing: Writing, work: Work, at: At) -> Page:
+def _decay(writing: Rows, work: Work, at: At) -> Page:
     """Lower the importance of what is cold."""
     page = writing.find(Wanted(after=at.after), limit=AT_ONCE)
     decayed, left = 0, dict[life.Decay, list[int]]()
@@ -40,7 +39,7 @@ def _decay(writing: Writing, work: Work, at: At) -> Page:
     return Page({"decayed": decayed}, next_after(page))
 
 
-def _expiry(writing: Writing, work: Work, at: At) -> Page:
+def _expiry(writing: Rows, work: Work, at: At) -> Page:
     """Put into the bin what has expired or gone stale, and away what was there for long."""
     page = writing.find(Wanted(state="all", after=at.after), limit=AT_ONCE)
     expired = [it for it in page if not it.deleted_at and life.is_expired(it, work.now)]
@@ -59,13 +58,13 @@ def _expiry(writing: Writing, work: Work, at: At) -> Page:
     return Page(figures, next_after(page))
 
 
-def into_bin(writing: Writing, fragments: Sequence[Fragment], why: str, now: str) -> None:
+def into_bin(writing: Rows, fragments: Sequence[Fragment], why: str, now: str) -> None:
     """Delete fragments so that they can be restored, and count them below the reason."""
     writing.replace([replace(it, deleted_at=now, deletion=why) for it in fragments])
     writing.count_up({why: len(fragments)})
 
 
-def _utility(writing: Writing, work: Work, at: At) -> Page:
+def _utility(writing: Rows, work: Work, at: At) -> Page:
     """Reckon the figure of use of each live fragment."""
     page = writing.find(Wanted(after=at.after), limit=AT_ONCE)
     other = [it for it in page if abs(it.utility - life.utility_of(it)) > _SAME]
@@ -74,7 +73,7 @@ def _utility(writing: Writing, work: Work, at: At) -> Page:
     return Page({"updated": len(other)}, next_after(page))
 
 
-def _anchors(writing: Writing, work: Work, at: At) -> Page:
+def _anchors(writing: Rows, work: Work, at: At) -> Page:
     """Count what may be worth pinning; nobody is pinned by a program."""
     page = writing.find(Wanted(after=at.after), limit=AT_ONCE)
     return Page({"promotable": sum(map(life.is_worth_pinning, page))}, next_after(page))

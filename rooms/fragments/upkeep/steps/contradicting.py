@@ -6,9 +6,9 @@ A judge that is sure decides; a pair of which it is not waits for the caller, or
 
 from typing import NamedTuple
 
-from rooms.fragments.engine import Wanted, Writing
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.steps.step import At, Judge, Opening, Page, Step, Verdict, Work
 from rooms.fragments.upkeep.suspecting import Pair, drop, pairs_with, pending, settle, still
 
@@ -67,7 +67,7 @@ def _judged(judge: Judge | None, pair: Pair) -> _Judged:
     return _Judged(pair, verdict)
 
 
-def _contradictions(writing: Writing, work: Work, at: At) -> Page:
+def _contradictions(writing: Rows, work: Work, at: At) -> Page:
     """Note what was found."""
     compared: _Compared = at.asked
     there = writing.by_numbers(it.number for it in compared.fragments)
@@ -98,7 +98,7 @@ def _look_again(opening: Opening, work: Work, at: At) -> list[_Judged]:
     return [_judged(work.judge, it) for it in waiting[:MOST_AGAIN]]
 
 
-def _suspicions(writing: Writing, work: Work, at: At) -> Page:
+def _suspicions(writing: Rows, work: Work, at: At) -> Page:
     """Settle what the judge is sure of, and forget what nobody has to settle any more."""
     again: list[_Judged] = at.asked
     linked, over = 0, pending(writing, work.now)[1]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rooms.fragments.engine import Wanted, Writing
-from rooms.fragments.fragment import MOST_KEYWORDS, Fragment, Link, Version
+from rooms.fragments.fragment import MOST_KEYWORDS, Fragment, Link, Version, Wanted
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import is_pinned
 from rooms.fragments.upkeep.steps.ageing import into_bin
 from rooms.fragments.upkeep.steps.step import At, Page, Step, Work
@@ -13,7 +13,7 @@ _AT_ONCE = 50  # groups of equal fragments in one transaction
 _MOST_EQUAL = 500
 
 
-def _merge(writing: Writing, work: Work, at: At) -> Page:
+def _merge(writing: Rows, work: Work, at: At) -> Page:
     """Keep the most important of those that are equal. after: how many groups stay several."""
     groups = [
         (agent, same)
@@ -31,7 +31,7 @@ def _merge(writing: Writing, work: Work, at: At) -> Page:
     return Page({"merged": merged}, at.after + left if len(page) == _AT_ONCE else None)
 
 
-def _merge_equal(writing: Writing, equal: Sequence[Fragment], now: str) -> int:
+def _merge_equal(writing: Rows, equal: Sequence[Fragment], now: str) -> int:
     """Merge all but those that are pinned into one; return how many went into the bin."""
     kept = max(equal, key=lambda it: (is_pinned(it), it.importance, it.access_count, -it.number))
     others = [it for it in equal if not is_pinned(it) and it is not kept]
@@ -66,7 +66,7 @@ def _united(kept: Fragment, all_: Sequence[Fragment]) -> Fragment:
     )
 
 
-def _hand_over(writing: Writing, other: Fragment, kept: Fragment, now: str) -> None:
+def _hand_over(writing: Rows, other: Fragment, kept: Fragment, now: str) -> None:
     """Give what is kept the links and the versions of another, and link the other to it."""
     known = {(it.from_id, it.to_id) for it in writing.links([kept.id])}
     for link in writing.links([other.id]):

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.storage.rows import Rows
 
 AT_ONCE = 300  # fragments in one transaction: a save waits no longer than for these
 
-Opening = Callable[[], AbstractContextManager[Reading]]
+Opening = Callable[[], AbstractContextManager[Rows]]
 
 
 class Verdict(Protocol):
@@ -72,7 +72,7 @@ class Step(NamedTuple):
     """
 
     name: str
-    page: Callable[[Writing, Work, At], Page]
+    page: Callable[[Rows, Work, At], Page]
     figures: Sequence[str]
     counted: Sequence[str]
     ask: Callable[[Opening, Work, At], Any] | None = None

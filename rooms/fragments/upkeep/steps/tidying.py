@@ -1,8 +1,8 @@
 """Three steps around the fragments: order, what was said of the tools, missing embeddings."""
 
-from rooms.fragments.engine import Wanted, Writing
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback
+from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, Wanted
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.feedback import feedback_report
 from rooms.fragments.upkeep.steps.step import AT_ONCE, At, Opening, Page, Step, Work, next_after
@@ -11,7 +11,7 @@ ACTIVITY_DAYS = 90
 FEEDBACK_DAYS = 365
 
 
-def _tidy(writing: Writing, work: Work, at: At) -> Page:
+def _tidy(writing: Rows, work: Work, at: At) -> Page:
     """Mend the index, drop links that lead nowhere, and what is known of sessions long past.
 
     Counts what is doubtful as well.
@@ -34,7 +34,7 @@ _CHANGED = ("index", "links", "activities")
 TIDYING_STEP = Step("tidying", _tidy, (*_CHANGED, "doubtful"), _CHANGED)
 
 
-def _feedback(writing: Writing, work: Work, at: At) -> Page:
+def _feedback(writing: Rows, work: Work, at: At) -> Page:
     """Reckon up what was said of the tools, and let go of what was said long ago."""
     end = life.before(work.now, days=FEEDBACK_DAYS)
     thinned = sum(writing.forget_entries(kind, before=end) for kind in (ToolFeedback, TaskFeedback))
@@ -58,7 +58,7 @@ def _fill(opening: Opening, work: Work, at: At) -> bool:
     return False
 
 
-def _embeddings(writing: Writing, work: Work, at: At) -> Page:
+def _embeddings(writing: Rows, work: Work, at: At) -> Page:
     """Count first, then what was made. after: how many were missing before."""
     missing = sum(writing.count(Wanted(has_vector=False)).values())
     if not at.after:

@@ -13,7 +13,7 @@ import pytest
 
 from rooms.fragments.embeddings.background import Background
 from rooms.fragments.embeddings.filling import BACKGROUND, fill_in_background
-from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember

@@ -8,9 +8,8 @@ import pytest
 
 from rooms.fragments.embeddings.embedder import vector_of
 from rooms.fragments.embeddings.filling import fill, is_of, reembed
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import OtherModelError, ServiceError
-from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember

@@ -9,23 +9,27 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.exporting import rows_of
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
 from rooms.fragments.exchange.lines import line_of
 from rooms.fragments.exchange.sources import of_rows
 from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    PRIVACIES,
+    TIERS,
     Activity,
     Fragment,
     Link,
+    Relation,
     Suspicion,
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
     hash_of,
 )
-from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, TIERS, Relation
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft, prepared
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom

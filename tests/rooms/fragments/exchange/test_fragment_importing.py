@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.exporting import rows_of
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
 from rooms.fragments.exchange.lines import MARK, VERSION, line_of
 from rooms.fragments.exchange.sources import MOST_BYTES, of_rows, read_source, read_text
-from rooms.fragments.fragment import Fragment, Link, ToolFeedback, Version
+from rooms.fragments.fragment import Fragment, Link, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft

@@ -10,7 +10,7 @@ import pytest
 from core.config import DEFAULT_AGENT
 from core.postgres.errors import ConnectionCutError
 from core.postgres.pool import Pool
-from rooms.fragments.engine import Engine, Reading, Wanted, Writing
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.postgres.terms import EVERY
@@ -19,6 +19,8 @@ from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.remembering import remember
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.statistics import statistics_of
 from tests.core.postgres.test_postgres_pool import end_others
 from tests.support.team_crowd import draft, stored, team_room
@@ -110,13 +112,13 @@ class Cut:
         return getattr(self._engine, name)
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[Rows]:
         with self._engine.reading() as reading:
             self._cut()
             yield reading
 
     @contextmanager
-    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
         with self._engine.writing(wait_s=wait_s) as writing:
             self._cut()
             yield writing

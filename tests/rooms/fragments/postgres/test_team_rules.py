@@ -18,9 +18,8 @@ from core.config import Settings
 from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Fragment
+from rooms.fragments.fragment import Activity, Fragment, Wanted
 from rooms.fragments.recall.using import count_use
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_session

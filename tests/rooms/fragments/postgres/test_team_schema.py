@@ -16,8 +16,7 @@ import pytest
 
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.postgres import schema, tables
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema

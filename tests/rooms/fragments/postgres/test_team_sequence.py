@@ -17,9 +17,14 @@ import pytest
 from core.config import Settings
 from core.errors import SentinelError
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Engine, Wanted
-from rooms.fragments.fragment import CONTENT_BYTES, Fragment, ToolFeedback, Version
-from rooms.fragments.kinds import RELATIONS
+from rooms.fragments.fragment import (
+    CONTENT_BYTES,
+    RELATIONS,
+    Fragment,
+    ToolFeedback,
+    Version,
+    Wanted,
+)
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.links import explore
@@ -33,7 +38,8 @@ from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.reflecting import Reflection, reflect
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.statistics import statistics_of

@@ -16,9 +16,8 @@ from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.config import read_config
 from rooms.fragments.embeddings.embedder import vector_of
 from rooms.fragments.embeddings.filling import fill
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import NoVectorsError
-from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.postgres import schema
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema

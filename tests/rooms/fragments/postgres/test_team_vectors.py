@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from core.postgres.pool import Pool
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.postgres import tables, vectors
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema

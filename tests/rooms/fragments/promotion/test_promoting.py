@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.promotion.promoting import (
     Said,
     for_the_log,
@@ -26,7 +25,7 @@ from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.sqlite.schema import MIGRATIONS
+from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep.consolidating import consolidate
 from tests.support.fragments_room import Clock, a_room, saved, stored
 from tests.support.fragments_room import clock as clock
@@ -181,7 +180,7 @@ def test_a_database_of_the_version_before_is_brought_up_to_date(tmp_path: Path) 
     room.engine.close()
     with closing(sqlite3.connect(room.engine.name)) as connection:
         connection.execute("ALTER TABLE fragments DROP COLUMN promoted")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        connection.execute(f"PRAGMA user_version = {len(migrations()) - 1}")
         connection.commit()
     assert stored(room, first.id) == [first]
     assert promote(room, first.id, RECORD).promoted == RECORD

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
-from rooms.fragments.fragment import Activity, Fragment, Link
-from rooms.fragments.kinds import Relation
+from rooms.fragments.fragment import Activity, Fragment, Link, Relation, Wanted
 from rooms.fragments.recall.context import Context, restore_context
 from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import plain_line

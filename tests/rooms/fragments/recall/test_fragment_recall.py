@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment, Link, hash_of
+from rooms.fragments.fragment import Fragment, Link, Wanted, hash_of
 from rooms.fragments.recall.recalling import Query, plain_line, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import Room

@@ -9,9 +9,8 @@ import pytest
 
 from rooms.fragments.embeddings.embedder import Embedder
 from rooms.fragments.embeddings.filling import fill
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.recall.likeness import Alike, alike
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room

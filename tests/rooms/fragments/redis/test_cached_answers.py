@@ -11,8 +11,7 @@ import pytest
 from redis import Redis
 
 from core.config import Settings
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Embedding
+from rooms.fragments.fragment import Embedding, Wanted
 from rooms.fragments.redis import client
 from rooms.fragments.redis.engine import CachedEngine, keep_current
 from rooms.fragments.room import Room, open_room

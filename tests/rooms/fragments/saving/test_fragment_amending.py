@@ -7,10 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Suspicion, Version, hash_of
-from rooms.fragments.kinds import TYPES
+from rooms.fragments.fragment import TYPES, Suspicion, Version, Wanted, hash_of
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amended, Amendment, amend

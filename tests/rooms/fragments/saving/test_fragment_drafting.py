@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from core.sanitizer import find
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import KEYWORD_CHARS, plain_keyword
+from rooms.fragments.fragment import KEYWORD_CHARS, PRIVACIES, WORDS_OF_TYPE, plain_keyword
 from rooms.fragments.key_terms import MOST, keywords_of
-from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
 from rooms.fragments.saving.drafting import Draft, plain_id, prepared, unique_keywords
 from rooms.fragments.saving.texts import Given, cleaned
 from tests.support.sentences import in_language

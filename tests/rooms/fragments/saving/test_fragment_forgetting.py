@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from core.room.copies import copies_of
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Version
+from rooms.fragments.fragment import Version, Wanted
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room, figures, is_unused, links_of, saved, stored

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Fragment, Link, Suspicion
-from rooms.fragments.kinds import RELATIONS
+from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget

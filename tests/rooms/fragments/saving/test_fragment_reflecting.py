@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, TaskFeedback
+from rooms.fragments.fragment import Activity, TaskFeedback, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import unreflected
 from rooms.fragments.saving.reflecting import Reflected, Reflection, parts_of, reflect

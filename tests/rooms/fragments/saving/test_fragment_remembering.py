@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Fragment
-from rooms.fragments.kinds import TYPES
+from rooms.fragments.fragment import TYPES, Activity, Fragment, Wanted
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback
-from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
-from rooms.fragments.stored.rows import COLUMNS, UNKNOWN_MOMENT
+from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback, Wanted
+from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
+from rooms.fragments.storage.sqlite import APPLICATION_ID, SqliteEngine, migrations
 
 DATE = "2026-05-01T10:00:00+00:00"
 VALUES = ("''", "'text'", "x'ff00'", "-1", "9e999", "1e30", "'[1, \"a\", null]'", "'2026-05-01'",
@@ -39,7 +37,7 @@ def change(engine: SqliteEngine, statement: str) -> None:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.c")
-@pytest.mark.parametrize("column", [it for it in COLUMNS if it not in ("number", "id")])
+@pytest.mark.parametrize("column", [it for it in FRAGMENTS.columns if it not in ("number", "id")])
 def test_whatever_a_column_holds_every_verb_goes_on(engine: SqliteEngine, column: str) -> None:
     for value in VALUES:
         change(engine, f"UPDATE fragments SET {column} = {value}")
@@ -87,7 +85,7 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
 def test_feedback_and_sessions_of_one_become_those_of_an_agent(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in MIGRATIONS[0]:
+        for statement in migrations()[0]:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA user_version = 1")

@@ -14,10 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Embedding, Fragment
-from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.sqlite.vectors import Vectors
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.storage.sqlite import SqliteEngine, Vectors
 
 HAS_NUMPY = find_spec("numpy") is not None
 with_numpy = pytest.mark.skipif(not HAS_NUMPY, reason="needs numpy")
@@ -58,34 +56,27 @@ def put(connection: sqlite3.Connection, vectors: dict[int, Any]) -> None:
         max_size=40,
     ),
     st.integers(1, 6),
-    st.one_of(st.none(), st.sets(st.integers(1, 40))),
+    st.sets(st.integers(1, 40)),
 )
-def test_numpy_and_python_say_the_same(
-    vectors: list[bytes], most: int, allowed: set[int] | None
-) -> None:
+def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed: set[int]) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(
             "CREATE TABLE fragment_vectors (revision INTEGER PRIMARY KEY AUTOINCREMENT,"
             " number INTEGER NOT NULL UNIQUE, embedding BLOB NOT NULL)"
         )
         put(connection, dict(enumerate(vectors, 1)))
-        answers = [
-            Vectors(uses_numpy=uses, most_bytes=most_bytes).near(
-                connection, vectors[0], most, file=1, allowed=allowed
-            )
+        by_numpy, by_python = (
+            Vectors(uses_numpy=uses).near(connection, 1, vectors[0], allowed, most)
             for uses in (True, False)
-            for most_bytes in (0, 2**20)
-        ]
-    assert answers[0] == answers[1] and answers[2] == answers[3]
-    assert [number for number, _ in answers[0]] == [number for number, _ in answers[2]]
-    for (_, one), (_, other) in zip(answers[0], answers[2], strict=True):
+        )
+    assert [number for number, _ in by_numpy] == [number for number, _ in by_python]
+    for (_, one), (_, other) in zip(by_numpy, by_python, strict=True):
         assert one == pytest.approx(other, abs=2e-6)
 
 
 @pytest.mark.parametrize("uses_numpy", [False, pytest.param(True, marks=with_numpy)])
-@pytest.mark.parametrize("most_bytes", [0, 2**20])
 def test_what_is_no_vector_of_this_length_is_passed_over(
-    connection: sqlite3.Connection, uses_numpy: bool, most_bytes: int
+    connection: sqlite3.Connection, uses_numpy: bool
 ) -> None:
     put(connection, {
         1: a_vector(0.6, 0.8),
@@ -97,12 +88,12 @@ def test_what_is_no_vector_of_this_length_is_passed_over(
         7: b"",
         8: a_vector(1.0, 0.0, 0.0),
     })  # fmt: skip
-    vectors = Vectors(uses_numpy=uses_numpy, most_bytes=most_bytes)
+    vectors, allowed = Vectors(uses_numpy=uses_numpy), range(1, 10)
     for _ in range(2):
-        assert vectors.near(connection, a_vector(0.0, 1.0), 9, file=1) == [(1, 0.8)]
-    assert vectors.near(connection, a_vector(math.nan, 1.0), 9, file=1) == []
-    assert vectors.near(connection, a_vector(1.0), 9, file=1) == [(2, 1.0)]  # another model's
-    assert vectors.near(connection, a_vector(0.0, 1.0), 9, file=1) == [(1, 0.8)]
+        assert vectors.near(connection, 1, a_vector(0.0, 1.0), allowed, 9) == [(1, 0.8)]
+    assert vectors.near(connection, 1, a_vector(math.nan, 1.0), allowed, 9) == []
+    assert vectors.near(connection, 1, a_vector(1.0), allowed, 9) == [(2, 1.0)]  # another model's
+    assert vectors.near(connection, 1, a_vector(0.0, 1.0), allowed, 9) == [(1, 0.8)]
 
 
 @pytest.mark.parametrize("uses_numpy", [False, pytest.param(True, marks=with_numpy)])
@@ -115,10 +106,10 @@ def test_many_of_another_model_in_the_place_of_those_before(
         some = {chance.randint(1, 12): of_length_1([chance.gauss(0, 1) for _ in "abc"])}
         put(connection, some)
         stored |= some
-        fresh = Vectors(uses_numpy=uses_numpy, most_bytes=0)
         asked = of_length_1([chance.gauss(0, 1) for _ in "abc"])
-        kept = vectors.near(connection, asked, 5, file=1)
-        assert kept == fresh.near(connection, asked, 5, file=1)
+        kept = vectors.near(connection, 1, asked, stored.keys(), 5)
+        fresh = Vectors(uses_numpy=uses_numpy).near(connection, 1, asked, stored.keys(), 5)
+        assert kept == fresh
         assert {number for number, _ in kept} <= stored.keys()
 
 
@@ -148,9 +139,9 @@ def test_numpy_is_not_loaded_before_the_first_vector(tmp_path: Path) -> None:
 
     program = (
         "import sys; from pathlib import Path\n"
-        "from rooms.fragments.sqlite.adapter import SqliteEngine\n"
+        "from rooms.fragments.storage.sqlite import SqliteEngine\n"
         "from rooms.fragments.fragment import Fragment\n"
-        "from rooms.fragments.engine import Wanted\n"
+        "from rooms.fragments.fragment import Wanted\n"
         "engine = SqliteEngine(Path(sys.argv[1]), timeout_s=5)\n"
         "with engine.writing() as writing: writing.add([Fragment(id='f', content='c')])\n"
         "with engine.reading() as reading: reading.find(Wanted()), reading.holding('c', 9)\n"

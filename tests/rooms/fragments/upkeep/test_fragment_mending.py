@@ -13,10 +13,8 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseDamagedError, DatabaseError
-from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version
-from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.sqlite.schema import MIGRATIONS
+from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version, Wanted
+from rooms.fragments.storage.sqlite import SqliteEngine, migrations
 from rooms.fragments.upkeep.health import look
 from rooms.fragments.upkeep.mending import mend
 from tests.support.sentences import raised
@@ -118,7 +116,7 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     before = engine.path.read_bytes()
     health = look(SETTINGS, place)
     assert health and health.findings == []
-    assert (health.count, health.in_bin, health.schema) == (COUNT - 1, 1, len(MIGRATIONS))
+    assert (health.count, health.in_bin, health.schema) == (COUNT - 1, 1, len(migrations()))
     assert (health.size, health.mode) == (len(before), "600")
     assert engine.path.read_bytes() == before
 

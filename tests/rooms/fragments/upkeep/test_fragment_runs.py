@@ -12,12 +12,13 @@ import pytest
 
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.engine import Engine, Writing
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.sqlite.adapter import LOCK_SUFFIX
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import daily
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
@@ -83,7 +84,7 @@ class Mortal:
         return getattr(self._engine, name)
 
     @contextmanager
-    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
         with self._engine.writing(wait_s=wait_s) as writing:
             yield writing
             if not self._left:

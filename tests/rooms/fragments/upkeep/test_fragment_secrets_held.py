@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from core.room.copies import copies_of
-from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,
     Embedding,
@@ -16,9 +15,10 @@ from rooms.fragments.fragment import (
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
     hash_of,
 )
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.secrets import redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.room import every_byte

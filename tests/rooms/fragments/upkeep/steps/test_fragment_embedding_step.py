@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.embeddings.embedder import Embedder
-from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.consolidating import consolidate
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom

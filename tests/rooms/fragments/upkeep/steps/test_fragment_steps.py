@@ -5,7 +5,6 @@ from contextlib import closing
 
 import pytest
 
-from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,
     Embedding,
@@ -13,6 +12,7 @@ from rooms.fragments.fragment import (
     TaskFeedback,
     ToolFeedback,
     Version,
+    Wanted,
 )
 from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend

@@ -1,1 +1,0 @@
-"""Keeps fragments in one SQLite file of a person."""

@@ -1,0 +1,481 @@
+"""Reads and changes fragments in one transaction, with one set of SQL for every engine.
+
+The verbs are small and dumb: rows in, rows out. Every rule stands above them, in plain Python. What
+the engines say otherwise is at the top of `Rows`; their subclasses fill it in.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from core.room.full_text import Terms, holding_of
+from core.text.ranking import Holding
+from rooms.fragments.fragment import (
+    By,
+    Embedding,
+    Entry,
+    Fragment,
+    Link,
+    Order,
+    Wanted,
+    column_of,
+)
+from rooms.fragments.storage.columns import (
+    ENTRIES,
+    FRAGMENTS,
+    LINKS,
+    SUSPICIONS,
+    VERSIONS,
+    Table,
+    spelled,
+)
+
+MOST_NUMBER = 2**63 - 1  # that a database knows
+ORDERS: dict[Order, str] = {
+    "number": "number",
+    "newest": "created_at DESC, number DESC",
+    "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
+}
+INDEX_STATE = "index"  # in the state: which version of `indexed` the index of texts is of
+
+# The fields of a fragment that texts and keywords are found by, and those that hide it.
+_INDEXED_FIELDS = {"content", "topic", "keywords", "deleted_at", "superseded_at"}
+# Each column that names a fragment, in the order in which its rows go.
+_NAMING = (
+    *((LINKS.name, "from_id"), (LINKS.name, "to_id")),
+    *((SUSPICIONS.name, column) for column in SUSPICIONS.about),
+    *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
+)
+
+Condition = tuple[str, list[Any]]  # in SQL with ? for each value, and the values
+
+
+class Rows(ABC):
+    """The fragments as one transaction has them.
+
+    agent: whose transaction it is, "" for that of all agents. An agent changes only its own
+    fragments, and an engine with several agents shows it those and DEFAULT_AGENT's alone.
+    """
+
+    # The dialect.
+    no_moment: ClassVar[str]  # behind a column: there is no moment
+    latest: ClassVar[str]  # the function that returns the latest of some moments
+    has_keyword: ClassVar[str]  # a condition for `fragments`, ? is the keyword as `spelled`
+    has_vector: ClassVar[str]
+    agent_column: ClassVar[str] = "agent_id"  # where nothing but the agent is asked for
+    state_key: ClassVar[tuple[str, ...]] = ("name",)
+
+    def __init__(self, agent: str = "") -> None:
+        self.agent = agent
+
+    @abstractmethod
+    def run(self, statement: str, values: Iterable[Any] = ()) -> Any:
+        """Run a statement with ? for each value; return its cursor.
+
+        A number above MOST_NUMBER counts as that, and half of a character is found nowhere.
+        """
+
+    @abstractmethod
+    def insert(self, statement: str, values: Iterable[Any]) -> int:
+        """Run a statement that stores one fragment; return its new number."""
+
+    @abstractmethod
+    def any_of(self, column: str, values: Iterable[Any]) -> Condition:
+        """Return the condition that a column has one of any number of texts or numbers."""
+
+    @abstractmethod
+    def moment(self, text: str, *, is_end: bool = False) -> Any:
+        """Return what a column is compared with for a moment, a day or the beginning of one.
+
+        is_end: for the first moment behind it.
+        """
+
+    @abstractmethod
+    def encoded(self, field: str, value: Any) -> Any:
+        """Return the value of a field as its column holds it."""
+
+    def derived(self, fragment: Fragment) -> dict[str, Any]:
+        """Return the columns that a fragment has beside those of its fields."""
+        return {"plain_topic": spelled(fragment.topic)}
+
+    def mark(self, column: str) -> str:
+        """Return what stands in a statement for the value of a column of `fragments`."""
+        return "?"
+
+    def ordered(self, columns: Sequence[str]) -> str:
+        """Return what puts rows in the order of some columns, as Python compares their values."""
+        return ", ".join(columns)
+
+    @abstractmethod
+    def index(self, before: Fragment | None, after: Fragment | None) -> None:
+        """Keep in step what finds texts and keywords.
+
+        before: the fragment as it was, None for a new one. after: as it is, None for one that goes.
+        """
+
+    @abstractmethod
+    def terms(self) -> Terms[Any]:
+        """Return the index of the texts of live fragments."""
+
+    # Questions.
+
+    def by_ids(self, ids: Iterable[str]) -> list[Fragment]:
+        """Return the fragments of these ids, in their order; a missing one is left out."""
+        return self._by("id", list(ids))
+
+    def by_numbers(self, numbers: Iterable[int]) -> list[Fragment]:
+        """Return the fragments of these numbers, in their order."""
+        return self._by("number", list(numbers))
+
+    def find(
+        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+    ) -> list[Fragment]:
+        """Return fragments. limit: how many at most, 0 for all.
+
+        order: by `number`, ascending; `newest` first; or by `worth`: anchors first, then by
+        importance, then the newest. Of equals that with the greater number comes first.
+        """
+        condition, values = self.condition_of(wanted)
+        return self.fragments(
+            f"SELECT {FRAGMENTS.selected} FROM fragments WHERE {condition}"
+            f" ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?",
+            [*values, limit or MOST_NUMBER, offset],
+        )
+
+    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
+        """Return how many there are by each value of a field that any has; all of them below ""
+        without one. least: a value that fewer have is left out.
+        """
+        condition, values = self.condition_of(wanted)
+        column = f"coalesce({column_of(by)}, '')" if by else "''"
+        group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
+        statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
+        return _counts(self.run(statement, values))
+
+    def has(self, wanted: Wanted, count: int = 1) -> bool:
+        """Return whether there are so many fragments, or more: it counts no further."""
+        condition, values = self.condition_of(wanted)
+        some = f"SELECT 1 FROM fragments WHERE {condition} LIMIT ?"
+        [found] = self.run(f"SELECT count(*) FROM ({some}) counted", [*values, count]).fetchone()
+        return bool(found >= count)
+
+    @abstractmethod
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """Return numbers and how many of the keywords each has, if it has any.
+
+        Those with most come first, of equals the greater number.
+        """
+
+    def holding(self, query: str, most: int) -> Holding:
+        """Return which live fragments have the strong terms of a question.
+
+        most: how many that have one of the rarest terms are looked at.
+        """
+        return holding_of(self.terms(), query, most)
+
+    @abstractmethod
+    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+        """Return numbers and cosines, to six decimals, of the fragments nearest to a vector.
+
+        The nearest come first, of equals the greater number. A vector of another length, and bytes
+        that are none, are near to nothing.
+        """
+
+    @abstractmethod
+    def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
+        """Return the embeddings of these fragments by number; one without a vector is left out."""
+
+    def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
+        """Return the links from and to these fragments, oldest first. relations: () for all."""
+        ends, values = list(ids), list[Any]()
+        selects = list[str]()
+        for column in ("from_id", "to_id"):  # by the index of each
+            condition, some = self.any_of(column, ends)
+            kinds, words = self.any_of("relation_type", relations) if relations else ("1 = 1", [])
+            selects.append(f"SELECT * FROM fragment_links WHERE {condition} AND {kinds}")
+            values += [*some, *words]
+        statement = f"SELECT {LINKS.selected} FROM ({' UNION '.join(selects)}) found ORDER BY id"
+        return list(map(LINKS.read, self.run(statement, values)))
+
+    def count_links(self, wanted: Wanted) -> dict[str, int]:
+        """Return how many links there are by relation, from the fragments that are wanted."""
+        condition, values = self.condition_of(wanted)
+        statement = (
+            "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
+            f" (SELECT id FROM fragments WHERE {condition}) GROUP BY 1"
+        )
+        return _counts(self.run(statement, values))
+
+    def entries(
+        self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
+    ) -> list[Any]:
+        """Return the entries of a kind, oldest first. limit: 0 for all.
+
+        of: the fragment or session that they are about; a suspicion is about two.
+        """
+        table = ENTRIES[kind]
+        condition, values = self._condition_of_entries(table, of=of, since=since)
+        statement = (
+            f"SELECT {table.selected} FROM {table.name} WHERE {condition}"
+            f" ORDER BY {self.ordered(table.order)} LIMIT ?"
+        )
+        return list(map(table.read, self.run(statement, [*values, limit or MOST_NUMBER])))
+
+    def count_entries(self, kind: type[Entry]) -> int:
+        """Return how many entries of a kind there are."""
+        return int(self.run(f"SELECT count(*) FROM {ENTRIES[kind].name}").fetchone()[0])
+
+    def state(self) -> dict[str, str]:
+        """Return what the room keeps by name: figures, and where upkeep is.
+
+        Figures that several agents have counted are added up.
+        """
+        kept = dict[str, str]()
+        for name, value in sorted(self.run("SELECT name, value FROM state")):
+            before = kept.get(name, "0")
+            is_figure = before.isdecimal() and value.isdecimal()
+            kept[name] = str(int(before) + int(value)) if is_figure else value
+        kept.pop(INDEX_STATE, None)
+        return kept
+
+    def revisions(self) -> Mapping[str, str]:
+        """Return the revision of each agent whose fragments are seen; {} where nobody keeps any.
+
+        A revision is a text that stands for what `with_keywords`, `holding` and `near` look at of
+        one agent in this state: each change makes one that never was. "" for an agent that never
+        had a fragment.
+        """
+        return {}
+
+    # Changes.
+
+    def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
+        """Store new fragments, and return them with their numbers."""
+        added = list[Fragment]()
+        for fragment in fragments:
+            columns = self._columns_of(fragment)
+            marks = ", ".join(map(self.mark, columns))
+            statement = f"INSERT INTO fragments ({', '.join(columns)}) VALUES ({marks})"
+            number = self.insert(statement, columns.values())
+            added.append(replace(fragment, number=number))
+            self.index(None, added[-1])
+        return added
+
+    def replace(self, fragments: Sequence[Fragment]) -> None:
+        """Put fragments in the place of those with the same numbers; a missing one, or another
+        agent's, is left out. One whose text changes loses its vector.
+        """
+        present = {before.number: before for before in self.by_numbers(_numbers(fragments))}
+        for fragment in fragments:
+            before = present.get(fragment.number)
+            if before is None or self.agent not in ("", before.agent):
+                continue
+            columns = self._columns_of(fragment)
+            setting = ", ".join(f"{column} = {self.mark(column)}" for column in columns)
+            statement = f"UPDATE fragments SET {setting} WHERE number = ?"
+            self.run(statement, [*columns.values(), fragment.number])
+            self.index(before, fragment)
+            if fragment.text != before.text:
+                self.drop_vectors([fragment.number])
+            present[fragment.number] = fragment
+
+    def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
+        """Set fields to the same values for some fragments."""
+        if values.keys() & _INDEXED_FIELDS:
+            self.replace([replace(each, **values) for each in self.by_numbers(numbers)])
+        elif values:
+            setting = ", ".join(f"{column_of(field)} = ?" for field in values)
+            new = [self.encoded(field, value) for field, value in values.items()]
+            condition, which = self.any_of("number", numbers)
+            self.run(f"UPDATE fragments SET {setting} WHERE {condition}", [*new, *which])
+
+    def drop(self, ids: Iterable[str]) -> int:
+        """Remove fragments with their links, versions, suspicions and vectors; return how many
+        there were.
+        """
+        dropped = [each for each in self.by_ids(ids) if self.agent in ("", each.agent)]
+        if not dropped:
+            return 0
+        self.drop_vectors(_numbers(dropped))
+        for fragment in dropped:
+            self.index(fragment, None)
+        for table, column in _NAMING:
+            condition, values = self.any_of(column, [fragment.id for fragment in dropped])
+            self.run(f"DELETE FROM {table} WHERE {condition}", values)
+        return len(dropped)
+
+    def put_links(self, links: Iterable[Link]) -> int:
+        """Store links; return how many are new. A pair that is linked gets the new relation."""
+        stored = list(links)
+        pairs = {(link.from_id, link.to_id) for link in stored}
+        known = {(link.from_id, link.to_id) for link in self.links({one for one, _ in pairs})}
+        for link in stored:
+            self._put(LINKS, link, ("from_id", "to_id"), "relation_type = excluded.relation_type")
+        return len(pairs - known)
+
+    def drop_links(self, links: Iterable[Link]) -> int:
+        """Remove links by their two ends; return how many there were."""
+        statement = "DELETE FROM fragment_links WHERE from_id = ? AND to_id = ?"
+        return sum(self.run(statement, (link.from_id, link.to_id)).rowcount for link in links)
+
+    @abstractmethod
+    def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
+        """Store vectors of fragments, in the place of those that are there."""
+
+    @abstractmethod
+    def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
+        """Remove the vectors of these fragments; None for all, as another model makes others."""
+
+    def note(self, entries: Iterable[Entry]) -> None:
+        """Store entries; an activity and a suspicion take the place of the one with their key."""
+        for entry in entries:
+            table = ENTRIES[type(entry)]
+            new = ", ".join(f"{column} = excluded.{column}" for column in table.columns)
+            self._put(table, entry, table.key, new)
+
+    def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
+        """Remove the entries about one fragment or session, or before a moment, or all of a kind;
+        return how many there were.
+        """
+        condition, values = self._condition_of_entries(ENTRIES[kind], of=of, before=before)
+        statement = f"DELETE FROM {ENTRIES[kind].name} WHERE {condition}"
+        return int(self.run(statement, values).rowcount)
+
+    @abstractmethod
+    def mend_index(self) -> bool:
+        """Make what finds texts and keywords anew if it has got out of step; return whether so."""
+
+    def set_state(self, values: Mapping[str, str]) -> None:
+        """Keep values by name; "" removes one. They are the room's, and of no agent."""
+        condition = " AND ".join(f"{column} = ?" for column in self.state_key)
+        for name, value in values.items():
+            if value:
+                self._put_state("", name, value, "excluded.value")
+            else:
+                self.run(f"DELETE FROM state WHERE {condition}", self._state_key_of("", name))
+
+    def count_up(self, figures: Mapping[str, int]) -> None:
+        """Add to figures of the state."""
+        added = "CAST(CAST(state.value AS bigint) + CAST(excluded.value AS bigint) AS text)"
+        for name, figure in figures.items():
+            if figure:
+                self._put_state(self.agent, name, str(figure), added)
+
+    # For the engines.
+
+    def fragments(self, statement: str, values: Iterable[Any]) -> list[Fragment]:
+        """Return the fragments of a statement that selects the columns of FRAGMENTS."""
+        return list(map(FRAGMENTS.read, self.run(statement, values)))
+
+    def condition_of(self, wanted: Wanted) -> Condition:
+        """Return the condition for rows of `fragments`."""
+        none = self.no_moment
+        parts = [
+            {
+                "live": f"deleted_at {none} AND superseded_at {none}",
+                "superseded": f"deleted_at {none} AND NOT superseded_at {none}",
+                "bin": f"NOT deleted_at {none}",
+                "kept": f"deleted_at {none}",
+                "all": "1 = 1",
+            }[wanted.state]
+        ]
+        values = list[Any]()
+        for part, some in self._conditions(wanted):
+            parts.append(part)
+            values += some
+        return " AND ".join(parts), values
+
+    def _conditions(self, wanted: Wanted) -> Iterator[Condition]:
+        choices: dict[str, Sequence[Any]] = {
+            "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
+            "type": wanted.kinds,
+            "lifetime": wanted.lifetimes,
+            "ttl_tier": wanted.tiers,
+            "plain_topic": tuple(map(spelled, wanted.topics)),
+        }
+        for column, words in choices.items():
+            if words:
+                yield self.any_of(column, words)
+        if wanted.numbers is not None:
+            yield self.any_of("number", wanted.numbers)
+        used, none = f"{self.latest}(accessed_at, updated_at, created_at)", self.no_moment
+        comparisons: dict[str, Any] = {
+            "session_id = ?": wanted.session,
+            "source = ?": wanted.source,
+            "privacy_scope = ?": wanted.privacy,
+            "content_hash = ?": wanted.content_hash,
+            "created_at >= ?": wanted.since and self.moment(wanted.since),
+            "created_at < ?": wanted.until and self.moment(wanted.until, is_end=True),
+            f"{used} < ?": wanted.used_before and self.moment(wanted.used_before),
+            f"NOT expires_at {none} AND expires_at < ?": wanted.expires_before
+            and self.moment(wanted.expires_before),
+            f"NOT deleted_at {none} AND deleted_at < ?": wanted.deleted_before
+            and self.moment(wanted.deleted_before),
+            f"(checked_at {none} OR checked_at < ?)": wanted.checked_before
+            and self.moment(wanted.checked_before),
+            "number > ?": wanted.after or "",
+        }
+        for part, value in comparisons.items():
+            if value != "":
+                yield part, [value]
+        if wanted.is_anchor is not None:
+            yield "is_anchor = ?", [wanted.is_anchor]
+        if wanted.has_vector is not None:
+            yield f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []
+        for keyword in wanted.keywords:
+            yield self.has_keyword, [spelled(keyword)]
+
+    def _condition_of_entries(
+        self, table: Table, *, of: str = "", since: str = "", before: str = ""
+    ) -> Condition:
+        about = " OR ".join(f"{column} = ?" for column in table.about)
+        parts = {
+            f"({about})": [of] * len(table.about) if of else [],
+            f"{table.moment} >= ?": [self.moment(since)] if since else [],
+            f"{table.moment} < ?": [self.moment(before)] if before else [],
+        }
+        asked = [part for part, values in parts.items() if values]
+        return " AND ".join(asked or ["1 = 1"]), [each for some in parts.values() for each in some]
+
+    def _by(self, column: str, keys: Sequence[Any]) -> list[Fragment]:
+        condition, values = self.any_of(column, keys)
+        statement = f"SELECT {FRAGMENTS.selected} FROM fragments WHERE {condition}"
+        found = {getattr(each, column): each for each in self.fragments(statement, values)}
+        return [found[key] for key in dict.fromkeys(keys) if key in found]
+
+    def _columns_of(self, fragment: Fragment) -> dict[str, Any]:
+        """Return the values of a fragment by column, but for its number."""
+        fields = zip(FRAGMENTS.fields, FRAGMENTS.columns, strict=True)
+        columns = {column: self.encoded(name, getattr(fragment, name)) for name, column in fields}
+        del columns["number"]
+        return columns | self.derived(fragment)
+
+    def _put(self, table: Table, row: Any, key: Sequence[str], new: str) -> None:
+        """Store a row. key: of which it takes another one's place; new: what changes of that."""
+        values = [self.encoded(field, getattr(row, field)) for field in table.fields]
+        marks = ", ".join("?" * len(values))
+        instead = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {new}" if key else ""
+        self.run(f"INSERT INTO {table.name} ({table.selected}) VALUES ({marks}){instead}", values)
+
+    def _put_state(self, agent: str, name: str, value: str, new: str) -> None:
+        columns, key = ", ".join((*self.state_key, "value")), ", ".join(self.state_key)
+        values = [*self._state_key_of(agent, name), value]
+        self.run(
+            f"INSERT INTO state ({columns}) VALUES ({', '.join('?' * len(values))})"
+            f" ON CONFLICT ({key}) DO UPDATE SET value = {new}",
+            values,
+        )
+
+    def _state_key_of(self, agent: str, name: str) -> list[str]:
+        return [{"agent_id": agent, "name": name}[column] for column in self.state_key]
+
+
+def _numbers(fragments: Iterable[Fragment]) -> list[int]:
+    return [fragment.number for fragment in fragments]
+
+
+def _counts(rows: Iterable[Any]) -> dict[str, int]:
+    return dict(sorted(rows, key=lambda row: str(row[0])))

@@ -1,0 +1,407 @@
+"""Keeps fragments in one SQLite file of a person: FTS5 for texts, vectors beside them."""
+
+import array
+import json
+import os
+import re
+import sqlite3
+import sys
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from heapq import nlargest
+from importlib.util import find_spec
+from math import isfinite
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+from core.disk import held, make_directory, reason_of
+from core.errors import BusyError, SentinelError
+from core.program import NO_CANCELLATION, Cancellation
+from core.room.database import Database, DatabaseError, Migrations
+from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
+from core.text.plain import end_of
+from rooms.fragments.errors import UpkeepBusyError, UpkeepError
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.storage.columns import FLAGS, LISTS, spelled
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Rows
+
+APPLICATION_ID = 0x534D_0002  # "SM", room three
+LOCK_SUFFIX = ".upkeep.lock"
+INDEX = "fragments_fts"
+DIGITS = 6  # of a cosine: what is below that depends on the order of adding up
+
+_ANY_OF = "IN (SELECT value FROM json_each(?))"  # of any number of values, in one statement
+_LIVE = "deleted_at = '' AND superseded_at = ''"
+# What another program may have changed: the index begins with the text that it was made of.
+_DIFFERENCES = (
+    f"SELECT 1 FROM fragments f LEFT JOIN {INDEX} i ON i.rowid = f.number"
+    f" WHERE {_LIVE} AND (i.rowid IS NULL"
+    " OR substr(i.content, 1, length(f.content)) != f.content"
+    " OR substr(i.topic, 1, length(f.topic)) != f.topic)",
+    f"SELECT 1 FROM {INDEX}_docsize WHERE id NOT IN (SELECT number FROM fragments WHERE {_LIVE})",
+    "SELECT 1 FROM fragment_keywords k LEFT JOIN fragments f USING (number)"
+    f" WHERE f.number IS NULL OR is_live != ({_LIVE})",
+)
+_AT_ONCE = 500  # fragments, while an index is made
+_FLOAT_BYTES = 4
+_NEAR = 1e-4  # as far may numpy's cosine of 32-bit floats be from the exact one
+
+
+@cache
+def migrations() -> Migrations:
+    """Return the statements of the schema, version by version."""
+    text = Path(__file__).with_name("schema.sqlite.sql").read_text(encoding="utf-8")
+    versions = re.split(r"^-- version \d+.*\n", text, flags=re.MULTILINE)[1:]
+    bare = (re.sub(r"^--.*\n", "", version, flags=re.MULTILINE) for version in versions)
+    return [[it.strip() for it in version.split(";\n") if it.strip()] for version in bare]
+
+
+class Vectors:
+    """The vectors of a file, kept in memory for the next question; only those are read that were
+    stored since. Safe to use from several threads.
+
+    Where numpy is installed it multiplies, else Python does, and both say the same. uses_numpy:
+    None for where it is installed.
+    """
+
+    def __init__(self, *, uses_numpy: bool | None = None) -> None:
+        self._uses_numpy, self._guard = uses_numpy, threading.Lock()
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep nothing in memory."""
+        self._of: tuple[object, int] = None, 0  # which file, and bytes of a vector
+        self._numbers, self._data = array.array("q"), bytearray()  # 0 for a vector that is gone
+        self._places = dict[int, int]()  # of the vector of a number
+        self._revision = 0  # up to which they were read
+
+    def near(
+        self,
+        connection: sqlite3.Connection,
+        file: object,
+        vector: bytes,
+        allowed: Collection[int],
+        most: int,
+    ) -> list[tuple[int, float]]:
+        """Return numbers and cosines of the nearest, the nearest first, of equals the newest.
+
+        Vectors of another length, and what is none, are passed over. file: what tells the file of
+        the connection from another one. allowed: the only numbers that may be found.
+        """
+        if not vector or len(vector) % _FLOAT_BYTES or most < 1:
+            return []
+        if self._uses_numpy is None:
+            self._uses_numpy = find_spec("numpy") is not None
+        with self._guard:
+            self._refresh(connection, file, len(vector))
+            cosines = self._by_numpy if self._uses_numpy else self._by_python
+            found = cosines(vector, allowed, most)
+            rounded = ((round(cosine, DIGITS), number) for cosine, number in found)
+            return [(number, cosine) for cosine, number in nlargest(most, rounded)]
+
+    def _refresh(self, connection: sqlite3.Connection, file: object, size: int) -> None:
+        """Take in what was stored since the last time; all of it for another file or length."""
+        if self._of != (file, size) or len(self._numbers) > 2 * len(self._places):
+            self.forget()
+            self._of = file, size
+        statement = (
+            "SELECT revision, number, embedding FROM fragment_vectors"
+            " WHERE revision > ? ORDER BY revision"
+        )
+        for revision, number, embedding in connection.execute(statement, (self._revision,)):
+            if number in self._places:
+                self._numbers[self._places.pop(number)] = 0
+            if isinstance(embedding, bytes) and len(embedding) == size:
+                self._places[number] = len(self._numbers)
+                self._numbers.append(number)
+                self._data += embedding
+            self._revision = revision
+
+    def _by_python(
+        self, vector: bytes, allowed: Collection[int], most: int
+    ) -> Iterator[tuple[float, int]]:
+        wanted, size = _floats(vector), len(vector)
+        for number in allowed:
+            if (place := self._places.get(number)) is not None:
+                stored = _floats(self._data[place * size : (place + 1) * size])
+                cosine = sum(map(mul, wanted, stored))
+                if isfinite(cosine):
+                    yield cosine, number
+
+    def _by_numpy(
+        self, vector: bytes, allowed: Collection[int], most: int
+    ) -> Iterable[tuple[float, int]]:
+        """Return exact cosines of those that may be the nearest, a few more than are wanted."""
+        if not self._numbers:
+            return ()
+        import numpy
+
+        numbers = numpy.frombuffer(self._numbers, dtype=numpy.int64)
+        matrix = numpy.frombuffer(self._data, dtype="<f4").reshape(len(numbers), -1)
+        wanted = numpy.frombuffer(vector, dtype="<f4")
+        with numpy.errstate(all="ignore"):  # what another program stored may be no number
+            cosines = matrix @ wanted
+        may_be_found = numpy.isin(numbers, numpy.fromiter(allowed, numpy.int64, len(allowed)))
+        places = numpy.flatnonzero(may_be_found & numpy.isfinite(cosines))
+        if len(places) > most:
+            those = cosines[places]
+            least = numpy.partition(those, len(places) - most)[len(places) - most]
+            places = places[those >= least - _NEAR]
+        exact = matrix[places].astype(numpy.float64) @ wanted.astype(numpy.float64)
+        return list(zip(exact.tolist(), numbers[places].tolist(), strict=True))
+
+
+class SqliteRows(Rows):
+    """See `Rows`. vectors: those of the file that are kept in memory, None for none.
+
+    file: what tells the file of the connection from another one.
+    """
+
+    no_moment, latest = "= ''", "max"
+    has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
+    has_vector = "number IN (SELECT number FROM fragment_vectors)"
+    agent_column = "+agent_id"  # nearly all are of one agent: its index is no short way to them
+
+    def __init__(
+        self, connection: sqlite3.Connection, vectors: Vectors | None = None, file: object = None
+    ) -> None:
+        super().__init__()
+        self._connection, self._vectors, self._file = connection, vectors or Vectors(), file
+
+    def run(self, statement: str, values: Iterable[Any] = ()) -> sqlite3.Cursor:
+        """See `Rows`."""
+        bound = list(values)
+        try:
+            return self._connection.execute(statement, bound)
+        except (UnicodeEncodeError, OverflowError):
+            return self._connection.execute(statement, list(map(_bound, bound)))
+
+    def insert(self, statement: str, values: Iterable[Any]) -> int:
+        """See `Rows`."""
+        return self.run(statement, values).lastrowid or 0
+
+    def any_of(self, column: str, values: Iterable[Any]) -> Condition:
+        """See `Rows`. Half of a character, or a number too large, is found nowhere."""
+        return f"{column} {_ANY_OF}", [json.dumps(list(values))]
+
+    def moment(self, text: str, *, is_end: bool = False) -> str:
+        """See `Rows`."""
+        return end_of(text) if is_end else text
+
+    def encoded(self, field: str, value: Any) -> Any:
+        """See `Rows`."""
+        if field in LISTS:
+            return json.dumps(list(value), ensure_ascii=False)
+        return int(value) if field in FLAGS else value
+
+    def index(self, before: Fragment | None, after: Fragment | None) -> None:
+        """See `Rows`. Whatever the index holds of a fragment goes."""
+        if before:
+            self.run(f"DELETE FROM {INDEX} WHERE rowid = ?", [before.number])
+            self.run("DELETE FROM fragment_keywords WHERE number = ?", [before.number])
+        if after and after.is_live:
+            texts = after.content, after.topic, " ".join(after.keywords)
+            self.run(
+                f"INSERT INTO {INDEX}(rowid, content, topic, keywords) VALUES (?, ?, ?, ?)",
+                [after.number, *map(indexed, texts)],
+            )
+        if after:
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO fragment_keywords VALUES (?, ?, ?)",
+                [(spelled(word), after.is_live, after.number) for word in after.keywords],
+            )
+
+    def terms(self) -> IndexTerms:
+        """See `Rows`."""
+        return IndexTerms(self._connection, INDEX)
+
+    def keep_index(self) -> None:
+        """Make the index anew where another version of `indexed` made it."""
+        if not self._is_index_of_this_version():
+            self.make_index()
+
+    def make_index(self) -> None:
+        """Make the index and the keywords anew from the fragments."""
+        self.run(f"DROP TABLE IF EXISTS {INDEX}")
+        self.run(
+            f"CREATE VIRTUAL TABLE {INDEX} USING fts5("
+            f"content, topic, keywords, prefix='{PREFIXES}', tokenize='unicode61')"
+        )
+        self.run("DELETE FROM fragment_keywords")
+        numbers = [number for (number,) in self.run("SELECT number FROM fragments ORDER BY 1")]
+        for start in range(0, len(numbers), _AT_ONCE):
+            for fragment in self.by_numbers(numbers[start : start + _AT_ONCE]):
+                self.index(None, fragment)
+        self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
+
+    def is_index_current(self) -> bool:
+        """Return whether the index holds what the fragments say now.
+
+        That of another version is made anew with the next write, and nothing is wrong.
+        """
+        if not self._is_index_of_this_version():
+            return True
+        return not any(self.run(f"SELECT EXISTS ({it})").fetchone()[0] for it in _DIFFERENCES)
+
+    def mend_index(self) -> bool:
+        """See `Rows`."""
+        if self.is_index_current():
+            return False
+        self.make_index()
+        return True
+
+    def _is_index_of_this_version(self) -> bool:
+        row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
+        return bool(row == (str(INDEXED_VERSION),))
+
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """See `Rows`."""
+        having, words = self.any_of("keyword", dict.fromkeys(map(spelled, keywords)))
+        allowed, values = "is_live", list[Any]()
+        if wanted != Wanted():  # else the keywords alone say it
+            condition, values = self.condition_of(wanted)
+            allowed = (
+                "EXISTS (SELECT 1 FROM fragments"
+                f" WHERE fragments.number = fragment_keywords.number AND {condition})"
+            )
+        statement = (
+            f"SELECT number, count(*) FROM fragment_keywords WHERE {having} AND {allowed}"
+            " GROUP BY number ORDER BY 2 DESC, 1 DESC LIMIT ?"
+        )
+        return self.run(statement, [*words, *values, most]).fetchall()
+
+    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+        """See `Rows`."""
+        condition, values = self.condition_of(wanted)
+        statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
+        allowed = {number for (number,) in self.run(statement, values)}
+        return self._vectors.near(self._connection, self._file, vector, allowed, most)
+
+    def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
+        """See `Rows`."""
+        which, values = self.any_of("number", numbers)
+        rows = self.run(
+            f"SELECT number, embedding FROM fragment_vectors WHERE {which} ORDER BY number", values
+        )
+        return [Embedding(number, vector) for number, vector in rows if isinstance(vector, bytes)]
+
+    def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
+        """See `Rows`."""
+        self._vectors = Vectors()  # nobody else sees these before the end, and they may never be
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)",
+            list(embeddings),
+        )
+
+    def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
+        """See `Rows`."""
+        which, values = ("1", []) if numbers is None else self.any_of("number", numbers)
+        self.run(f"DELETE FROM fragment_vectors WHERE {which}", values)
+
+
+class SqliteEngine(Engine):
+    """See `Engine`. path: the file, which the first write makes, with its directory."""
+
+    def __init__(
+        self, path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+    ) -> None:
+        self.path, self.name = path, str(path)
+        self.database = Database(
+            path,
+            migrations(),
+            application_id=APPLICATION_ID,
+            timeout_s=timeout_s,
+            cancellation=cancellation,
+        )
+        self._vectors = Vectors()
+
+    @contextmanager
+    def only_one(self, *, timeout_s: float) -> Iterator[None]:
+        """See `Engine`."""
+        path = f"{self.path}{LOCK_SUFFIX}"
+        try:
+            with held(path, timeout_s=timeout_s):
+                yield
+        except BusyError as error:
+            raise UpkeepBusyError(path=path) from error
+        except SentinelError:  # some are OSErrors
+            raise
+        except OSError as error:
+            raise UpkeepError("lock", path=path, reason=reason_of(error)) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteRows]:
+        """See `Engine`."""
+        with self.database.reading() as connection:
+            if connection is not None:
+                yield SqliteRows(connection, self._vectors, self._file())
+                return
+        with no_rows() as rows:
+            yield rows
+
+    @contextmanager
+    def writing(self, *, wait_s: float | None = None) -> Iterator[SqliteRows]:
+        """See `Engine`."""
+        try:
+            make_directory(self.path.parent)
+        except OSError as error:
+            raise DatabaseError("write", path=self.name, reason=reason_of(error)) from error
+        with self.database.writing(wait_s=wait_s) as connection:
+            rows = SqliteRows(connection, self._vectors, self._file())
+            rows.keep_index()
+            yield rows
+
+    def exists(self) -> bool:
+        """See `Engine`."""
+        return os.path.lexists(self.path)
+
+    def purge(self) -> bool:
+        """See `Engine`."""
+        return self.database.purge()
+
+    def keep_copy(self) -> None:
+        """See `Engine`."""
+        self.database.keep_copy()
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self.database.close()
+        self._vectors.forget()
+
+    def _file(self) -> object:
+        """Return what tells the file from another one of its name, None for none."""
+        try:
+            status = os.lstat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+
+@contextmanager
+def no_rows() -> Iterator[SqliteRows]:
+    """Read an empty database in memory: where nothing was stored, there are no fragments."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statements in migrations():
+            for statement in statements:
+                connection.execute(statement)
+        yield SqliteRows(connection)
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return min(value, MOST_NUMBER) if isinstance(value, int) else value
+
+
+def _floats(data: bytes | bytearray) -> "array.array[float]":
+    """Return 32-bit floats, little endian."""
+    floats = array.array("f", bytes(data))
+    if sys.byteorder == "big":
+        floats.byteswap()
+    return floats

@@ -1,1 +1,0 @@
-"""What rows of fragments are like, whatever keeps them."""
