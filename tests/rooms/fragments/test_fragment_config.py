@@ -3,12 +3,13 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_PLACE
 from core.room.documents import ConfigError
 from rooms.fragments.config import (
     Config,
@@ -17,149 +18,127 @@ from rooms.fragments.config import (
     unknown_keys,
 )
 from rooms.fragments.models import check, missing
-from rooms.fragments.room import open_room
 from tests.support.cli_process import Run
 from tests.support.sentences import in_language
 from tests.support.stdio_client import ROOT
 
-DECLARED = {
-    "ranking": {"importanceWeight": 0.6, "recencyWeight": 0.4, "activationThreshold": 100},
-    "staleThresholds": {"procedure": 30, "fact": 60, "decision": 90, "default": 60},
-    "linkedFragmentLimit": 10,
-}
+KEYS = "importanceWeight recencyWeight activationThreshold".split()
+DAYS = ("fact", 60), ("decision", 90), ("relation", 60)
 
 
-def environment(folder: Path) -> dict[str, str]:
-    return {FRAGMENTS_PLACE: str(folder / "memory.db")}
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., Config]:
+    """Reads the settings of a room beside whose database this `config.json` is."""
+
+    def with_file(data: bytes | None = None, **groups: Any) -> Config:
+        if data is not None or groups:
+            path = config_path(tmp_path / "memory.db")
+            path.write_bytes(json.dumps(groups).encode() if data is None else data)
+        return read_config({FRAGMENTS_PLACE: str(tmp_path / "memory.db")})
+
+    return with_file
 
 
-def write(folder: Path, text: str | bytes) -> Path:
-    path = config_path(folder / "memory.db")
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-def with_value(name: str, value: object) -> str:
-    """A file with one key, given as `ranking.recencyWeight`."""
-    for key in reversed(name.split(".")):
-        value = {key: value}
-    return json.dumps(value)
+def group(name: str, value: object) -> dict[str, Any]:
+    """The content of a file with one key, given as `ranking.recencyWeight`."""
+    head, _, key = name.partition(".")
+    return {head: {key: value} if key else value}
 
 
 @pytest.mark.row("004 4.15.b")
-def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:
-    assert read_config(environment(tmp_path)) == Config(tmp_path / "memory.db")
+def test_without_a_file_the_defaults_hold_and_nothing_is_made(
+    tmp_path: Path, read: Callable[..., Config]
+) -> None:
+    assert read() == Config(tmp_path / "memory.db")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_directory_takes_the_usual_name_whether_it_is_there_or_not(tmp_path: Path) -> None:
-    for folder, given in ((tmp_path, str(tmp_path)), (tmp_path / "new", f"{tmp_path}/new/")):
-        assert read_config({FRAGMENTS_PLACE: given}).path == folder / "memory.db"
-    assert read_config({FRAGMENTS_PLACE: f"{tmp_path}/file"}).path == tmp_path / "file"
-
-
-@pytest.mark.row("002 2.66")
-def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
-    write(tmp_path, json.dumps(DECLARED))
-    assert read_config(environment(tmp_path)) == Config(
-        tmp_path / "memory.db",
-        stale_days=(("fact", 60), ("decision", 90), ("relation", 60)),
-        doubtful_days=30,
-    )
+    for place, path in (
+        (f"{tmp_path}", tmp_path / "memory.db"),
+        (f"{tmp_path}/new/", tmp_path / "new" / "memory.db"),
+        (f"{tmp_path}/file", tmp_path / "file"),
+    ):
+        assert read_config({FRAGMENTS_PLACE: place}).path == path
 
 
 CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "ranking": (dict(zip(KEYS, (0.6, 0.4, 100), strict=True)), {}),
     "ranking.importanceWeight": (0.7, {"importance_weight": 0.7, "recency_weight": 0.3}),
     "ranking.recencyWeight": (1, {"importance_weight": 0, "recency_weight": 1}),
     "ranking.activationThreshold": (0, {"activation_threshold": 0}),
+    "staleThresholds": ({"fact": 60, "decision": 90, "default": 60}, {"stale_days": DAYS}),
     "staleThresholds.procedure": (0, {"doubtful_days": 0}),
     "staleThresholds.fact": (7, {"stale_days": (("fact", 7),)}),
     "staleThresholds.decision": (0, {"stale_days": (("decision", 0),)}),
     "staleThresholds.default": (9, {"stale_days": (("relation", 9),)}),
     "linkedFragmentLimit": (0, {"linked_limit": 0}),
 }
-
-
-@pytest.mark.row(
-    "002 2.66.a", "002 2.66.b", "002 2.66.d", "002 2.66.e", "002 2.66.f", "002 2.66.g", "002 2.66.h"
-)
-def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
-    wrong = []
-    for name, (value, fields) in CHANGED.items():
-        write(tmp_path, with_value(name, value))
-        if read_config(environment(tmp_path)) != Config(tmp_path / "memory.db", **fields):
-            wrong.append(name)
-    assert wrong == []
-
-
+_DAYS = [-1, 36_501, 1.0, "30", True, None, [], {}]
 WRONG: dict[str, list[Any]] = {
     "ranking.importanceWeight": [-0.1, 1.1, "0.5", True, None, [], float("nan"), float("inf")],
     "ranking.recencyWeight": [-1, 2, "", False, None, {}],
     "ranking.activationThreshold": [-1, 1.5, True, None, "100", 10**30],
-    "staleThresholds.procedure": [-1, 36_501, 1.0, "30", True, None],
-    "staleThresholds.fact": [-1, 36_501, 1.0, "60", None],
-    "staleThresholds.decision": [-1, 36_501, 1.0, [], None],
-    "staleThresholds.default": [-1, 36_501, 1.0, {}, None],
+    **{f"staleThresholds.{it}": _DAYS for it in ("procedure", "fact", "decision", "default")},
     "linkedFragmentLimit": [-1, 101, 1.0, "10", True, None],
     "ranking": [None, [], "x", 7],
     "staleThresholds": [None, [], "x", 7],
 }
 
 
+@pytest.mark.row("002 2.66", "002 2.66.a", "002 2.66.b", "002 2.66.d", "002 2.66.e", "002 2.66.f")
+@pytest.mark.row("002 2.66.g", "002 2.66.h")
+def test_each_key_changes_what_it_names_and_nothing_else(
+    tmp_path: Path, read: Callable[..., Config]
+) -> None:
+    for name, (value, fields) in CHANGED.items():
+        assert read(**group(name, value)) == Config(tmp_path / "memory.db", **fields), name
+
+
 @pytest.mark.row("002 2.66")
-def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
-    passed = []
+def test_every_wrong_value_is_refused_by_its_key(
+    tmp_path: Path, read: Callable[..., Config]
+) -> None:
     for name, values in WRONG.items():
         for value in values:
-            path = write(tmp_path, with_value(name, value))
-            try:
-                open_room(Settings(), environment(tmp_path))
-            except ConfigError as error:
-                said = str(error)
-                if said.startswith(f"{path}: {name} must be ") and "Nothing was saved" in said:
-                    continue
-            passed.append((name, value))
-    assert passed == []
+            with pytest.raises(ConfigError) as caught:
+                read(**group(name, value))
+            said = str(caught.value)
+            assert said.startswith(f"{tmp_path}/config.json: {name} must be "), value
+            assert "Nothing was saved" in said
+    with pytest.raises(ConfigError) as caught:
+        read(linkedFragmentLimit=1_000)
+    assert "에는 0에서 100까지의 정수가 와야 합니다." in in_language("ko", str, caught.value)
 
 
 @pytest.mark.row("002 2.66.c")
-def test_two_weights_make_one_together(tmp_path: Path) -> None:
+def test_two_weights_make_one_together(read: Callable[..., Config]) -> None:
     for importance, recency in ((0.6, 0.6), (0, 0), (1, 1e-3)):
-        given = {"importanceWeight": importance, "recencyWeight": recency}
-        path = write(tmp_path, json.dumps({"ranking": given}))
         with pytest.raises(ConfigError) as caught:
-            read_config(environment(tmp_path))
-        assert str(caught.value).startswith(
-            f"{path}: ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
-        )
-    write(tmp_path, json.dumps({"ranking": {"importanceWeight": 0.9, "recencyWeight": 0.1}}))
-    assert read_config(environment(tmp_path)).recency_weight == 0.1
+            read(ranking={"importanceWeight": importance, "recencyWeight": recency})
+        said = "ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
+        assert said in str(caught.value)
+    assert read(ranking={"importanceWeight": 0.9, "recencyWeight": 0.1}).recency_weight == 0.1
 
 
-def test_keys_that_nobody_knows_pass_and_are_listed(tmp_path: Path) -> None:
-    write(tmp_path, json.dumps({"other": 1, "ranking": {"weight": 1}, "linkedFragmentLimit": 3}))
-    assert read_config(environment(tmp_path)).linked_limit == 3
+def test_keys_that_nobody_knows_pass_and_are_listed(
+    tmp_path: Path, read: Callable[..., Config]
+) -> None:
+    assert read(other=1, ranking={"weight": 1}, linkedFragmentLimit=3).linked_limit == 3
     assert unknown_keys(tmp_path / "memory.db") == ["other", "ranking.weight"]
 
 
 @pytest.mark.parametrize(
     "data", [b"[]", b"{", b"\xff", b"", b"[" * 90_000, b'"x"' + b" " * 200_000]
 )
-def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, data: bytes) -> None:
-    path = write(tmp_path, data)
+def test_a_file_that_is_no_json_object_is_said_and_stays_as_it_is(
+    data: bytes, tmp_path: Path, read: Callable[..., Config]
+) -> None:
+    path = tmp_path / "config.json"
     with pytest.raises(ConfigError) as caught:
-        read_config(environment(tmp_path))
+        read(data)
     assert str(caught.value).startswith(f"{path} is not a JSON object. Nothing was saved")
     assert path.read_bytes() == data
-
-
-def test_the_sentences_are_there_in_korean(tmp_path: Path) -> None:
-    path = write(tmp_path, with_value("linkedFragmentLimit", 1_000))
-    with pytest.raises(ConfigError) as caught:
-        read_config(environment(tmp_path))
-    assert in_language("ko", str, caught.value).startswith(
-        f"{path}: linkedFragmentLimit에는 0에서 100까지의 정수가 와야 합니다."
-    )
 
 
 WITHOUT = """
