@@ -367,7 +367,7 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)
         return
-    from rooms.fragments.upkeep.of_server import begin
+    from rooms.fragments.upkeep.service import begin
 
     begun = begin(read_settings(os.environ), os.environ, cancellation)
     serve(

@@ -40,7 +40,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.upkeep.running import ENDED
+from rooms.fragments.upkeep.statistics import ENDED
 
 SIZES = (1_000, 10_000, 100_000)
 WORDS_EACH, KEYWORDS_EACH = 20, 3

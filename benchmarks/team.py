@@ -40,7 +40,7 @@ from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.rows import values_of
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.postgres.terms import terms_of
-from rooms.fragments.upkeep.running import ENDED
+from rooms.fragments.upkeep.statistics import ENDED
 from tests.support.real_engines import free_port, postgres
 
 SERVER = Path(__file__).resolve().parent.parent / "server.py"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from core import git, program
-from rooms.fragments.upkeep import daily
+from rooms.fragments.upkeep import consolidation
 
 program.CLI = "python cli.py"  # however the tests are started; before anything takes it over
 
@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Nor does it wait for git, or look after fragments at the end of a write, as short as users
 # want it to: a busy machine needs longer.
-git.WAIT_S = daily.AT_MOST_S = 60
+git.WAIT_S = consolidation.AT_MOST_S = 60
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=10)

@@ -20,9 +20,8 @@ from rooms.fragments.saving import drafting, linking, reflecting
 from rooms.fragments.services.address import KEY_VARIABLE
 from rooms.fragments.services.pausing import PAUSE_S
 from rooms.fragments.storage.sqlite import migrations
-from rooms.fragments.upkeep import consolidating, life, suspecting
-from rooms.fragments.upkeep.running import STEPS
-from rooms.fragments.upkeep.steps import contradicting, tidying
+from rooms.fragments.upkeep import consolidation, life, passes, suspicions
+from rooms.fragments.upkeep.passes import STEPS
 from tests.support.doc_fragments import answered, played
 from tests.support.doc_sessions import call_of
 from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
@@ -115,19 +114,19 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
             TYPES["working"].hours,
         ),
         9: (
-            *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE, suspecting.COSINE),
-            *(suspecting.PROPOSED_DAYS, tidying.FEEDBACK_DAYS, tidying.ACTIVITY_DAYS),
+            *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE, suspicions.COSINE),
+            *(suspicions.PROPOSED_DAYS, passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
         ),
         10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}"),
-        11: (contradicting.MOST_JUDGED, contradicting.SURE),
+        11: (passes.MOST_JUDGED, passes.SURE),
     }
     for section, figures in of_section.items():
         [part] = re.findall(rf"^## {section}\..*?(?=^## )", text_of(name), re.M | re.S)
         told = set(re.findall(r"\d+(?:\.\d+)?", part))
         assert {str(it) for it in figures} <= told, section
     # Said in words.
-    assert (recalling._LINKED_SHARE, context._WORKING_SHARE, suspecting.WORDS) == (0.2, 0.25, 0.5)
-    assert (suspecting.MOST_PROPOSED, consolidating.MOST_LISTED, linking._MOST_LINKS) == (10, 10, 3)
+    assert (recalling._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
+    assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, linking._MOST_LINKS) == (10, 10, 3)
 
 
 @pytest.mark.parametrize("name", BOTH)

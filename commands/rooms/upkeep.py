@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
     from rooms.fragments.fragment import Fragment
     from rooms.fragments.postgres.schema import Found
     from rooms.fragments.room import Room
-    from rooms.fragments.upkeep.consolidating import Report
+    from rooms.fragments.upkeep.consolidation import Report
     from rooms.sessions.store import SessionStore
 
 
@@ -93,7 +93,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments, and say what each step did; 0."""
     from rooms.fragments.embeddings.embedder import embedder_of
     from rooms.fragments.judging.judge import judge_of
-    from rooms.fragments.upkeep.consolidating import consolidate as put_in_order
+    from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
     room = _fragments(open_memory(arguments))
     with progress() as far:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
     from rooms.fragments.saving.linking import Linked as Related
     from rooms.fragments.saving.reflecting import Reflected
     from rooms.fragments.saving.remembering import Remembered
-    from rooms.fragments.upkeep.consolidating import Report
+    from rooms.fragments.upkeep.consolidation import Report
     from rooms.fragments.upkeep.statistics import Statistics
-    from rooms.fragments.upkeep.suspecting import Pair
+    from rooms.fragments.upkeep.suspicions import Pair
 
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 _MANY = 100_000  # a count as long as any

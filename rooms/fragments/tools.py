@@ -123,7 +123,7 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     if changing:
         warn_if_cancelled(changing)
         if not who:  # over HTTP the server has a thread for it
-            from rooms.fragments.upkeep.daily import go_on
+            from rooms.fragments.upkeep.consolidation import go_on
 
             go_on(room)
 
@@ -376,7 +376,7 @@ def memory_consolidate() -> str:
     from rooms.fragments import answers
     from rooms.fragments.embeddings.embedder import embedder_of
     from rooms.fragments.judging.judge import judge_of
-    from rooms.fragments.upkeep.consolidating import consolidate, in_turn
+    from rooms.fragments.upkeep.consolidation import consolidate, in_turn
 
     judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), report_progress
     with opened("memory_consolidate") as call, in_turn(waits=caller() is None):
@@ -452,7 +452,7 @@ def end_session() -> None:
     if not _Room.is_used:
         return
     from rooms.fragments.saving import activity
-    from rooms.fragments.upkeep.daily import resting
+    from rooms.fragments.upkeep.consolidation import resting
 
     with opened() as call:
         activity.end_session(call.room, call.session)

@@ -9,7 +9,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.engine import pages_of
-from rooms.fragments.upkeep.consolidating import Report
+from rooms.fragments.upkeep.consolidation import Report
 from tests.support.stdio_client import ROOT
 
 # Pairs of fragments on one matter, in both languages.

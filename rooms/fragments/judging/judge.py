@@ -13,12 +13,13 @@ from rooms.fragments.services.pausing import Pausing
 class Judge:
     """Judges in order: each gets what those before it were unsure of, or failed at.
 
-    failure: that of the last one that failed, None where none did.
+    failure: that of the last one that failed, None where none did. failures: how many there were.
     """
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
         self._judges = [(judge, Pausing()) for judge in judges]
         self.failure: ServiceError | None = None
+        self.failures = 0
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         """Return what a later text is to an earlier one.
@@ -35,7 +36,7 @@ class Judge:
                 with pausing.asking():
                     given = judge.verdict(*texts)
             except ServiceError as error:
-                self.failure = error
+                self.failure, self.failures = error, self.failures + 1
                 failures.append(error)
                 continue
             if given.is_sure:

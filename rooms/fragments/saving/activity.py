@@ -17,7 +17,7 @@ from rooms.fragments.storage.rows import Rows
 
 TOPIC = "session"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
-_GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
+GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 
 
 class Ended(NamedTuple):
@@ -73,13 +73,13 @@ def end_session(room: Room, session: str) -> Ended:
     return Ended(len(gone), reflected)
 
 
-def end_idle_sessions(room: Room) -> int:
-    """End the sessions that have had no call for a day, each as its own agent; return how many.
+def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
+    """End the sessions that have had no call for so long, each as its own agent; return how many.
 
     A client may kill its server before that can end its session. Raises FragmentsError,
     DatabaseError.
     """
-    before = _earlier(room.clock(), _GONE)
+    before = _earlier(room.clock(), silent_for)
     with room.engine.reading() as reading:
         found: list[Activity] = reading.entries(Activity)
     idle = [it for it in found if not it.ended_at and it.last_at < before]

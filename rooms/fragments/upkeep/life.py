@@ -12,14 +12,13 @@ from rooms.fragments.config import Config
 from rooms.fragments.fragment import TYPES, Fragment, Tier
 
 HOT_DAYS, WARM_DAYS = 7, 30  # not used for longer: warm, cold
-OFTEN = 10  # recalled so often, a fragment stays twice as long
+OFTEN = 10  # recalled so often, a fragment stays hot and warm for twice as long
 HALVING_WEEKS = 26  # in which a cold fragment loses half of its importance
 LEAST_IMPORTANCE = 0.1  # below which it does not sink
 BIN_DAYS = 30
 ANCHOR_USES, ANCHOR_IMPORTANCE = 10, 0.8  # from which pinning a fragment is worth a thought
 
-_WEEK = timedelta(days=7)
-_DAY_S = 86_400
+_WEEK, _DAY = timedelta(days=7), timedelta(days=1)
 
 
 class Decay(NamedTuple):
@@ -29,21 +28,12 @@ class Decay(NamedTuple):
     decayed_at: str
 
 
-def moment(text: str, now: datetime) -> datetime:
-    """Return a moment, with a time zone; this one for what is none."""
-    try:
-        read = datetime.fromisoformat(text)
-    except ValueError:
-        return now
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
-
-
 def before(now: str, *, days: float) -> str:
     """Return the moment so many days before, as it is stored."""
     try:
         return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
     except OverflowError:
-        return ""  # before there were any
+        return ""  # before there were any moments
 
 
 def is_pinned(fragment: Fragment) -> bool:
@@ -51,20 +41,14 @@ def is_pinned(fragment: Fragment) -> bool:
     return fragment.is_anchor or fragment.tier == "permanent"
 
 
-def idle_days(fragment: Fragment, now: str) -> float:
-    """Return for how long a fragment has not been used; 0 where that lies ahead."""
-    here = datetime.fromisoformat(now)
-    return max((here - moment(fragment.used_at, here)).total_seconds() / _DAY_S, 0.0)
-
-
 def tier_of(fragment: Fragment, now: str) -> Tier:
     """Return the tier where a fragment belongs: by the time without use, and by how often it was.
 
-    One that was recalled `OFTEN` stays hot and warm for twice as many days.
+    A fragment that was recalled `OFTEN` stays hot and warm for twice as many days.
     """
     if is_pinned(fragment):
         return "permanent"
-    idle = idle_days(fragment, now) / _patience(fragment)
+    idle = _idle_days(fragment, now) / _patience(fragment)
     return "hot" if idle < HOT_DAYS else "warm" if idle < WARM_DAYS else "cold"
 
 
@@ -73,49 +57,44 @@ def is_expired(fragment: Fragment, now: str) -> bool:
     if is_pinned(fragment) or not fragment.expires_at:
         return False
     here = datetime.fromisoformat(now)
-    return moment(fragment.expires_at, here) < here
+    return _moment(fragment.expires_at, here) < here
 
 
 def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
     """Return whether it is cold and was not used for longer than its stale days.
 
-    Those of the settings count for what may go stale at all: a fragment with 0 never does.
+    The days of the settings count for what may go stale at all: a fragment with 0 never does.
     """
     if not fragment.stale_days or tier_of(fragment, now) != "cold":
         return False
     days = dict(config.stale_days).get(fragment.kind, fragment.stale_days)
-    return bool(days) and idle_days(fragment, now) > days
+    return bool(days) and _idle_days(fragment, now) > days
 
 
 def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
     """Return whether nobody has said for long that it still holds: it is listed, never removed."""
-    days = doubtful_days(fragment, config)
+    days = TYPES[fragment.kind].doubtful_days
+    if days and config.doubtful_days is not None:
+        days = config.doubtful_days
     here = datetime.fromisoformat(now)
-    verified = moment(fragment.verified_at or fragment.created_at, here)
+    verified = _moment(fragment.verified_at or fragment.created_at, here)
     return bool(days) and here - verified > timedelta(days=days)
-
-
-def doubtful_days(fragment: Fragment, config: Config) -> int:
-    """Return after how many days without a look a fragment is doubtful, 0 for never."""
-    own = TYPES[fragment.kind].doubtful_days
-    return own if config.doubtful_days is None or not own else config.doubtful_days
 
 
 def decay_of(fragment: Fragment, now: str) -> Decay | None:
     """Return what is left of the importance of a cold fragment; None where nothing changes.
 
     Whole weeks count, from the day on which it became cold, and each only once: it does not matter
-    how often this is asked. What is pinned keeps its importance.
+    how often this is asked. A pinned fragment keeps its importance.
     """
     here = datetime.fromisoformat(now)
-    reckoned = moment(fragment.decayed_at, here) if fragment.decayed_at else None
+    reckoned = _moment(fragment.decayed_at, here) if fragment.decayed_at else None
     if reckoned and reckoned > here:  # the clock was put back
         return Decay(fragment.importance, now)
     if is_pinned(fragment):
         return None
-    cold = min(moment(fragment.used_at, here), here) + timedelta(
-        days=WARM_DAYS * _patience(fragment)
-    )
+    warm = timedelta(days=WARM_DAYS * _patience(fragment))
+    cold = min(_moment(fragment.used_at, here), here) + warm
     start = max(cold, reckoned) if reckoned else cold
     weeks = (here - start) // _WEEK
     if weeks < 1 or fragment.importance <= LEAST_IMPORTANCE:
@@ -133,6 +112,20 @@ def is_worth_pinning(fragment: Fragment) -> bool:
     """Return whether it is used and important enough that somebody may want to pin it."""
     is_used = fragment.access_count >= ANCHOR_USES
     return is_used and fragment.importance >= ANCHOR_IMPORTANCE and not is_pinned(fragment)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return now
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _idle_days(fragment: Fragment, now: str) -> float:
+    """Return for how long a fragment has not been used; 0 where that lies ahead."""
+    here = datetime.fromisoformat(now)
+    return max((here - _moment(fragment.used_at, here)) / _DAY, 0.0)
 
 
 def _patience(fragment: Fragment) -> int:

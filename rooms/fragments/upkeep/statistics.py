@@ -1,16 +1,20 @@
-"""Counts the fragments by what they are, and what the room has done with them."""
+"""Counts the fragments, what the room has done with them, and what was said of its tools."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from rooms.fragments.fragment import Suspicion, Version, Wanted
+from rooms.fragments.fragment import Suspicion, TaskFeedback, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.saving.activity import is_over, unreflected
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.upkeep.running import ENDED, FIGURES, RUN
 
-MODEL = "embedding_model"  # its name in the state
+# Names in the state: what made the vectors; how far the upkeep is; when the last one began, and
+# what it did.
+MODEL, RUN, ENDED, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
+
+_LATEST = 3
 Counts = Mapping[str, int]
 
 
@@ -23,10 +27,10 @@ class Statistics:
     model: what made the vectors, "" for nothing. links: from fragments that are not in the bin, by
     relation. versions: those before an amendment. figures: what the room has counted since it is
     there, such as `purged`: those that have left the bin for good; {} for an agent of a team, as it
-    counts what others have, and so is upkeep. upkeep_at: when the last upkeep
-    began that was ended, "" for none; upkeep: what it did, by step. is_under_way: whether one has
-    begun and not ended. suspicions: pairs that wait to be settled. unreflected: sessions that wrote
-    something and that nobody has reflected on.
+    counts what others have, and so is upkeep. upkeep_at: when the last upkeep began that was ended,
+    "" for none; upkeep: what it did, by step. is_under_way: whether one has begun and not ended.
+    suspicions: pairs that wait to be settled. unreflected: sessions that wrote something and that
+    nobody has reflected on.
     """
 
     live: int = 0
@@ -48,6 +52,11 @@ class Statistics:
     suspicions: int = 0
     unreflected: int = 0
 
+    @property
+    def left_out(self) -> int:
+        """How many fragments are kept that no recall finds: `total` of memory_stats has none."""
+        return self.superseded + sum(self.deleted.values())
+
 
 @repeats_when_cut
 def statistics_of(room: Room, *, agent: str = "") -> Statistics:
@@ -57,34 +66,34 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
     room, but where agents are kept apart. Raises FragmentsError, DatabaseError.
     """
     own = readers(room, agent)
-    mine = room.own or own
     live = Wanted(agents=own)
-    with room.engine.reading() as reading:
-        state, kinds = reading.state(), reading.count(live, "kind")
+    with room.engine.reading() as rows:
+        state, kinds = rows.state(), rows.count(live, "kind")
+        writers = unreflected(rows, room.own or own)
         return Statistics(
             live=sum(kinds.values()),
-            superseded=_one(reading, Wanted(agents=own, state="superseded")),
-            deleted=reading.count(Wanted(agents=own, state="bin"), "deletion"),
-            tiers=reading.count(live, "tier"),
+            superseded=_one(rows, Wanted(agents=own, state="superseded")),
+            deleted=rows.count(Wanted(agents=own, state="bin"), "deletion"),
+            tiers=rows.count(live, "tier"),
             kinds=kinds,
-            lifetimes=reading.count(live, "lifetime"),
-            agents=reading.count(live, "agent"),
-            anchors=_one(reading, Wanted(agents=own, is_anchor=True)),
-            links=reading.count_links(Wanted(agents=own, state="kept")),
-            versions=reading.count_entries(Version),
-            with_vector=_one(reading, Wanted(agents=own, has_vector=True)),
+            lifetimes=rows.count(live, "lifetime"),
+            agents=rows.count(live, "agent"),
+            anchors=_one(rows, Wanted(agents=own, is_anchor=True)),
+            links=rows.count_links(Wanted(agents=own, state="kept")),
+            versions=rows.count_entries(Version),
+            with_vector=_one(rows, Wanted(agents=own, has_vector=True)),
             model=state.get(MODEL, ""),
             figures={} if room.agent else _figures(state),
             upkeep_at=state.get(ENDED, ""),
             upkeep={} if room.agent else _upkeep(state),
             is_under_way=RUN in state,
-            suspicions=reading.count_entries(Suspicion),
-            unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, mine)),
+            suspicions=rows.count_entries(Suspicion),
+            unreflected=sum(is_over(it, room.clock()) for it in writers),
         )
 
 
-def _one(reading: Rows, wanted: Wanted) -> int:
-    return sum(reading.count(wanted).values())
+def _one(rows: Rows, wanted: Wanted) -> int:
+    return sum(rows.count(wanted).values())
 
 
 def _figures(state: Mapping[str, str]) -> dict[str, int]:
@@ -95,7 +104,71 @@ def _figures(state: Mapping[str, str]) -> dict[str, int]:
 
 def _upkeep(state: Mapping[str, str]) -> dict[str, Counts]:
     try:
-        given = json.loads(state.get(FIGURES, "{}"))
+        done = json.loads(state.get(FIGURES, "{}"))
     except (ValueError, RecursionError):  # another program's
         return {}
-    return given if isinstance(given, dict) else {}
+    return done if isinstance(done, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class OfTool:
+    """What was said of the answers of one tool.
+
+    relevant, sufficient: the shares of the answers that were, from 0 to 1. suggestions: the latest,
+    the newest first.
+    """
+
+    tool: str
+    count: int
+    relevant: float
+    sufficient: float
+    suggestions: tuple[str, ...]
+
+
+class FeedbackReport(NamedTuple):
+    """What was said of the tools, those named most first, and of the work of whole sessions.
+
+    success: the share of the sessions that reached their goal, from 0 to 1. highlights,
+    pain_points: the latest, the newest first.
+    """
+
+    tools: tuple[OfTool, ...] = ()
+    tasks: int = 0
+    success: float = 0.0
+    highlights: tuple[str, ...] = ()
+    pain_points: tuple[str, ...] = ()
+
+
+def feedback_report(rows: Rows) -> FeedbackReport:
+    """Return what the feedback says that is kept."""
+    by_tool = dict[str, list[ToolFeedback]]()
+    for feedback in rows.entries(ToolFeedback):
+        by_tool.setdefault(feedback.tool_name, []).append(feedback)
+    tasks: list[TaskFeedback] = rows.entries(TaskFeedback)
+    tools = [
+        OfTool(
+            tool=tool,
+            count=len(some),
+            relevant=_share(it.relevant for it in some),
+            sufficient=_share(it.sufficient for it in some),
+            suggestions=_latest(it.suggestion for it in some),
+        )
+        for tool, some in by_tool.items()
+    ]
+    return FeedbackReport(
+        tools=tuple(sorted(tools, key=lambda it: (-it.count, it.tool))),
+        tasks=len(tasks),
+        success=_share(it.overall_success for it in tasks),
+        highlights=_latest(text for it in tasks for text in it.tool_highlights),
+        pain_points=_latest(text for it in tasks for text in it.tool_pain_points),
+    )
+
+
+def _share(answers: Iterable[bool]) -> float:
+    every = list(answers)
+    return sum(every) / len(every) if every else 0.0
+
+
+def _latest(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the last texts that say something, each once."""
+    return tuple(dict.fromkeys(it for it in reversed(list(texts)) if it.strip()))[:_LATEST]

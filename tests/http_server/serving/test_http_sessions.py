@@ -13,7 +13,7 @@ import pytest
 
 from http_server.keys import Keys
 from http_server.papers_sqlite import FILE_NAME, SqlitePapers
-from rooms.fragments.upkeep.running import STEPS
+from rooms.fragments.upkeep.passes import STEPS
 from tests.support.costly import one_in
 from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer
 from tests.support.stdio_client import WAIT_S

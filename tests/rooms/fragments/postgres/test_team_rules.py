@@ -25,7 +25,7 @@ from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_session
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.upkeep.of_server import end_session_of, upkeep_of_server
+from rooms.fragments.upkeep.service import end_session_of, upkeep_of_server
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 

@@ -40,8 +40,7 @@ from rooms.fragments.saving.reflecting import Reflection, reflect
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.upkeep.consolidating import consolidate
-from rooms.fragments.upkeep.daily import tend
+from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
 from tests.support.fragments_room import Clock
 from tests.support.team_engines import TeamServer, a_server

@@ -26,7 +26,7 @@ from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.sqlite import migrations
-from rooms.fragments.upkeep.consolidating import consolidate
+from rooms.fragments.upkeep.consolidation import consolidate
 from tests.support.fragments_room import Clock, a_room, saved, stored
 from tests.support.fragments_room import clock as clock
 from tests.support.fragments_room import room as room

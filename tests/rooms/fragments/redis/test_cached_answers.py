@@ -15,8 +15,8 @@ from rooms.fragments.fragment import Embedding, Wanted
 from rooms.fragments.redis import client
 from rooms.fragments.redis.engine import CachedEngine, keep_current
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.upkeep.consolidating import consolidate
-from rooms.fragments.upkeep.of_server import upkeep_of_server
+from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.service import upkeep_of_server
 from tests.support.cached_engines import (
     AGENTS,
     SOME_STEPS,

@@ -19,10 +19,9 @@ from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import LOCK_SUFFIX
-from rooms.fragments.upkeep import daily
-from rooms.fragments.upkeep.consolidating import consolidate
-from rooms.fragments.upkeep.daily import tend
-from rooms.fragments.upkeep.running import STEPS
+from rooms.fragments.upkeep import consolidation
+from rooms.fragments.upkeep.consolidation import consolidate, tend
+from rooms.fragments.upkeep.passes import PASSES, STEPS
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.costly import one_in
@@ -112,16 +111,16 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     kills = 0
     while child(one_page_then_die) == KILLED:
         kills += 1
-    assert kills > len(STEPS)  # some steps have several pages
+    assert kills > len(PASSES)  # some passes have several pages
     assert state_of(other)["upkeep_figures"] == state_of(room)["upkeep_figures"]
     assert whole(other) == whole(room)
 
 
 @pytest.mark.long  # it costs much
 @POSIX
-@pytest.mark.parametrize("step", one_in(5, range(1, len(STEPS) + 1)))
-def test_a_run_that_is_killed_at_a_step_goes_on_there(
-    tmp_path: Path, clock: Clock, step: int
+@pytest.mark.parametrize("name", one_in(5, [it.name for it in PASSES]))
+def test_a_run_that_is_killed_at_a_pass_goes_on_there(
+    tmp_path: Path, clock: Clock, name: str
 ) -> None:
     room = a_room(tmp_path / "one", clock=clock)
     for at in range(5):
@@ -130,6 +129,8 @@ def test_a_run_that_is_killed_at_a_step_goes_on_there(
     clock.wait(days=70)
     other = copy_of(room, tmp_path / "other")
     undisturbed = consolidate(room)
+
+    step = [it.name for it in STEPS].index(name) + 1
 
     def dies(place: int, count: int, name: str) -> None:
         if place == step:
@@ -215,7 +216,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
 
     def cancels(place: int, count: int, name: str) -> None:
         nonlocal is_requested
-        is_requested = place == 6
+        is_requested = is_requested or place == 6
 
     with pytest.raises(UpkeepError) as caught:
         consolidate(replace(room, engine=engine), progress=cancels)
@@ -281,12 +282,12 @@ def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
 ) -> None:
     saved(room, "The shop runs on Node 20")
     clock.wait(days=2)
-    monkeypatch.setattr(daily, "AT_MOST_S", 0.0)
+    monkeypatch.setattr(consolidation, "AT_MOST_S", 0.0)
     calls = 0
     while "upkeep_at" not in state_of(room):
         tend(room)
         calls += 1
-    assert calls == len(STEPS)  # each a page
+    assert calls == len(PASSES)  # each a page
 
 
 def test_the_daily_upkeep_leaves_comparing_to_who_has_a_judge(room: Room) -> None:

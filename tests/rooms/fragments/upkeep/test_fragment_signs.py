@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.upkeep.signs import NEGATION, NUMBERS, OPPOSITES, signs_of
+from rooms.fragments.upkeep.suspicions import NEGATION, NUMBERS, OPPOSITES, signs_of
 from tests.support.upkeep_room import AGREEING, CONTRADICTING
 
 

@@ -15,8 +15,8 @@ from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.remembering import remember
-from rooms.fragments.upkeep.consolidating import consolidate
-from rooms.fragments.upkeep.steps.step import Verdict
+from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.passes import Verdict
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, figures
 from tests.support.upkeep_room import (

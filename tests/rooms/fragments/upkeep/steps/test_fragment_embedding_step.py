@@ -10,7 +10,7 @@ from rooms.fragments.embeddings.embedder import Embedder
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.upkeep.consolidating import consolidate
+from rooms.fragments.upkeep.consolidation import consolidate
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, a_room
 from tests.support.upkeep_room import all_of, figures_of, saved

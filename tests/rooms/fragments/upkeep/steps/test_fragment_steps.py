@@ -18,8 +18,8 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
-from rooms.fragments.upkeep.consolidating import consolidate
-from rooms.fragments.upkeep.running import STEPS
+from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.passes import STEPS
 from tests.support.both_engines import IN_A_FILE, SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, is_unused

@@ -1,0 +1,319 @@
+"""Consolidates the fragments, one process at a time: all at once when asked, daily in pieces.
+
+What a page changes and how far the run is are one transaction: a process that is killed has done a
+page whole or not at all, and the figures of the run count nothing twice.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from core.errors import SentinelError, WaitEndedError
+from core.program import warn
+from rooms.fragments.errors import UpkeepBusyError, UpkeepError
+from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.promotion.promoting import for_the_log
+from rooms.fragments.room import Room
+from rooms.fragments.saving.activity import end_idle_sessions
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.upkeep import life
+from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Judge, Page, Work
+from rooms.fragments.upkeep.statistics import (
+    ENDED,
+    FIGURES,
+    RUN,
+    FeedbackReport,
+    feedback_report,
+)
+from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
+
+if TYPE_CHECKING:
+    from rooms.fragments.embeddings.embedder import Embedder
+
+HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
+RESUMED_DAYS = 7  # a run that rests for longer is begun anew
+MOST_LISTED = 10
+
+_AT_ONCE = 300
+_PASSES = {it.name: at for at, it in enumerate(PASSES)}
+_REST_S = 1.5  # after which a thread that tends rests
+_consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
+
+Kind = Literal["asked", "daily"]
+Progress = Callable[[int, int, str], object]  # the place of a step, from 1, their count, its name
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one step has done. count: how much it changed. figures: all of its figures by name."""
+
+    name: str
+    count: int
+    figures: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a consolidation did, and what it leaves to whoever asked for it.
+
+    steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
+    contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
+    verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
+    earned a place in the log of a project. feedback: what was said of the tools.
+    """
+
+    steps: list[Done]
+    suspicions: list[Pair]
+    stale: list[Fragment]
+    promotable: list[Fragment]
+    for_the_log: list[Fragment]
+    feedback: FeedbackReport
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How far a run is. kind: who wanted it. begun_at: its moment, which holds for all of it.
+
+    at, after: the name of the pass that comes next, and where its next page begins; "" at the end.
+    figures: what was done so far, by step.
+    """
+
+    kind: Kind
+    begun_at: str
+    at: str = PASSES[0].name
+    after: int = 0
+    figures: dict[str, Counts] = field(default_factory=dict)
+
+
+def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
+    """Return the run of this kind that was not ended, else a new one.
+
+    The state of another program, or of an earlier version, which counted steps, begins a new one.
+    """
+    fresh = Run(kind, now)
+    try:
+        run = Run(*json.loads(state.get(RUN, "")))
+        rested = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)
+        numbers = [run.after, *(it for counts in run.figures.values() for it in counts.values())]
+        is_good = run.at in _PASSES and all(type(it) is int for it in numbers)
+        is_ours = run.kind == kind and timedelta() <= rested <= timedelta(days=RESUMED_DAYS)
+        return run if is_good and is_ours else fresh
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return fresh
+
+
+def is_due(state: Mapping[str, str], now: str) -> bool:
+    """Return whether the last upkeep ended a day ago, or lies ahead."""
+    try:
+        passed = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(ENDED, ""))
+    except (ValueError, TypeError):
+        return True  # none was ended, or nobody can tell when
+    return not timedelta() <= passed < timedelta(hours=HOURS)
+
+
+def carry_out(
+    room: Room, work: Work, run: Run, *, progress: Progress | None = None
+) -> Iterator[Run]:
+    """Do what is left of a run, each page in a transaction of its own; yield how far it got.
+
+    progress: told the steps of each pass as it begins.
+    """
+    begun, places = "", {it.name: place for place, it in enumerate(STEPS, 1)}
+    while run.at:
+        if progress and run.at != begun:
+            begun = run.at
+            for step in PASSES[_PASSES[run.at]].steps:
+                progress(places[step.name], len(STEPS), step.name)
+        run = _one_page(room, work, run)
+        yield run
+
+
+def _one_page(room: Room, work: Work, run: Run) -> Run:
+    place = _PASSES[run.at]
+    current = PASSES[place]
+    page = Page(run.after, run.figures.get(current.name, {}))
+    if current.ask:
+        page.asked = current.ask(room.engine.reading, page, work)
+    with room.engine.writing() as rows:
+        counted = current.run(rows, page, work)
+        figures = dict(run.figures)
+        for step in current.steps:
+            before, now = figures.get(step.name, {}), counted[step.name]
+            figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+        if page.next is not None:
+            run = replace(run, after=page.next, figures=figures)
+        else:
+            following = PASSES[place + 1].name if place + 1 < len(PASSES) else ""
+            run = replace(run, at=following, after=0, figures=figures)
+        if run.at:
+            state = [run.kind, run.begun_at, run.at, run.after, run.figures]
+            rows.set_state({RUN: json.dumps(state)})
+        else:
+            rows.set_state({ENDED: run.begun_at, FIGURES: json.dumps(figures), RUN: ""})
+    return run
+
+
+@contextmanager
+def in_turn(*, waits: bool) -> Iterator[None]:
+    """Be the one that consolidates. waits: else raise UpkeepError where another call does."""
+    if not _consolidating.acquire(blocking=waits):
+        raise UpkeepError("under_way")
+    try:
+        yield
+    finally:
+        _consolidating.release()
+
+
+def consolidate(
+    room: Room,
+    *,
+    progress: Progress | None = None,
+    judge: Judge | None = None,
+    embedder: "Embedder | None" = None,
+) -> Report:
+    """Carry out the eleven steps, and go on with a run that was killed or stopped.
+
+    The run is of the whole room, whoever asks for it; what is left to be settled is what the agent
+    of the room may change. progress: called with the place of each step, from 1, their count, and
+    its name. judge: who decides on contradictions. embedder: what makes embeddings; where it fails,
+    the other steps go on, and its step counts that.
+
+    Raises UpkeepBusyError while another process is at it, UpkeepError when it was stopped,
+    DatabaseError. Creates nothing where nothing was ever saved.
+    """
+    whole, fill = room.for_all(), None
+    if embedder:
+        from rooms.fragments.embeddings.filling import fill as fill_in  # only with a model
+
+        fill = partial(fill_in, whole, embedder)
+    run = Run("asked", room.clock())
+    if room.engine.exists():
+        with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
+            end_idle_sessions(whole)
+            with whole.engine.reading() as rows:
+                begun = run = run_of(rows.state(), "asked", room.clock())
+            work = Work(run.begun_at, room.config, judge=judge, fill=fill)
+            try:
+                for run in carry_out(whole, work, begun, progress=progress):  # noqa: B007
+                    pass
+            except WaitEndedError as error:
+                step = 1 + [it.name for it in STEPS].index(run.at)
+                raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
+            if whole.config.cache:
+                from rooms.fragments.redis.engine import keep_current  # only a team has one
+
+                keep_current(whole.engine)
+    with room.engine.reading() as rows:
+        return _report(rows, run, room)
+
+
+def _report(rows: Rows, run: Run, room: Room) -> Report:
+    steps, now = list[Done](), run.begun_at
+    for step in () if room.agent else STEPS:
+        figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
+        steps.append(Done(step.name, sum(figures[it] for it in step.changes), figures))
+    waiting = [it for it in pending(rows, now)[0] if room.owns(it.earlier) and room.owns(it.later)]
+    procedures = _by_worth(rows, Wanted(agents=room.own, kinds=("procedure",)))
+    doubtful = (it for it in procedures if life.is_doubtful(it, now, room.config))
+    loose = _by_worth(rows, Wanted(agents=room.own, is_anchor=False), life.ANCHOR_IMPORTANCE)
+    promotable = sorted(
+        filter(life.is_worth_pinning, loose), key=lambda it: (-life.utility_of(it), it.number)
+    )
+    return Report(
+        steps=steps,
+        suspicions=waiting[:MOST_PROPOSED],
+        stale=[*islice(doubtful, MOST_LISTED)],
+        promotable=promotable[:MOST_LISTED],
+        for_the_log=for_the_log(rows, room.own, MOST_LISTED),
+        feedback=feedback_report(rows),
+    )
+
+
+def _by_worth(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
+    """Yield fragments, the most important first, down to an importance."""
+    at = 0
+    while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+        for fragment in page:
+            if fragment.importance < least:
+                return
+            yield fragment
+        at += len(page)
+
+
+def go_on(room: Room) -> None:
+    """Begin in threads of their own what a write gives rise to: embeddings, and what is due."""
+    from rooms.fragments.embeddings.filling import fill_in_background  # an answer needs no model
+
+    room = room.for_all()
+    fill_in_background(room)
+    if _tending.acquire(blocking=False):
+        threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Keep the upkeep of this process from its work, as soon as a thread that is at it rests."""
+    is_resting = _tending.acquire(timeout=_REST_S)
+    try:
+        yield
+    finally:
+        if is_resting:
+            _tending.release()
+
+
+def _tend(room: Room) -> None:
+    from rooms.fragments.judging.settings import has_judge
+
+    try:
+        tend(room, compares=not has_judge(os.environ))
+    finally:
+        _tending.release()
+
+
+def tend(room: Room, *, compares: bool = True) -> None:
+    """Do what is due of the daily upkeep, for about a second; the next write goes on.
+
+    compares: whether it looks for contradictions by their signs, which leaves nothing to a judge.
+
+    Never fails the write: what keeps it from its work is logged. A process that finds another one
+    at it leaves the work to that one.
+    """
+    end = time.monotonic() + AT_MOST_S
+    try:
+        do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
+    except UpkeepBusyError:
+        return
+    except (SentinelError, OSError) as error:
+        warn("the daily upkeep of the fragments was not done (%s)", error)
+
+
+def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None:
+    """Do what is due of the daily upkeep, then of the daily copy.
+
+    compares: see `tend`. goes_on: asked after each transaction; what is left of the upkeep is gone
+    on with by the next call. Raises UpkeepBusyError where another process is at it, FragmentsError,
+    DatabaseError.
+    """
+    now = room.clock()
+    with room.engine.reading() as rows:
+        is_wanted = is_due(rows.state(), now)
+    if is_wanted:
+        with room.engine.only_one(timeout_s=0):
+            with room.engine.reading() as rows:
+                state = rows.state()
+            if is_due(state, now):  # else another process was faster
+                end_idle_sessions(room)
+                run = run_of(state, "daily", now)
+                work = Work(run.begun_at, room.config, compares=compares)
+                for _ in carry_out(room, work, run):
+                    if not goes_on():
+                        break
+    room.engine.keep_copy()

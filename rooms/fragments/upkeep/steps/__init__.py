@@ -1,1 +1,0 @@
-"""Holds the eleven steps of the upkeep, each with its own figures."""
