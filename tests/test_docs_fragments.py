@@ -10,13 +10,12 @@ import pytest
 import cli
 from core.config import FRAGMENTS_PLACE, NAME_CHARS
 from core.text import ranking
-from rooms.fragments import config, fragment, lines, tools
+from rooms.fragments import config, draft, fragment, lines, links, reflection, tools
 from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
 from rooms.fragments.judging import settings as judging
 from rooms.fragments.recall import candidates, context, ordering, recalling
-from rooms.fragments.saving import drafting, linking, reflecting
 from rooms.fragments.services.address import KEY_VARIABLE
 from rooms.fragments.services.pausing import PAUSE_S
 from rooms.fragments.storage.sqlite import migrations
@@ -69,10 +68,10 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
     for limits in (
         (fragment.CONTENT_CHARS, fragment.CONTENT_BYTES),
         (fragment.TOPIC_CHARS,),
-        (fragment.MOST_KEYWORDS, drafting.MOST_LINKED),
+        (fragment.MOST_KEYWORDS, draft.MOST_LINKED),
         (fragment.SOURCE_CHARS,),
         (NAME_CHARS,),
-        (reflecting.ITEM_BYTES, fragment.CONTENT_BYTES, reflecting.MOST_ITEMS),
+        (reflection.ITEM_BYTES, fragment.CONTENT_BYTES, reflection.MOST_ITEMS),
         (fragment.SUGGESTION_CHARS, fragment.SITUATION_CHARS),
     ):
         assert [f"{it:,}" for it in limits] in figures
@@ -108,7 +107,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
             *(alone, least, ordering._HALF_DAYS, context._TOLD_DAYS),
             *(config.Config(Path()).activation_threshold, config.Config(Path()).linked_limit),
         ),
-        7: (linking.LIKE, linking.NEARLY_THE_SAME, TYPES["working"].hours),
+        7: (links.LIKE, links.NEARLY_THE_SAME, TYPES["working"].hours),
         8: (
             *(life.OFTEN, life.HALVING_WEEKS, life.LEAST_IMPORTANCE, life.BIN_DAYS),
             TYPES["working"].hours,
@@ -126,7 +125,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
         assert {str(it) for it in figures} <= told, section
     # Said in words.
     assert (recalling._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
-    assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, linking._MOST_LINKS) == (10, 10, 3)
+    assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
 
 
 @pytest.mark.parametrize("name", BOTH)

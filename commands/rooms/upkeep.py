@@ -75,8 +75,8 @@ def _fragments(opened: Opened) -> "Room":
 
 def pin(arguments: argparse.Namespace) -> int:
     """Pin fragments, so that nothing ages or removes them, or unpin them; 0."""
+    from rooms.fragments.bin import pin as pin_one
     from rooms.fragments.for_people import ForPeople, FragmentNameError
-    from rooms.fragments.saving.forgetting import pin as pin_one
 
     is_pinned = arguments.command == "fragments pin"
     fragments = ForPeople(open_memory(arguments))

@@ -22,20 +22,20 @@ from rooms.fragments.lines import (
     version_object,
 )
 from rooms.fragments.room import readers, repeats_when_cut
-from rooms.fragments.saving.finding import visible
+from rooms.fragments.standing import visible
 
 if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
+    from rooms.fragments.bin import Forgotten
+    from rooms.fragments.draft import Remembered
+    from rooms.fragments.links import Explored
+    from rooms.fragments.links import MadeLink as Related
     from rooms.fragments.recall.context import Context
-    from rooms.fragments.recall.links import Explored
     from rooms.fragments.recall.recalling import Line, Recalled
-    from rooms.fragments.saving.amending import Amended
-    from rooms.fragments.saving.forgetting import Forgotten
-    from rooms.fragments.saving.linking import Linked as Related
-    from rooms.fragments.saving.reflecting import Reflected
-    from rooms.fragments.saving.remembering import Remembered
+    from rooms.fragments.reflection import Reflected
     from rooms.fragments.upkeep.consolidation import Report
     from rooms.fragments.upkeep.statistics import Statistics
     from rooms.fragments.upkeep.suspicions import Pair
+    from rooms.fragments.versions import Amended
 
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 _MANY = 100_000  # a count as long as any

@@ -175,8 +175,8 @@ class ForPeople:
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Move the fragments that are still what was shown into the bin, or away for good."""
+        from rooms.fragments.bin import forget
         from rooms.fragments.errors import FragmentsError
-        from rooms.fragments.saving.forgetting import forget
 
         room, gone = self.room, set[str]()
         for item in items:
@@ -192,7 +192,7 @@ class ForPeople:
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
         """Take a fragment out of the bin, or back into recall where another has its place."""
-        from rooms.fragments.saving.forgetting import restore
+        from rooms.fragments.bin import restore
 
         with self.room.engine.reading() as reading:
             found = reading.by_ids([name])

@@ -145,11 +145,10 @@ def remember(
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
-    from rooms.fragments import answers
-    from rooms.fragments.saving import drafting, remembering
+    from rooms.fragments import answers, draft
 
     with opened("remember") as call:
-        draft = drafting.Draft(
+        new = draft.Draft(
             content=content,
             topic=topic or "",
             type=type or "",
@@ -161,7 +160,7 @@ def remember(
             is_anchor=bool(isAnchor),
             is_working=scope == "session",
         )
-        done = remembering.remember(call.room, draft, agent=agentId or "", session=call.session)
+        done = draft.remember(call.room, new, agent=agentId or "", session=call.session)
         return answers.remembered(done, call)
 
 
@@ -225,11 +224,11 @@ def forget(
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
     from rooms.fragments import answers
-    from rooms.fragments.saving import forgetting
+    from rooms.fragments import bin as bin_
 
     who = agentId or ""
     with opened("forget") as call:
-        done = forgetting.forget(
+        done = bin_.forget(
             call.room, id=id or "", topic=topic or "", force=bool(force), hard=bool(hard), agent=who
         )
         return answers.forgotten(done, call)
@@ -239,12 +238,11 @@ def link(
     fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
-    from rooms.fragments import answers
-    from rooms.fragments.saving import linking
+    from rooms.fragments import answers, links
 
     relation = relationType or "related"
     with opened("link") as call:
-        done = linking.link(call.room, fromId, toId, relation, agent=agentId or "")
+        done = links.link(call.room, fromId, toId, relation, agent=agentId or "")
         return answers.linked(done, call)
 
 
@@ -262,10 +260,9 @@ def amend(
     """Correct a fragment when it no longer holds. Only what is given changes; the earlier version
     is kept.
     """
-    from rooms.fragments import answers
-    from rooms.fragments.saving import amending
+    from rooms.fragments import answers, versions
 
-    amendment = amending.Amendment(
+    amendment = versions.Amendment(
         id=id,
         content=content,
         topic=topic,
@@ -276,7 +273,7 @@ def amend(
         supersedes=bool(supersedes),
     )
     with opened("amend") as call:
-        done = amending.amend(call.room, amendment, agent=agentId or "", session=call.session)
+        done = versions.amend(call.room, amendment, agent=agentId or "", session=call.session)
         return answers.amended(done, call)
 
 
@@ -291,13 +288,12 @@ def reflect(
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
-    from rooms.fragments import answers
+    from rooms.fragments import answers, reflection
     from rooms.fragments.fragment import TaskFeedback
-    from rooms.fragments.saving import reflecting
 
     how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened("reflect", session=sessionId) as call:
-        reflection = reflecting.Reflection(
+        brought = reflection.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
@@ -306,7 +302,7 @@ def reflect(
             source=call.source,
             effectiveness=TaskFeedback(**how) if how else None,
         )
-        done = reflecting.reflect(call.room, reflection, agent=agentId or "", session=call.session)
+        done = reflection.reflect(call.room, brought, agent=agentId or "", session=call.session)
         return answers.reflected(done, call)
 
 
@@ -345,8 +341,8 @@ def tool_feedback(
 ) -> str:
     """Say whether an answer was of use. Call it when one was far from what you needed."""
     from rooms.fragments import answers
+    from rooms.fragments.activity import give_feedback
     from rooms.fragments.fragment import ToolFeedback
-    from rooms.fragments.saving.feedback import give_feedback
 
     with opened("tool_feedback", session=session_id) as call:
         feedback = ToolFeedback(
@@ -387,7 +383,7 @@ def memory_consolidate() -> str:
 def graph_explore(startId: str, agentId: Text = None) -> str:
     """What caused an error and what resolved it, by its links. Call it for a root cause."""
     from rooms.fragments import answers
-    from rooms.fragments.recall.links import explore
+    from rooms.fragments.links import explore
 
     with opened() as call:
         return answers.explored(explore(call.room, startId, agent=agentId or ""), call)
@@ -405,10 +401,10 @@ def unpin(id: str) -> str:
 
 def _pinned(tool: str, name: str, *, is_anchor: bool) -> str:
     from rooms.fragments import answers
-    from rooms.fragments.saving import forgetting
+    from rooms.fragments import bin as bin_
 
     with opened(tool) as call:
-        return answers.pinned(forgetting.pin(call.room, name, pinned=is_anchor), call)
+        return answers.pinned(bin_.pin(call.room, name, pinned=is_anchor), call)
 
 
 def fragment(id: str) -> str:
@@ -451,7 +447,7 @@ def end_session() -> None:
     """
     if not _Room.is_used:
         return
-    from rooms.fragments.saving import activity
+    from rooms.fragments import activity
     from rooms.fragments.upkeep.consolidation import resting
 
     with opened() as call:

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rooms.fragments.saving.activity import TOPIC
+from rooms.fragments.activity import TOPIC
 from tests.support.doc_sessions import CLIENTS, conversation
 
 # An id as the documents show one: always with a digit, so that no word of a sentence is one.

@@ -11,10 +11,9 @@ import pytest
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback, Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
 

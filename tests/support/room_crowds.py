@@ -13,10 +13,10 @@ from typing import Any
 from core.config import Settings
 from core.room.copies import copies_of, flaw_of
 from rooms.fragments.config import Config as FragmentsConfig
+from rooms.fragments.draft import Draft as FragmentDraft
+from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft as FragmentDraft
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.config import FOLDER, Config
 from rooms.sessions.session import Approach, Decision, Draft

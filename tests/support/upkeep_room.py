@@ -4,10 +4,9 @@ import json
 from dataclasses import asdict, replace
 from typing import Any
 
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity, Fragment, Link, Suspicion, Version, Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.upkeep.consolidation import Report
 from tests.support.stdio_client import ROOT

@@ -13,8 +13,8 @@ from rooms.fragments.embeddings.background import Background
 from rooms.fragments.embeddings.embedder import Embedder, embedder_of
 from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room
-from rooms.fragments.saving.linking import linked_by_itself
 from rooms.fragments.storage.rows import Rows
 
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"

@@ -11,6 +11,7 @@ from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.sanitizer import has_secret
 from core.text.plain import SURROGATE, estimate_tokens
+from rooms.fragments.draft import Draft, Prepared, prepared
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.fragment import (
@@ -30,9 +31,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft, Prepared, prepared
-from rooms.fragments.saving.finding import SUPERSEDED_IMPORTANCE
-from rooms.fragments.saving.making import expiry, row_of
+from rooms.fragments.standing import SUPERSEDED_IMPORTANCE, expiry, row_of
 from rooms.fragments.storage.rows import Rows
 
 Tell = Callable[[int, int], object]  # how many are done, of how many

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.text.plain import Budget
+from rooms.fragments.activity import is_over, unreflected
 from rooms.fragments.fragment import KINDS, Activity, Fragment, Wanted
 from rooms.fragments.recall.asked import check_type
 from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.ordering import Worth, by_worth
 from rooms.fragments.recall.recalling import Line, plain_line, taken
 from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.saving.activity import is_over, unreflected
 from rooms.fragments.storage.rows import Rows
 
 DEFAULT_TOKENS = 2_000

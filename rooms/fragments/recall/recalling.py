@@ -12,10 +12,10 @@ from rooms.fragments.embeddings.embedder import Embedder, embedder_of
 from rooms.fragments.embeddings.filling import is_of
 from rooms.fragments.errors import OtherModelError
 from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.links import FOLLOWED, Linked, linked_to
 from rooms.fragments.recall.asked import DEFAULT_TOKENS, Query, wanted_of
 from rooms.fragments.recall.candidates import LEAST_COSINE, MOST, Sought, candidates
 from rooms.fragments.recall.fitting import Fitting
-from rooms.fragments.recall.links import FOLLOWED, Linked, linked_to
 from rooms.fragments.recall.ordering import Worth, by_worth, worth_in
 from rooms.fragments.recall.using import Count, count_use
 from rooms.fragments.room import Room, repeats_when_cut

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Literal
 
 from core.errors import SentinelError, WaitEndedError
 from core.program import warn
+from rooms.fragments.activity import end_idle_sessions
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Fragment, Wanted
-from rooms.fragments.promotion.promoting import for_the_log
+from rooms.fragments.promotion import for_the_log
 from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Judge, Page, Work

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
+from rooms.fragments.activity import GONE, end_idle_sessions, end_session
 from rooms.fragments.embeddings.embedder import embedder_of
 from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import UpkeepBusyError
@@ -23,7 +24,6 @@ from rooms.fragments.judging.judge import judge_of
 from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.saving.activity import GONE, end_idle_sessions, end_session
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.upkeep.consolidation import do_daily
 from rooms.fragments.upkeep.statistics import ENDED

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rooms.fragments.activity import is_over, unreflected
 from rooms.fragments.fragment import Suspicion, TaskFeedback, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.saving.activity import is_over, unreflected
 from rooms.fragments.storage.rows import Rows
 
 # Names in the state: what made the vectors; how far the upkeep is; when the last one began, and

@@ -13,8 +13,7 @@ from core.data import word_groups
 from core.text.plain import normal_form
 from core.text.terms import pieces_of
 from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
-from rooms.fragments.recall.likeness import alike
-from rooms.fragments.saving.linking import supersede
+from rooms.fragments.links import alike, supersede
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 

@@ -17,9 +17,9 @@ from commands.rooms.lesson import HEADING, edited, editor_in, sections_in, text_
 from core.config import Settings, find_project
 from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.store import MemoryStore, open_store
+from rooms.fragments.links import link
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.linking import link
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.desk import Desk
 from tests.support.fragments_room import a_room

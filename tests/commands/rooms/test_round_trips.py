@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from rooms.sessions.exchange.exporting import export
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.embeddings.background import Background
 from rooms.fragments.embeddings.filling import BACKGROUND, fill_in_background
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from tests.support.embedding_service import embedder, embeddings, environment_of
 from tests.support.fragments_room import a_room
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
@@ -169,8 +168,8 @@ ENDING = """
 import sys
 from pathlib import Path
 from rooms.fragments.embeddings.filling import fill_in_background
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
+from rooms.fragments.draft import Draft
+from rooms.fragments.draft import remember
 from tests.support.fragments_room import a_room
 room = a_room(Path(sys.argv[1]))
 remember(room, Draft(content="the port is 8080"))

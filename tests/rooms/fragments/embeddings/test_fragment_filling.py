@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.embeddings.embedder import vector_of
 from rooms.fragments.embeddings.filling import fill, is_of, reembed
 from rooms.fragments.errors import OtherModelError, ServiceError
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.embedding_service import embedder, embeddings, numbers_of, texts_of
 from tests.support.fragments_room import Clock, a_room, is_unused

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
+from rooms.fragments.draft import Draft, prepared
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.exporting import rows_of
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
@@ -31,7 +32,6 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft, prepared
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import START, Clock, a_room, is_unused

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange.exporting import rows_of
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
@@ -19,10 +21,7 @@ from rooms.fragments.exchange.lines import MARK, VERSION, line_of
 from rooms.fragments.exchange.sources import MOST_BYTES, of_rows, read_source, read_text
 from rooms.fragments.fragment import Fragment, Link, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.remembering import remember
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN

@@ -18,13 +18,12 @@ from core.config import Settings
 from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools
+from rooms.fragments.activity import end_session
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment, Wanted
 from rooms.fragments.recall.using import count_use
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.saving.activity import end_session
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.upkeep.service import end_session_of, upkeep_of_server
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server

@@ -16,7 +16,10 @@ import pytest
 
 from core.config import Settings
 from core.errors import SentinelError
+from rooms.fragments.activity import end_session, give_feedback
+from rooms.fragments.bin import forget, pin, restore
 from rooms.fragments.config import Config
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
     RELATIONS,
@@ -25,23 +28,17 @@ from rooms.fragments.fragment import (
     Version,
     Wanted,
 )
+from rooms.fragments.links import explore, link
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.links import explore
 from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import end_session
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.feedback import give_feedback
-from rooms.fragments.saving.forgetting import forget, pin, restore
-from rooms.fragments.saving.linking import link
-from rooms.fragments.saving.reflecting import Reflection, reflect
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
+from rooms.fragments.versions import Amendment, amend
 from tests.support.fragments_room import Clock
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.upkeep_room import all_of, whole

@@ -8,25 +8,18 @@ from typing import Any
 
 import pytest
 
+from rooms.fragments.bin import forget, pin, restore
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Wanted
-from rooms.fragments.promotion.promoting import (
-    Said,
-    for_the_log,
-    has_earned_it,
-    promote,
-    said_by,
-)
+from rooms.fragments.links import link
+from rooms.fragments.promotion import Said, for_the_log, has_earned_it, promote, said_by
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.forgetting import forget, pin, restore
-from rooms.fragments.saving.linking import link
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.versions import Amendment, amend
 from tests.support.fragments_room import Clock, a_room, saved, stored
 from tests.support.fragments_room import clock as clock
 from tests.support.fragments_room import room as room

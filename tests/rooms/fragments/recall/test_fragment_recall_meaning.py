@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.embeddings.embedder import Embedder
 from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
-from rooms.fragments.recall.likeness import Alike, alike
+from rooms.fragments.links import Alike, alike
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.remembering import remember
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import a_room

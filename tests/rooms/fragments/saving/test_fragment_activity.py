@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, ToolFeedback
-from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import (
+from rooms.fragments.activity import (
     Ended,
     end_idle_sessions,
     end_session,
+    give_feedback,
     note,
     unreflected,
 )
-from rooms.fragments.saving.feedback import give_feedback
-from rooms.fragments.saving.forgetting import pin
-from rooms.fragments.saving.reflecting import Reflection, reflect
+from rooms.fragments.bin import pin
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Activity, ToolFeedback
+from rooms.fragments.reflection import Reflection, reflect
+from rooms.fragments.room import Room
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures, is_unused, saved, stored
 from tests.support.sentences import in_language

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rooms.fragments.bin import forget, pin
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TYPES, Suspicion, Version, Wanted, hash_of
+from rooms.fragments.links import link
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amended, Amendment, amend
-from rooms.fragments.saving.forgetting import forget, pin
-from rooms.fragments.saving.linking import link
+from rooms.fragments.versions import Amended, Amendment, amend
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.sanitizer import find
+from rooms.fragments.draft import Draft, prepared
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import KEYWORD_CHARS, PRIVACIES, WORDS_OF_TYPE, plain_keyword
-from rooms.fragments.key_terms import MOST, keywords_of
-from rooms.fragments.saving.drafting import Draft, plain_id, prepared, unique_keywords
-from rooms.fragments.saving.texts import Given, cleaned
+from rooms.fragments.texts import MOST, Given, cleaned, keywords_of, plain_id, unique_keywords
 from tests.support.sentences import in_language
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from core.room.copies import copies_of
+from rooms.fragments.bin import forget, pin, restore
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Version, Wanted
+from rooms.fragments.links import link
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.forgetting import forget, pin, restore
-from rooms.fragments.saving.linking import link
 from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room, figures, is_unused, links_of, saved, stored

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rooms.fragments.bin import forget
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion
+from rooms.fragments.links import link
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.linking import link
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, a_room, figures, links_of, saved, stored

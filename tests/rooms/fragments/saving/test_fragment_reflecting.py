@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rooms.fragments.activity import unreflected
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, TaskFeedback, Wanted
+from rooms.fragments.reflection import Reflected, Reflection, parts_of, reflect
 from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import unreflected
-from rooms.fragments.saving.reflecting import Reflected, Reflection, parts_of, reflect
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, links_of, saved

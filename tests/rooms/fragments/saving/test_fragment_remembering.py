@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, Remembered, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TYPES, Activity, Fragment, Wanted
+from rooms.fragments.links import cures, link
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.linking import cures, link
-from rooms.fragments.saving.remembering import Remembered, remember
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures
 

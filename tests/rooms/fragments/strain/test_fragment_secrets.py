@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.activity import give_feedback
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TaskFeedback, ToolFeedback
+from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.feedback import give_feedback
-from rooms.fragments.saving.reflecting import Reflection, reflect
-from rooms.fragments.saving.remembering import remember
+from rooms.fragments.versions import Amendment, amend
 from tests.support.fragments_room import a_room, saved
 from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, prepared, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft, prepared
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.remembering import remember
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import a_room, stored

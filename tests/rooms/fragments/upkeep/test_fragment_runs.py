@@ -12,10 +12,10 @@ import pytest
 
 from core.program import Cancellation
 from core.room.copies import copies_of
+from rooms.fragments.bin import forget
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
-from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import LOCK_SUFFIX

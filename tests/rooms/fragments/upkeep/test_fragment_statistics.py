@@ -2,13 +2,13 @@
 
 import pytest
 
+from rooms.fragments.bin import forget
 from rooms.fragments.fragment import Activity, Embedding
+from rooms.fragments.links import link
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.linking import link
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.statistics import Statistics, statistics_of
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, is_unused
 from tests.support.upkeep_room import changed, saved

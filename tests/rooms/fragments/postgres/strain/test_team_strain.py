@@ -14,10 +14,10 @@ import psycopg
 import pytest
 
 from core.room.database import DatabaseError
+from rooms.fragments.draft import remember
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
-from rooms.fragments.saving.remembering import remember
 from tests.support.faults import Child
 from tests.support.real_engines import Postgres, postgres
 from tests.support.team_crowd import (

@@ -6,17 +6,16 @@ from typing import NamedTuple
 
 import pytest
 
+from rooms.fragments.activity import end_session
+from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion
+from rooms.fragments.links import link
 from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import end_session
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.linking import link
-from rooms.fragments.saving.remembering import remember
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.passes import Verdict
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, figures
 from tests.support.upkeep_room import (

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from rooms.fragments.bin import forget
 from rooms.fragments.fragment import (
     Activity,
     Embedding,
@@ -14,12 +15,11 @@ from rooms.fragments.fragment import (
     Version,
     Wanted,
 )
+from rooms.fragments.links import link
 from rooms.fragments.room import Room
-from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.saving.linking import link
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.passes import STEPS
+from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE, SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, is_unused

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, readers
-from rooms.fragments.saving.finding import changeable, changing, kept
+from rooms.fragments.standing import changeable, changing, kept
 from rooms.fragments.storage.rows import Rows
 
 IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions

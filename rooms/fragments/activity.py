@@ -5,15 +5,26 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from core.config import NAME_CHARS
 from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import estimate_tokens
-from rooms.fragments.fragment import TYPES, Activity, Fragment, Wanted, hash_of
+from rooms.fragments.errors import SavingError
+from rooms.fragments.fragment import (
+    SITUATION_CHARS,
+    SUGGESTION_CHARS,
+    TYPES,
+    Activity,
+    Fragment,
+    ToolFeedback,
+    Wanted,
+    hash_of,
+)
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.saving.finding import same_content
-from rooms.fragments.saving.making import after, fresh_id
+from rooms.fragments.standing import after, fresh_id, same_content
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import Given, cleaned
 
 TOPIC = "session"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
@@ -162,3 +173,33 @@ def _noted(writing: Rows, room: Room, ended: Activity, now: str) -> Fragment:
     )
     writing.count_up({"remembered": 1})
     return made
+
+
+TRIGGERS = "voluntary", "sampled"
+
+
+def give_feedback(room: Room, feedback: ToolFeedback) -> None:
+    """Note a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
+    trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
+    if trigger not in TRIGGERS:
+        raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
+    session = named("session_id", feedback.session_id)
+    given = [
+        Given("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
+        Given("suggestion", feedback.suggestion, SUGGESTION_CHARS),
+        Given("context", feedback.context, SITUATION_CHARS),
+    ]
+    tool_name, suggestion, context = cleaned(given, strict=room.settings.strict).texts
+    done = replace(
+        feedback,
+        tool_name=tool_name,
+        suggestion=suggestion,
+        context=context,
+        session_id=session,
+        trigger_type=trigger,
+        created_at=feedback.created_at or room.clock(),
+        agent=writer(room, ""),
+    )
+    with room.engine.writing() as writing:
+        writing.note([done])
+        note(writing, room, session, "")

@@ -1,20 +1,104 @@
-"""Remembers one fragment, or returns the one that says the same."""
+"""Remembers a draft as a fragment, or returns the fragment that says the same."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.text.plain import estimate_tokens
+from core.text.plain import estimate_tokens, normal_form
+from rooms.fragments import activity
 from rooms.fragments.config import Config
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, Tier, TypeRow, hash_of
-from rooms.fragments.key_terms import keywords_of
+from rooms.fragments.links import linked_by_itself, put_related
 from rooms.fragments.room import Room, named, readers, writer
-from rooms.fragments.saving import activity
-from rooms.fragments.saving.drafting import Draft, Prepared, prepared
-from rooms.fragments.saving.finding import kept, same_content, successors
-from rooms.fragments.saving.linking import linked_by_itself, put_related
-from rooms.fragments.saving.making import expiry, fresh_id, recallable, row_of, with_anchor, working
+from rooms.fragments.standing import (
+    brought_back,
+    expiry,
+    fresh_id,
+    kept,
+    recallable,
+    row_of,
+    same_content,
+    with_anchor,
+    working,
+)
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import (
+    check_count,
+    check_importance,
+    cleaned,
+    given_content,
+    given_rest,
+    is_long,
+    keywords_of,
+    plain_id,
+    privacy_word,
+    split_keywords,
+    type_word,
+    unique_keywords,
+)
+
+MOST_LINKED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a caller wants to be remembered.
+
+    type: one of the ten words of `TYPES`, "" for the default. topic: "" for the first keyword.
+    keywords: () for those that the content has. importance: None for that of the type. linked_to:
+    ids of fragments that it is related to. is_working: it lives as long as its session.
+    """
+
+    content: str
+    topic: str = ""
+    type: str = ""
+    keywords: tuple[str, ...] = ()
+    importance: float | None = None
+    source: str = ""
+    linked_to: tuple[str, ...] = ()
+    privacy: str = "private"
+    is_anchor: bool = False
+    is_working: bool = False
+
+
+class Prepared(NamedTuple):
+    """A draft that may be stored, and the kinds of the secrets that were taken out of it."""
+
+    draft: Draft
+    redacted: tuple[str, ...] = ()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its content is longer than is recommended."""
+        return is_long(self.draft.content)
+
+
+def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
+    """Return the draft as it may be stored. Raises FragmentsError.
+
+    strict: a secret is refused, not taken out.
+    """
+    type_, privacy = type_word(draft.type), privacy_word(draft.privacy)
+    check_importance(draft.importance)
+    keywords = split_keywords(draft.keywords)
+    linked_to = tuple(dict.fromkeys(filter(None, map(plain_id, draft.linked_to))))
+    check_count("linkedTo", linked_to, MOST_LINKED)
+    done = cleaned(
+        [given_content(draft.content), *given_rest(draft.topic, draft.source, keywords)],
+        strict=strict,
+    )
+    content, topic, source, *words = done.texts
+    clean = replace(
+        draft,
+        content=content,
+        topic=normal_form("NFC", topic),
+        type=type_,
+        keywords=unique_keywords(words),
+        source=source,
+        linked_to=linked_to,
+        privacy=privacy,
+    )
+    return Prepared(clean, done.redacted)
 
 
 class Remembered(NamedTuple):
@@ -133,18 +217,6 @@ def _said_again(
     writing.replace([fragment])
     was = "bin" if same.deleted_at else "superseded" if same.superseded_at else ""
     return Remembered(fragment, False, proposals=outdated, was=was)
-
-
-def brought_back(writing: Rows, id_: str, now: str, *, owner: str = "") -> list[Link]:
-    """Take away that others have the place of a fragment; propose that it has theirs.
-
-    owner: whose place it may have, "" for anybody's.
-    """
-    others = successors(writing, id_)
-    writing.drop_links(Link(from_id=id_, to_id=it) for it in others)
-    found = writing.by_ids(others)
-    live = [it.id for it in found if it.is_live and owner in ("", it.agent)]
-    return [Link(from_id=it, to_id=id_, relation="superseded_by", created_at=now) for it in live]
 
 
 def _living_longer(fragment: Fragment, row: TypeRow, session: str, now: str) -> Fragment:

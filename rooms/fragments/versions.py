@@ -4,27 +4,37 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.text.plain import estimate_tokens, normal_form
+from rooms.fragments import activity
 from rooms.fragments.config import Config
+from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import Fragment, Link, Version, hash_of
-from rooms.fragments.key_terms import keywords_of
+from rooms.fragments.links import settled, supersede
 from rooms.fragments.room import Room, named, readers, writer
-from rooms.fragments.saving import activity
-from rooms.fragments.saving.drafting import (
+from rooms.fragments.standing import (
+    brought_back,
+    changeable,
+    changing,
+    expiry,
+    fresh_id,
+    renewed,
+    row_of,
+    same_content,
+    successors,
+    with_anchor,
+)
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import (
     check_importance,
+    cleaned,
     given_content,
     given_rest,
     is_long,
+    keywords_of,
     split_keywords,
     type_word,
     unique_keywords,
 )
-from rooms.fragments.saving.finding import changeable, changing, same_content, successors
-from rooms.fragments.saving.linking import settled, supersede
-from rooms.fragments.saving.making import expiry, fresh_id, renewed, row_of, with_anchor
-from rooms.fragments.saving.remembering import added, brought_back
-from rooms.fragments.saving.texts import cleaned
-from rooms.fragments.storage.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rooms.fragments import activity
+from rooms.fragments.draft import Draft, Remembered, prepared, stored
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -13,13 +15,9 @@ from rooms.fragments.fragment import (
     Link,
     TaskFeedback,
 )
-from rooms.fragments.key_terms import keywords_of
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.saving import activity
-from rooms.fragments.saving.drafting import Draft, prepared
-from rooms.fragments.saving.remembering import Remembered, stored
-from rooms.fragments.saving.texts import Given, cleaned
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import Given, cleaned, keywords_of
 
 ITEM_BYTES = 8_192
 MOST_ITEMS = 50

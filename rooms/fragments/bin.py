@@ -7,12 +7,18 @@ from typing import NamedTuple
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, readers
-from rooms.fragments.saving.drafting import plain_id
-from rooms.fragments.saving.finding import changeable, changing, same_content
-from rooms.fragments.saving.making import recallable, renewed, with_anchor
-from rooms.fragments.saving.remembering import brought_back
+from rooms.fragments.standing import (
+    brought_back,
+    changeable,
+    changing,
+    recallable,
+    renewed,
+    same_content,
+    with_anchor,
+)
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import plain_id
 
 
 class Forgotten(NamedTuple):

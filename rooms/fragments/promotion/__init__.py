@@ -1,1 +1,0 @@
-"""Hands what has earned it over to the memory log of a project, and takes it back."""

@@ -1,1 +1,0 @@
-"""Saves fragments, links, corrects and forgets them."""
