@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from core.config import FRAGMENTS_PLACE, data_directory
@@ -50,6 +49,10 @@ PIN = "*"
 _FILE_NAME = "memory.db"  # as in rooms.fragments.config
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
 _AMENDED = ("content", "topic", "keywords", "kind", "importance")
+_COUNTED = (  # as they are, in the figures for scripts
+    *("live", "superseded", "kinds", "lifetimes", "tiers", "links", "versions", "with_vector"),
+    *("suspicions", "unreflected"),
+)
 _TOKENS = 1_000_000  # what is found is bounded by its number
 
 
@@ -93,24 +96,24 @@ class ForPeople:
 
     def find(self, wanted: Wanted) -> Found:
         """Return the fragments that fit; to search them does not count as use."""
-        if wanted.forgotten or wanted.words:
-            fitting = self._put_away(wanted) if wanted.forgotten else self._answering(wanted)
-            return Found([item_of(it) for it in fitting[: wanted.limit]], len(fitting))
-        asked = _asked(wanted, "live")
-        with self.room.engine.reading() as reading:
-            count = sum(reading.count(asked).values())
-            found = reading.find(asked, order="newest", limit=wanted.limit or 0)
-        return Found([item_of(it) for it in found], count)
-
-    def _put_away(self, wanted: Wanted) -> "list[Fragment]":
-        """Return the fragments of the bin, and those with a successor."""
-        with self.room.engine.reading() as reading:
-            found = [it for state in _STATES for it in reading.find(_asked(wanted, state))]
-        words = wanted.words.casefold().split()
-        fitting = [it for it in found if all(word in it.text.casefold() for word in words)]
-        return sorted(fitting, key=_left_at, reverse=True)
+        if not (wanted.forgotten or wanted.words):
+            asked = _asked(wanted, "live")
+            with self.room.engine.reading() as rows:
+                count = sum(rows.count(asked).values())
+                found = rows.find(asked, order="newest", limit=wanted.limit or 0)
+            return Found([item_of(it) for it in found], count)
+        if wanted.forgotten:  # the bin, and fragments with a successor
+            with self.room.engine.reading() as rows:
+                found = [it for state in _STATES for it in rows.find(_asked(wanted, state))]
+            words = wanted.words.casefold().split()
+            found = [it for it in found if all(word in it.text.casefold() for word in words)]
+            found.sort(key=_left_at, reverse=True)
+        else:
+            found = self._answering(wanted)
+        return Found([item_of(it) for it in found[: wanted.limit]], len(found))
 
     def _answering(self, wanted: Wanted) -> "list[Fragment]":
+        """Return the fragments that answer the words, of these topics if there are any."""
         from rooms.fragments.fragment import plain_keyword
         from rooms.fragments.recall.recalling import Query, recall
 
@@ -131,37 +134,39 @@ class ForPeople:
         from rooms.fragments.fragment import Wanted as Asked
 
         if wanted.forgotten:
-            return [say("fragment_commands.bin_is_empty")]
-        with self.room.engine.reading() as reading:
-            topics = [*reading.count(Asked(state="all"), "topic")]
-            live = sum(reading.count(Asked()).values())
+            return [_say("bin_is_empty")]
+        with self.room.engine.reading() as rows:
+            topics = [*rows.count(Asked(state="all"), "topic")]
+            live = sum(rows.count(Asked()).values())
         if not topics:
-            what = [say(f"fragment_commands.{it}") for it in ("none", "what")]
+            what = [_say(it) for it in ("none", "what")]
             return [*what, switched_on(self._opened, NAME)]
         key = "none_found" if wanted.words else "none_fits"
         unknown = unknown_names("fragment_commands.no_topic", wanted.topics, topics)
-        return [say(f"fragment_commands.{key}", count=live), *unknown]
+        return [_say(key, count=live), *unknown]
 
     def named(self, name: str) -> list[Item]:
         """Return the fragment of an id, in the bin as well, with its links."""
-        with self.room.engine.reading() as reading:
-            return [item_of(it, _linked(reading, it)) for it in reading.by_ids([name])]
+        with self.room.engine.reading() as rows:
+            return [item_of(it, _linked(rows, it)) for it in rows.by_ids([name])]
 
     def versions(self, name: str) -> Versions | None:
         """Return the fragment, and what it said before it was amended."""
         from rooms.fragments.fragment import Version as Former
 
-        with self.room.engine.reading() as reading:
-            [*found] = reading.by_ids([name])
-            former = [*reversed(reading.entries(Former, of=name))] if found else []
-        versions = [Version(item_of(it), "", {"amendedAt": None}) for it in found]
-        for it in former:
-            date, agent = minute_of(it.amended_at), it.amended_by or "?"
-            said = {name: getattr(it, name) for name in _AMENDED}
+        with self.room.engine.reading() as rows:
+            found = rows.by_ids([name])
+            if not found:
+                return None
+            former = rows.entries(Former, of=name)
+        versions = [Version(item_of(found[0]), "", {"amendedAt": None})]
+        for it in reversed(former):
+            said = {field: getattr(it, field) for field in _AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
-            until = say("fragment_commands.until", date=date, agent=agent)
+            facts = {"date": minute_of(it.amended_at), "agent": it.amended_by or "?"}
+            until = _say("until", **facts)
             versions.append(Version(before, until, {"amendedAt": it.amended_at}))
-        return Versions(versions, []) if found else None
+        return Versions(versions, [])
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say whether they go to the bin or for good. Raises FragmentNameError where one stays."""
@@ -171,40 +176,44 @@ class ForPeople:
             if item.data["deleted_at"] and not hard:
                 raise FragmentNameError("binned_before", id=item.id)
         key = "would_drop" if hard else "would_bin"
-        return say(f"fragment_commands.{key}", count=len(items))
+        return _say(key, count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Move the fragments that are still what was shown into the bin, or away for good."""
         from rooms.fragments.bin import forget
         from rooms.fragments.errors import FragmentsError
 
-        room, gone = self.room, set[str]()
-        for item in items:
-            is_meant = partial(_is_in_state, item.version)
+        room, versions, gone = self.room, {it.id: it.version for it in items}, set[str]()
+
+        def is_meant(fragment: "Fragment") -> bool:
+            return _state_of(fragment) == versions[fragment.id]
+
+        for name in versions:
             with suppress(FragmentsError):  # it is gone, or pinned by now
-                done = forget(room, id=item.id, hard=hard, is_meant=is_meant)
+                done = forget(room, id=name, hard=hard, is_meant=is_meant)
                 gone |= {it.id for it in done.fragments}
         going = [it for it in items if it.id in gone]
         key = "dropped" if hard else "binned"
-        facts: Facts = {"count": len(going), "id": "".join(it.id for it in going[:1])}
-        notes = [say(f"fragment_commands.{key}", **facts)] if going else []
+        facts: Facts = {"count": len(going), "id": going[0].id if going else ""}
+        notes = [_say(key, **facts)] if going else []
         return Forgotten(going, notes, [it for it in items if it.id not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
         """Take a fragment out of the bin, or back into recall where another has its place."""
         from rooms.fragments.bin import restore
 
-        with self.room.engine.reading() as reading:
-            found = reading.by_ids([name])
+        with self.room.engine.reading() as rows:
+            found = rows.by_ids([name])
         if not found or originals:
             return None
-        if found[0].is_live:
-            return Restoring([], [], [say("fragment_commands.is_live", id=found[0].id)])
+        [fragment] = found
+        if fragment.is_live:
+            return Restoring([], [], [_say("is_live", id=fragment.id)])
 
         def carry_out() -> Restoring:
-            return Restoring([item_of(restore(self.room, found[0].id))], [], [])
+            return Restoring([item_of(restore(self.room, fragment.id))], [], [])
 
-        return Restoring([item_of(found[0])], [], [], carry_out)
+        return Restoring([item_of(fragment)], [], [], carry_out)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the fragments, the bin too, then their links, former versions and notes."""
@@ -256,7 +265,7 @@ class ForPeople:
         from core.room.copies import kept_aside
         from rooms.fragments.upkeep.secrets_here import place_here, secrets_here
 
-        item, place = say("fragment_commands.item"), place_here(os.environ)
+        item, place = _say("item"), place_here(os.environ)
         held = secrets_here(self._opened.settings, os.environ)
         name = say(f"fragment_commands.{'place' if place else 'place_on_server'}")
         return Secrets(name, item, held, kept_aside(place) if place else [])
@@ -266,9 +275,9 @@ class ForPeople:
         from rooms.fragments.upkeep.secrets_here import place_here, redact_here
 
         changed, left, unpurged = redact_here(self._opened.settings, os.environ)
-        notes = [say("fragment_commands.still_in", path=str(path)) for path in unpurged]
+        notes = [_say("still_in", path=str(path)) for path in unpurged]
         if changed and place_here(os.environ) is None:
-            notes = [say("fragment_commands.still_on_server")]
+            notes = [_say("still_on_server")]
         return Redacted(changed, left, notes, not unpurged)
 
     def findings(self) -> "list[Finding]":
@@ -298,14 +307,14 @@ class ForPeople:
         room = self.room
         if not room.engine.exists():
             return Figures(say("fragments.figures.fragments", count=0), [], {"live": 0})
-        with room.engine.reading() as reading:
-            uses = [it.access_count for page in pages_of(reading, Asked()) for it in page]
+        with room.engine.reading() as rows:
+            uses = [it.access_count for page in pages_of(rows, Asked()) for it in page]
         counted = statistics_of(room)
         purged = counted.figures.get("purged", 0)
+        used: Facts = {"pinned": counted.anchors, "used": sum(map(bool, uses)), "uses": sum(uses)}
         kept: Facts = {"superseded": counted.superseded, "versions": counted.versions}
         waiting: Facts = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
-        used: Facts = {"pinned": counted.anchors, "used": sum(map(bool, uses)), "uses": sum(uses)}
-        lines = []
+        lines = list[str]()
         if counted.kinds:
             lines.append(say("fragments.figures.kinds", listed=listed_counts(counted.kinds)))
             lines.append(say("fragments.figures.use", count=counted.live, **used))
@@ -314,28 +323,21 @@ class ForPeople:
         lines.append(say("fragments.figures.kept", purged=purged, **kept))
         if any(waiting.values()):
             lines.append(say("fragments.figures.waiting", **waiting))
-        upkeep = "upkeep" if counted.upkeep_at else "no_upkeep"
-        lines.append(say(f"fragments.figures.{upkeep}", day=day_of(counted.upkeep_at)))
-        return Figures(
-            say("fragments.figures.fragments", count=counted.live),
-            lines if counted.live or counted.superseded or counted.deleted else [],
-            {
-                "live": counted.live,
-                "superseded": counted.superseded,
-                "bin": counted.deleted,
-                "purged": purged,
-                **{name: getattr(counted, name) for name in ("kinds", "lifetimes", "tiers")},
-                "agents": {safe(name): count for name, count in counted.agents.items()},
-                "pinned": counted.anchors,
-                "recalled": used["used"],
-                "recalls": used["uses"],
-                **{name: getattr(counted, name) for name in ("links", "versions", "with_vector")},
-                "model": safe(counted.model),
-                "suspicions": counted.suspicions,
-                "unreflected": counted.unreflected,
-                "last_upkeep": counted.upkeep_at or None,
-            },
-        )
+        key = "upkeep" if counted.upkeep_at else "no_upkeep"
+        lines.append(say(f"fragments.figures.{key}", day=day_of(counted.upkeep_at)))
+        data = {name: getattr(counted, name) for name in _COUNTED} | {
+            "bin": counted.deleted,
+            "purged": purged,
+            "agents": {safe(name): count for name, count in counted.agents.items()},
+            "pinned": counted.anchors,
+            "recalled": used["used"],
+            "recalls": used["uses"],
+            "model": safe(counted.model),
+            "last_upkeep": counted.upkeep_at or None,
+        }
+        is_empty = not (counted.live or counted.superseded or counted.deleted)
+        headline = say("fragments.figures.fragments", count=counted.live)
+        return Figures(headline, [] if is_empty else lines, data)
 
 
 def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
@@ -343,20 +345,21 @@ def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
     from rooms.fragments.fragment import LIFETIMES
     from rooms.fragments.fragment import Wanted as Asked
 
-    lasts = wanted.kind in LIFETIMES
+    words = (wanted.kind,) if wanted.kind else ()
+    is_lifetime = wanted.kind in LIFETIMES
     return Asked(
-        kinds=(wanted.kind,) if wanted.kind and not lasts else (),
-        lifetimes=(wanted.kind,) if lasts else (),
+        kinds=() if is_lifetime else words,
+        lifetimes=words if is_lifetime else (),
         topics=wanted.topics,
         since=wanted.since,
         state=state,
     )
 
 
-def _linked(reading: "Rows", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
-    links = reading.links([fragment.id])
+def _linked(rows: "Rows", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
+    links = rows.links([fragment.id])
     ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in links]
-    others = {it.id: it for it in reading.by_ids(set(ends)) if not it.deleted_at}
+    others = {it.id: it for it in rows.by_ids(set(ends)) if not it.deleted_at}
     return [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
 
 
@@ -371,10 +374,6 @@ def _state_of(fragment: "Fragment") -> str:
     return state_of(said, state)
 
 
-def _is_in_state(state: str, fragment: "Fragment") -> bool:
-    return state == _state_of(fragment)
-
-
 def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
     """Return a fragment as a person reads it, without its secrets.
 
@@ -383,11 +382,16 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
     from core.room.redaction import without_secrets
     from rooms.fragments.exchange.lines import HARMLESS, line_of
 
-    version, ends = _state_of(fragment), [other for _, other in links or ()]
-    (fragment, others), _ = without_secrets((fragment, tuple(ends)), HARMLESS)
+    version, ends = _state_of(fragment), tuple(other for _, other in links or ())
+    (fragment, others), _ = without_secrets((fragment, ends), HARMLESS)
     data = line_of(fragment)
     del data["kind"]
-    texts = list(_texts(fragment))
+    texts = [
+        (_say("fragment"), fragment.content),
+        (_say("keywords"), ", ".join(fragment.keywords)),
+        *((_say(name), getattr(fragment, name)) for name in ("source", "agent", "session")),
+        (_say("scope"), _say(fragment.privacy)),
+    ]
     if links is not None:
         data["links"] = [line_of(link) for link, _ in links]
         for (link, _), other in zip(links, others, strict=True):
@@ -409,46 +413,32 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
     )
 
 
-def _texts(fragment: "Fragment") -> Iterator[tuple[str, str]]:
-    """Yield what a fragment says, and where it is from, each with its label."""
-    yield say("fragment_commands.fragment"), fragment.content
-    yield say("fragment_commands.keywords"), ", ".join(fragment.keywords)
-    for key in ("source", "agent", "session"):
-        yield say(f"fragment_commands.{key}"), getattr(fragment, key)
-    yield say("fragment_commands.scope"), say(f"fragment_commands.{fragment.privacy}")
+def _say(key: str, **facts: str | int) -> str:
+    return say(f"fragment_commands.{key}", **facts)
 
 
 def _facts(fragment: "Fragment") -> Iterator[str]:
     """Yield how a fragment stands: its worth, its dates, its use, whether recall leaves it out."""
-
-    def told(key: str, **facts: str | int) -> str:
-        return say(f"fragment_commands.{key}", **facts)
-
-    yield told(
-        "facts",
-        kind=told(fragment.kind),
-        lifetime=told(fragment.lifetime),
-        importance=f"{fragment.importance:.2f}",
-        tier=told(fragment.tier),
-    )
+    words = {name: _say(getattr(fragment, name)) for name in ("kind", "lifetime", "tier")}
+    yield _say("facts", importance=f"{fragment.importance:.2f}", **words)
     if fragment.is_anchor:
-        yield told("pinned")
-    yield told("saved_on", date=minute_of(fragment.created_at))
+        yield _say("pinned")
+    yield _say("saved_on", date=minute_of(fragment.created_at))
     if fragment.updated_at > fragment.created_at:
-        yield told("corrected_on", date=minute_of(fragment.updated_at))
+        yield _say("corrected_on", date=minute_of(fragment.updated_at))
     if fragment.verified_at > max(fragment.created_at, fragment.updated_at):
-        yield told("verified_on", date=minute_of(fragment.verified_at))
+        yield _say("verified_on", date=minute_of(fragment.verified_at))
     if fragment.expires_at:
-        yield told("expires_on", date=minute_of(fragment.expires_at))
-    if fragment.access_count:
-        key = "recalled_once" if fragment.access_count == 1 else "recalled_often"
-        date = minute_of(fragment.accessed_at)
-        yield f"{told('recalled')} {told(key, count=fragment.access_count, date=date)}"
+        yield _say("expires_on", date=minute_of(fragment.expires_at))
+    if count := fragment.access_count:
+        key = "recalled_once" if count == 1 else "recalled_often"
+        how_often = _say(key, count=count, date=minute_of(fragment.accessed_at))
+        yield f"{_say('recalled')} {how_often}"
     if fragment.deleted_at:
-        why = told(fragment.deletion or "forgotten")
-        yield told("in_bin", date=minute_of(fragment.deleted_at), why=why, id=fragment.id)
+        why = _say(fragment.deletion or "forgotten")
+        yield _say("in_bin", date=minute_of(fragment.deleted_at), why=why, id=fragment.id)
     elif fragment.promoted:
         facts = {"record": fragment.record_id, "id": fragment.id}
-        yield told("in_the_log", date=minute_of(fragment.superseded_at), **facts)
+        yield _say("in_the_log", date=minute_of(fragment.superseded_at), **facts)
     elif fragment.superseded_at:
-        yield told("superseded", date=minute_of(fragment.superseded_at))
+        yield _say("superseded", date=minute_of(fragment.superseded_at))
