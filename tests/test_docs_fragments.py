@@ -15,9 +15,8 @@ from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
 from rooms.fragments.judging import settings as judging
+from rooms.fragments.models.services import KEY_VARIABLE, PAUSE_S
 from rooms.fragments.recall import candidates, context, ordering, recalling
-from rooms.fragments.services.address import KEY_VARIABLE
-from rooms.fragments.services.pausing import PAUSE_S
 from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
 from rooms.fragments.upkeep.passes import STEPS

@@ -16,8 +16,7 @@ from rooms.fragments.embeddings.settings import (
     read,
 )
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.services.numbers import finite
-from rooms.fragments.services.pausing import Pausing
+from rooms.fragments.models.services import Pause, finite
 
 QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
 FLOAT_BYTES = 4
@@ -39,7 +38,7 @@ class Embedder:
 
     def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
         self.model, self.dimensions = model, dimensions
-        self._source, self._pausing = source, Pausing()
+        self._source, self._pausing = source, Pause()
 
     def embed(self, texts: Sequence[str], *, timeout_s: float = QUESTION_TIMEOUT_S) -> list[bytes]:
         """Return a vector for each text, in order: 32-bit floats, little endian, of length 1.

@@ -5,7 +5,7 @@ from typing import Any
 
 from rooms.fragments.embeddings.settings import VARIABLE, EmbeddingSettings
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.services.posting import Service, post
+from rooms.fragments.models.services import Service, post
 
 
 class EmbeddingService:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from core.config import data_directory
 from core.errors import SentinelError
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.services.address import (
+from rooms.fragments.models.services import (
     KEY_VARIABLE,
     check_address,
     check_key,

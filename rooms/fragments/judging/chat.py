@@ -5,7 +5,7 @@ from typing import Any
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.judging.question import RULE, Verdict, answered, asked
 from rooms.fragments.judging.settings import CHAT_VARIABLE, JudgeSettings
-from rooms.fragments.services.posting import Service, post
+from rooms.fragments.models.services import Service, post
 
 TIMEOUT_S = 60.0
 

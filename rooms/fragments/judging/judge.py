@@ -7,7 +7,7 @@ from core.sanitizer import redact
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.judging.question import OneJudge, Verdict
 from rooms.fragments.judging.settings import CHAT, ONNX, JudgeSettings, read
-from rooms.fragments.services.pausing import Pausing
+from rooms.fragments.models.services import Pause
 
 
 class Judge:
@@ -17,7 +17,7 @@ class Judge:
     """
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
-        self._judges = [(judge, Pausing()) for judge in judges]
+        self._judges = [(judge, Pause()) for judge in judges]
         self.failure: ServiceError | None = None
         self.failures = 0
 

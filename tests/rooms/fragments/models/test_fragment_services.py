@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.services.address import endpoint, is_local
-from rooms.fragments.services.pausing import PAUSE_S, Pausing
-from rooms.fragments.services.posting import Service, post
+from rooms.fragments.models.services import PAUSE_S, Pause, Service, endpoint, is_local, post
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import CUT_OFF, DISCONNECT, Answer, StandIn, stand_in
 
@@ -218,7 +216,7 @@ def test_what_never_leaves_the_machine_is_known_by_its_address_alone() -> None:
 
 def test_a_service_that_failed_is_left_alone_for_a_while() -> None:
     now, tries = 100.0, list[float]()
-    pausing = Pausing(lambda: now)
+    pausing = Pause(lambda: now)
 
     def ask(error: ServiceError | None) -> str:
         try:

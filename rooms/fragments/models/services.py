@@ -1,0 +1,240 @@
+"""Asks services that the user has named, within bounds of time and size.
+
+What leaves the machine is what the caller posts, to the address that the user has named, and to no
+other: a redirection is refused. A service on this machine is never asked through a proxy; for
+others HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment hold. The key stands in one header of
+the request, never in an address, an error or a log.
+"""
+
+import http.client
+import ipaddress
+import json
+import math
+import re
+import ssl
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from core.errors import SentinelError
+from rooms.fragments.errors import ServiceError
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+PAUSE_S = 30.0  # for which a service that failed is left alone
+
+_MOST_BYTES = 64 * 1024 * 1024
+_PIECE_BYTES = 65_536
+_MOST_PAUSE_S = 3_600
+_OF_STATUS = {401: "no_access", 403: "no_access", 404: "not_there", 429: "overloaded"}
+_OF_STATUS |= {408: "failed", 503: "overloaded"}
+
+_KEY = re.compile("[!-~]*")
+_CONTROL = re.compile("[\x00-\x20\x7f]")
+_VERSION = re.compile("/v[0-9][a-z0-9]*$")
+
+
+class Service(NamedTuple):
+    """A service to post to. variable: the one that names it, for sentences; key: "" for none."""
+
+    address: str
+    variable: str
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Service({self.variable})"  # the key is nobody's business
+
+
+class Pause:
+    """Leaves a service alone for a while after it failed, so that nobody waits for it twice.
+
+    clock: returns seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._until = clock, 0.0
+        self._failure: ServiceError | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Ask the service in here; while the pause lasts, this raises the last ServiceError."""
+        failure = self._failure
+        if failure and self._clock() < self._until:
+            raise failure.again()
+        try:
+            yield
+        except ServiceError as error:
+            if not error.may_be_of_these:
+                self._until = self._clock() + max(PAUSE_S, error.retry_after_s)
+                self._failure = error
+            raise
+        self._failure = None
+
+
+def value_of(environment: Mapping[str, str], variable: str) -> str:
+    """Return the value of a variable; one that its reader did not expand (`${…}`) is unset."""
+    value = environment.get(variable, "").strip()
+    return "" if "${" in value else value
+
+
+def check_address(environment: Mapping[str, str], variable: str) -> Iterator[SentinelError]:
+    """Yield why the address of a variable must not be asked."""
+    address = value_of(environment, variable)
+    try:
+        parts = urlsplit(address)
+        is_usable = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        yield ServiceError("bad_address", variable=variable)
+        return
+    is_web = parts.scheme in ("http", "https")
+    if not (is_usable and is_web and address.isascii()) or _CONTROL.search(address):
+        yield ServiceError("bad_address", variable=variable)
+        return
+    is_open = parts.scheme == "http" and not is_local(parts.hostname or "")
+    if is_open and value_of(environment, KEY_VARIABLE):
+        yield ServiceError("open_key", variable=variable)
+
+
+def check_key(environment: Mapping[str, str]) -> Iterator[SentinelError]:
+    """Yield why the key cannot be sent: a line end in it would end its line of the request."""
+    if not _KEY.fullmatch(value_of(environment, KEY_VARIABLE)):
+        yield ServiceError("bad_key")
+
+
+def is_local(host: str) -> bool:
+    """Return whether a host is this machine, so that no text for it ever leaves."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def endpoint(address: str, path: str) -> str:
+    """Return the address of an endpoint of the OpenAI form.
+
+    address: with or without the version, with or without the path. path: such as `/embeddings`.
+    """
+    parts = urlsplit(address)
+    above = parts.path.rstrip("/").removesuffix(path)
+    if not _VERSION.search(above):
+        above += "/v1"
+    return urlunsplit(parts._replace(path=above + path, fragment=""))
+
+
+def finite(value: object) -> float:
+    """Return a number of an answer. Raises ValueError for anything else, and for infinity."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("no number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError("no finite number")
+    return number
+
+
+def post(service: Service, body: object, *, timeout_s: float) -> Any:
+    """Return the JSON that a service answers. Raises ServiceError.
+
+    timeout_s: for the whole exchange, from the name of the host to the last byte of the answer.
+    """
+    headers = {"Content-Type": "application/json", "User-Agent": "sentinel-memory"}
+    headers["Accept"] = "application/json"
+    if service.key:
+        headers["Authorization"] = f"Bearer {service.key}"
+    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    request = urllib.request.Request(service.address, data, headers, method="POST")
+    answer = in_thread(lambda: _read(service, request, timeout_s))
+    try:
+        text = answer.result(timeout_s)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise _refusal(service, error) from None
+    except (
+        OSError,
+        http.client.HTTPException,
+        UnicodeError,
+    ) as error:
+        raise _failure(service, error, timeout_s) from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ServiceError("bad_answer", variable=service.variable) from None
+
+
+def in_thread(work: Callable[[], Any]) -> Future[Any]:
+    """Begin work in a thread of its own, which the end of the process does not wait for.
+
+    A timeout of a socket begins anew with each byte, so a service could hold its caller for ever:
+    the caller waits for this future as long as it likes.
+    """
+    future = Future[Any]()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # whatever it is, who waits for the result gets it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="fragments-model", daemon=True).start()
+    return future
+
+
+class _NoRedirection(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Follow no redirection; the request then ends as an error of this status."""
+
+
+def _read(service: Service, request: urllib.request.Request, timeout_s: float) -> bytes:
+    """Return the bytes of an answer; the time and size of its body have bounds of their own."""
+    until = time.monotonic() + timeout_s
+    host = urlsplit(service.address).hostname or ""
+    is_direct = is_local(host) or urllib.request.proxy_bypass(host)
+    proxies = {} if is_direct else urllib.request.getproxies_environment()
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler(proxies),
+        _NoRedirection(),
+    )
+    pieces, size = list[bytes](), 0
+    with opener.open(request, timeout=timeout_s) as response:
+        while piece := response.read1(_PIECE_BYTES):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST_BYTES:
+                raise ServiceError("too_large", variable=service.variable)
+            if time.monotonic() > until:
+                raise TimeoutError
+        if response.length:  # is still to come, but the connection has ended
+            raise http.client.IncompleteRead(b"")
+    return b"".join(pieces)
+
+
+def _refusal(service: Service, error: urllib.error.HTTPError) -> ServiceError:
+    status = error.code
+    if 300 <= status < 400:
+        return ServiceError("elsewhere", variable=service.variable)
+    key = _OF_STATUS.get(status, "refused" if status < 500 else "failed")
+    digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
+    is_number = digits.isascii() and digits.isdigit()  # it may be a date as well
+    pause_s = min(int(digits[:9]), _MOST_PAUSE_S) if is_number else 0
+    return ServiceError(key, retry_after_s=pause_s, variable=service.variable, status=status)
+
+
+def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceError:
+    """Return what a failed connection is to a person; its own text may hold the address."""
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    variable = service.variable
+    if isinstance(reason, TimeoutError):
+        return ServiceError("timeout", variable=variable, seconds=math.ceil(timeout_s))
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return ServiceError("no_trust", variable=variable)
+    is_begun = isinstance(reason, http.client.HTTPException | ConnectionResetError)
+    return ServiceError("broken_off" if is_begun else "unreachable", variable=variable)
