@@ -187,7 +187,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
         if any(map(STARTING.fullmatch, read(path).called))
     }
     by_us = {"commands.clients.setup", "commands.demo"}
-    for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.judging.gemini"}
+    for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.models.judge"}
     assert started == for_us | by_us
 
 

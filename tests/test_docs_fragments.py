@@ -14,7 +14,7 @@ from rooms.fragments import config, draft, fragment, lines, links, reflection, t
 from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
-from rooms.fragments.judging import settings as judging
+from rooms.fragments.models import judge as judging
 from rooms.fragments.models.services import KEY_VARIABLE, PAUSE_S
 from rooms.fragments.recall import candidates, context, ordering, recalling
 from rooms.fragments.storage.sqlite import migrations

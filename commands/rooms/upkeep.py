@@ -92,7 +92,7 @@ def pin(arguments: argparse.Namespace) -> int:
 def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments, and say what each step did; 0."""
     from rooms.fragments.embeddings.embedder import embedder_of
-    from rooms.fragments.judging.judge import judge_of
+    from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
     room = _fragments(open_memory(arguments))

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.judging.gemini import is_private
-from rooms.fragments.judging.judge import judge_of
-from rooms.fragments.judging.question import RULE, Verdict
+from rooms.fragments.models.judge import RULE, Verdict, is_private, judge_of
 from tests.clients.desk import NEEDS_CLIENTS
 from tests.clients.headless import GEMINI
 from tests.clients.stand_in_model import Events, Request, StandInModel

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from core.errors import SentinelError
 from rooms.fragments.embeddings import settings as embeddings
 from rooms.fragments.errors import ServiceError, no_package
-from rooms.fragments.judging import settings as judging
+from rooms.fragments.models import judge as judging
 
 
 def check(environment: Mapping[str, str]) -> list[SentinelError]:
@@ -20,8 +20,7 @@ def missing(environment: Mapping[str, str]) -> list[SentinelError]:
 
 
 def _missing(environment: Mapping[str, str]) -> Iterator[SentinelError]:
-    from rooms.fragments.judging.gemini import PROGRAM, found_program  # not at every start
-    from rooms.fragments.judging.onnx_model import PACKAGES
+    from rooms.fragments.models.judge import PACKAGES, PROGRAM, found_program  # not at every start
 
     embedding = embeddings.read(environment)
     if embedding and not embedding.address and not _is_installed(embeddings.LOCAL):

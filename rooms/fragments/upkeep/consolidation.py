@@ -25,7 +25,7 @@ from rooms.fragments.promotion import for_the_log
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Judge, Page, Work
+from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
 from rooms.fragments.upkeep.statistics import (
     ENDED,
     FIGURES,
@@ -37,6 +37,7 @@ from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 
 if TYPE_CHECKING:
     from rooms.fragments.embeddings.embedder import Embedder
+    from rooms.fragments.models.judge import OneJudge
 
 HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
@@ -176,7 +177,7 @@ def consolidate(
     room: Room,
     *,
     progress: Progress | None = None,
-    judge: Judge | None = None,
+    judge: "OneJudge | None" = None,
     embedder: "Embedder | None" = None,
 ) -> Report:
     """Carry out the eleven steps, and go on with a run that was killed or stopped.
@@ -270,7 +271,7 @@ def resting() -> Iterator[None]:
 
 
 def _tend(room: Room) -> None:
-    from rooms.fragments.judging.settings import has_judge
+    from rooms.fragments.models.judge import has_judge
 
     try:
         tend(room, compares=not has_judge(os.environ))

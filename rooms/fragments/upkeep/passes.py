@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rooms.fragments.config import Config
 from rooms.fragments.errors import ServiceError
@@ -34,6 +34,9 @@ from rooms.fragments.upkeep import life, suspicions
 from rooms.fragments.upkeep.statistics import feedback_report
 from rooms.fragments.upkeep.suspicions import Pair
 
+if TYPE_CHECKING:
+    from rooms.fragments.models.judge import OneJudge, Verdict
+
 SURE = 0.8  # of a verdict that decides
 NEARLY_EQUAL = 0.92  # without a verdict so near a pair waits though it shows no sign
 MOST_JUDGED, MOST_AGAIN = 100, 10  # pairs in one run: a judge takes time, and may cost money
@@ -48,25 +51,6 @@ Counts = dict[str, int]
 Opening = Callable[[], AbstractContextManager[Rows]]
 
 
-class Verdict(Protocol):
-    """What a judge says of two texts: contradiction, entailment or neutral, and how sure."""
-
-    @property
-    def label(self) -> str:
-        """One of the three words."""
-
-    @property
-    def confidence(self) -> float:
-        """From 0 to 1."""
-
-
-class Judge(Protocol):
-    """Says whether two texts contradict each other."""
-
-    def verdict(self, earlier: str, later: str) -> Verdict:
-        """Return what it thinks. Raises ServiceError."""
-
-
 class Work(NamedTuple):
     """What every step works with.
 
@@ -78,7 +62,7 @@ class Work(NamedTuple):
     now: str
     config: Config
     compares: bool = True
-    judge: Judge | None = None
+    judge: "OneJudge | None" = None
     fill: Callable[[], object] | None = None
 
 
@@ -320,7 +304,7 @@ class _Judged(NamedTuple):
     """A pair, and what the judge says of it; None without one, or where it did not answer."""
 
     pair: Pair
-    verdict: Verdict | None
+    verdict: "Verdict | None"
 
     def is_surely(self, *labels: str) -> bool:
         """Whether the judge is sure of one of these labels."""
@@ -334,7 +318,7 @@ class _Judged(NamedTuple):
         return self.is_surely("entailment", "neutral")
 
 
-def _judged(judge: Judge | None, pair: Pair) -> _Judged:
+def _judged(judge: "OneJudge | None", pair: Pair) -> _Judged:
     try:
         verdict = judge.verdict(pair.earlier.content, pair.later.content) if judge else None
     except ServiceError:

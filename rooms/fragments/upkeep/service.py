@@ -20,8 +20,7 @@ from rooms.fragments.embeddings.embedder import embedder_of
 from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Wanted
-from rooms.fragments.judging.judge import judge_of
-from rooms.fragments.judging.settings import has_judge
+from rooms.fragments.models.judge import has_judge, judge_of
 from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.engine import Engine

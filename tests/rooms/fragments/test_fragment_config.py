@@ -144,7 +144,7 @@ def test_a_file_that_is_no_json_object_is_said_and_stays_as_it_is(
 WITHOUT = """
 import sys
 from pathlib import Path
-from rooms.fragments.judging.judge import judge_of
+from rooms.fragments.models.judge import judge_of
 from rooms.fragments.embeddings.embedder import embedder_of
 from rooms.fragments.embeddings.filling import fill_in_background
 from rooms.fragments.models import check

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.judging.gemini import GeminiJudge, found_program, is_private
-from rooms.fragments.judging.question import RULE, Verdict
-from rooms.fragments.judging.settings import JudgeSettings
 from rooms.fragments.models import check, missing
+from rooms.fragments.models.judge import (
+    RULE,
+    GeminiJudge,
+    JudgeSettings,
+    Verdict,
+    found_program,
+    is_private,
+)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
 

@@ -8,10 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.judging.chat import ChatJudge
-from rooms.fragments.judging.judge import Judge, judge_of
-from rooms.fragments.judging.question import RULE, SURE, Verdict, answered, asked, of_scores
-from rooms.fragments.judging.settings import check, read
+from rooms.fragments.models.judge import (
+    RULE,
+    SURE,
+    ChatJudge,
+    Judge,
+    Verdict,
+    answered,
+    asked,
+    check,
+    judge_of,
+    of_scores,
+    read,
+)
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 

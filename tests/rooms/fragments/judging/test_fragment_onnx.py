@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.judging.judge import Judge, judge_of
 from rooms.fragments.models import missing
+from rooms.fragments.models.judge import Judge, judge_of
 from tests.support.sentences import in_language
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "the", "port", "is", "open", "never", "indeed"]

@@ -2,7 +2,7 @@
 
 import struct
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal
 
 import pytest
 
@@ -12,9 +12,9 @@ from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion
 from rooms.fragments.links import link
+from rooms.fragments.models.judge import Label, Verdict
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.consolidation import consolidate
-from rooms.fragments.upkeep.passes import Verdict
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, figures
@@ -29,16 +29,11 @@ from tests.support.upkeep_room import (
 )
 
 
-class Said(NamedTuple):
-    label: str
-    confidence: float
-
-
 @dataclass
 class JudgeOf:
     """A judge who says one thing of every pair, and remembers which it was asked about."""
 
-    label: str = "neutral"
+    label: Label | Literal[""] = "neutral"
     confidence: float = 0.5
     asked: list[tuple[str, str]] = field(default_factory=list)
 
@@ -46,7 +41,7 @@ class JudgeOf:
         self.asked.append((earlier, later))
         if not self.label:
             raise ServiceError("unreachable")
-        return Said(self.label, self.confidence)
+        return Verdict(self.label, self.confidence)
 
 
 SLOW = "The pool holds at most 20 connections."
@@ -181,7 +176,7 @@ def test_what_is_pinned_is_left_to_the_caller_whatever_a_judge_says(
 
 @pytest.mark.parametrize("label", ["entailment", "neutral"])
 def test_a_pair_of_which_a_judge_is_sure_that_it_is_none_passes(
-    room: Room, clock: Clock, label: str
+    room: Room, clock: Clock, label: Label
 ) -> None:
     pool(room, clock)
     report = consolidate(room, judge=JudgeOf(label, 0.9))
