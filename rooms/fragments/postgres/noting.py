@@ -49,12 +49,12 @@ class PostgresNoting(PostgresReading):
         """See `Writing`."""
         for entry in entries:
             table = ENTRIES[type(entry)]
-            new = ", ".join(f"{it} = excluded.{it}" for it in table.columns)
+            new = ", ".join(f"{it} = excluded.{it}" for it in table.columns.values())
             instead = (
                 f" ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {new}" if table.key else ""
             )
             self._cursor.execute(
-                f"INSERT INTO {table.name} ({', '.join(table.columns)})"
+                f"INSERT INTO {table.name} ({table.selected})"
                 f" VALUES ({', '.join(['%s'] * len(table.columns))}){instead}",
                 entry_values(entry),
             )

@@ -181,8 +181,7 @@ class PostgresReading(PostgresFinding):
         condition, values = entries_where(table, of=of, since=since)
         order = ", ".join(map(_in_order, table.order))
         statement = (
-            f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {condition}"
-            f" ORDER BY {order} LIMIT %s"
+            f"SELECT {table.selected} FROM {table.name} WHERE {condition} ORDER BY {order} LIMIT %s"
         )
         rows = self._rows(statement, (*values, bound(limit or MOST_NUMBER)))
         return [table.read(row) for row in rows]

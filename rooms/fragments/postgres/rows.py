@@ -7,9 +7,7 @@ from rooms.fragments.postgres.conditions import bound
 from rooms.fragments.postgres.values import moment
 from rooms.fragments.storage.columns import (
     ENTRIES,
-    FLAGS,
     FRAGMENTS,
-    LISTS,
     UNKNOWN_MOMENT,
     is_moment,
     spelled,
@@ -22,14 +20,12 @@ _NULL_FOR_NONE = frozenset(
 
 def stored(name: str, value: Any) -> Any:
     """Return the value of a field as it is stored."""
-    if name in LISTS:
+    if isinstance(value, tuple):
         return list(value)
     if name == "created_at":
         return moment(value) or UNKNOWN_MOMENT
     if is_moment(name):
         return moment(value)
-    if name in FLAGS:
-        return bool(value)
     if name in _NULL_FOR_NONE:
         return value or None
     return bound(value) if type(value) is int else value
@@ -39,7 +35,7 @@ def values_of(fragment: Fragment) -> dict[str, Any]:
     """Return the values of a fragment by column, but for its number."""
     values = {
         column: stored(name, getattr(fragment, name))
-        for name, column in zip(FRAGMENTS.fields, FRAGMENTS.columns, strict=True)
+        for name, column in FRAGMENTS.columns.items()
         if name != "number"
     }
     keywords = [*dict.fromkeys(map(spelled, fragment.keywords))]
@@ -48,4 +44,4 @@ def values_of(fragment: Fragment) -> dict[str, Any]:
 
 def entry_values(entry: Entry) -> list[Any]:
     """Return the values of an entry in the order of the columns of its table."""
-    return [stored(name, getattr(entry, name)) for name in ENTRIES[type(entry)].fields]
+    return [stored(name, getattr(entry, name)) for name in ENTRIES[type(entry)].columns]

@@ -2,18 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from rooms.fragments.fragment import (
-    KINDS,
-    LIFETIMES,
-    PRIVACIES,
-    RELATIONS,
-    TIERS,
     Activity,
     Fragment,
     Link,
@@ -25,28 +20,16 @@ from rooms.fragments.fragment import (
     plain_keyword,
 )
 
-LISTS = frozenset(("keywords", "tool_highlights", "tool_pain_points"))
-FLAGS = frozenset(("is_anchor", "relevant", "sufficient", "overall_success"))
 UNKNOWN_MOMENT = "1970-01-01T00:00:00+00:00"  # of a fragment whose creation nobody can read
-_COUNTS = frozenset(
-    "number access_count sessions_count estimated_tokens stale_days calls written".split()
-)
-# Of a field the words that it may have, or the greatest number, and what it is read as otherwise.
-_WORDS = {
-    "kind": (KINDS, "fact"),
-    "lifetime": (LIFETIMES, "semantic"),
-    "tier": (TIERS, "warm"),
-    "privacy": (PRIVACIES, "private"),
-    "relation": (RELATIONS, "related"),
-}
-_NUMBERS = {"importance": (1.0, 0.5), "utility": (1e9, 1.0), "similarity": (1.0, 0.0)}
+_UNKNOWN_TIER = "warm"
+_MOST_UTILITY = 1e9  # other shares end at 1
 
 
 class Table:
-    """A table, and the class of its rows: each field has a column.
+    """A table, and the class of its rows. columns: by field.
 
     about: the columns that name what a row is of. moment: the column of when it was. order: oldest
-    first. key: the columns of which a new row takes the place of an old one, () for rows that are
+    first. key: the columns of which a new row takes the place of an old one, () where rows are only
     added.
     """
 
@@ -60,17 +43,16 @@ class Table:
         order: tuple[str, ...] = ("id",),
         key: tuple[str, ...] = (),
     ) -> None:
-        self.name, self.row = name, row
-        self.about, self.moment, self.order, self.key = about, moment, order, key
-        self.fields = tuple(field.name for field in fields(row))
-        self.columns = tuple(map(column_of, self.fields))
-        self.selected = ", ".join(self.columns)
-        self._readers = tuple(map(_reader_of, self.fields))
+        self.name, self.row, self.about, self.moment = name, row, about, moment
+        self.order, self.key = order, key
+        self.columns = {field.name: column_of(field.name) for field in fields(row)}
+        self.selected = ", ".join(self.columns.values())
+        self._readers = [(field.name, _reader_of(field)) for field in fields(row)]
 
-    def read(self, row: Sequence[Any]) -> Any:
-        """Return the object of a row of its columns, whatever stands in them."""
-        columns = zip(self.fields, self._readers, row, strict=True)
-        return self.row(**{name: read(value) for name, read, value in columns})
+    def read(self, values: Sequence[Any]) -> Any:
+        """Return the row of the values of its columns, whatever stands in them."""
+        readers = zip(self._readers, values, strict=True)
+        return self.row(**{field: read(value) for (field, read), value in readers})
 
 
 def spelled(word: str) -> str:
@@ -86,27 +68,28 @@ def is_moment(field: str) -> bool:
 # What another program has put there is read as something that the room can work with.
 
 
-def _reader_of(field: str) -> Callable[[Any], Any]:
-    if field in _WORDS:
-        words, word = _WORDS[field]
-        return lambda value: value if isinstance(value, str) and value in words else word
-    if field in _NUMBERS:
-        most, number = _NUMBERS[field]
+def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
+    """Return what reads a column, by the type of its field."""
+    if get_origin(field.type) is Literal:
+        words = get_args(field.type)
+        word = _UNKNOWN_TIER if field.name == "tier" else field.default
+        return lambda value: value if value in words else word
+    if field.type is float:
+        most = _MOST_UTILITY if field.name == "utility" else 1.0
+        number = field.default if isinstance(field.default, float) else 0.0
         return lambda value: _number(value, most, number)
-    if field in _COUNTS:
+    if field.type is int:
         return lambda value: value if isinstance(value, int) else 0
-    if field in LISTS:
-        return _texts
-    if field in FLAGS:
+    if field.type is bool:
         return bool
-    if field == "created_at":
+    if field.type is not str:
+        return _texts
+    if field.name == "created_at":
         return lambda value: _moment(value) or UNKNOWN_MOMENT
-    return _moment if is_moment(field) else _text
+    return _moment if is_moment(field.name) else _text
 
 
 def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
@@ -140,27 +123,19 @@ def _number(value: object, most: float, otherwise: float) -> float:
 
 
 FRAGMENTS = Table("fragments", Fragment)
-LINKS = Table("fragment_links", Link)
+LINKS = Table("fragment_links", Link, key=("from_id", "to_id"))
 VERSIONS = Table("fragment_versions", Version, ("fragment_id",), moment="amended_at")
+_ENDS = ("first_id", "second_id")
 SUSPICIONS = Table(
-    "suspicions",
-    Suspicion,
-    ("first_id", "second_id"),
-    moment="found_at",
-    order=("found_at", "first_id", "second_id"),
-    key=("first_id", "second_id"),
+    "suspicions", Suspicion, _ENDS, moment="found_at", order=("found_at", *_ENDS), key=_ENDS
 )
+_SESSION, _STARTED = ("session_id",), ("started_at", "session_id", "agent_id")
 ENTRIES: dict[type[Any], Table] = {
     Version: VERSIONS,
-    ToolFeedback: Table("tool_feedback", ToolFeedback, ("session_id",)),
-    TaskFeedback: Table("task_feedback", TaskFeedback, ("session_id",)),
+    ToolFeedback: Table("tool_feedback", ToolFeedback, _SESSION),
+    TaskFeedback: Table("task_feedback", TaskFeedback, _SESSION),
     Activity: Table(
-        "activities",
-        Activity,
-        ("session_id",),
-        moment="last_at",
-        order=("started_at", "session_id", "agent_id"),
-        key=("agent_id", "session_id"),
+        "activities", Activity, _SESSION, moment="last_at", order=_STARTED, key=_STARTED[1:]
     ),
     Suspicion: SUSPICIONS,
 }

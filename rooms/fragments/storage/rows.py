@@ -18,6 +18,7 @@ from rooms.fragments.fragment import (
     Fragment,
     Link,
     Order,
+    State,
     Wanted,
     column_of,
 )
@@ -59,12 +60,12 @@ class Rows(ABC):
     """
 
     # The dialect.
-    no_moment: ClassVar[str]  # behind a column: there is no moment
+    no_moment: ClassVar[str]  # behind a column: it holds no moment
+    a_moment: ClassVar[str]
     latest: ClassVar[str]  # the function that returns the latest of some moments
     has_keyword: ClassVar[str]  # a condition for `fragments`, ? is the keyword as `spelled`
     has_vector: ClassVar[str]
-    agent_column: ClassVar[str] = "agent_id"  # where nothing but the agent is asked for
-    state_key: ClassVar[tuple[str, ...]] = ("name",)
+    agent_column: ClassVar[str] = "agent_id"  # where not the hash of a content is asked for, too
 
     def __init__(self, agent: str = "") -> None:
         self.agent = agent
@@ -102,6 +103,10 @@ class Rows(ABC):
     def mark(self, column: str) -> str:
         """Return what stands in a statement for the value of a column of `fragments`."""
         return "?"
+
+    def state_key(self, agent: str, name: str) -> dict[str, str]:
+        """Return the columns that name a value of the state. agent: who counts, "" for the room."""
+        return {"name": name}
 
     def ordered(self, columns: Sequence[str]) -> str:
         """Return what puts rows in the order of some columns, as Python compares their values."""
@@ -190,15 +195,15 @@ class Rows(ABC):
 
     def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
         """Return the links from and to these fragments, oldest first. relations: () for all."""
-        ends, values = list(ids), list[Any]()
-        selects = list[str]()
+        ends, selects, values = list(ids), list[str](), list[Any]()
+        kinds, words = self.any_of("relation_type", relations) if relations else ("1 = 1", [])
         for column in ("from_id", "to_id"):  # by the index of each
             condition, some = self.any_of(column, ends)
-            kinds, words = self.any_of("relation_type", relations) if relations else ("1 = 1", [])
-            selects.append(f"SELECT * FROM fragment_links WHERE {condition} AND {kinds}")
+            selects.append(f"SELECT id FROM fragment_links WHERE {condition} AND {kinds}")
             values += [*some, *words]
-        statement = f"SELECT {LINKS.selected} FROM ({' UNION '.join(selects)}) found ORDER BY id"
-        return list(map(LINKS.read, self.run(statement, values)))
+        statement = f"SELECT {LINKS.selected} FROM fragment_links WHERE id IN"
+        rows = self.run(f"{statement} ({' UNION ALL '.join(selects)}) ORDER BY id", values)
+        return list(map(LINKS.read, rows))
 
     def count_links(self, wanted: Wanted) -> dict[str, int]:
         """Return how many links there are by relation, from the fragments that are wanted."""
@@ -256,11 +261,10 @@ class Rows(ABC):
         """Store new fragments, and return them with their numbers."""
         added = list[Fragment]()
         for fragment in fragments:
-            columns = self._columns_of(fragment)
-            marks = ", ".join(map(self.mark, columns))
-            statement = f"INSERT INTO fragments ({', '.join(columns)}) VALUES ({marks})"
-            number = self.insert(statement, columns.values())
-            added.append(replace(fragment, number=number))
+            row = self._row_of(fragment)
+            marks = ", ".join(map(self.mark, row))
+            statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({marks})"
+            added.append(replace(fragment, number=self.insert(statement, row.values())))
             self.index(None, added[-1])
         return added
 
@@ -268,15 +272,15 @@ class Rows(ABC):
         """Put fragments in the place of those with the same numbers; a missing one, or another
         agent's, is left out. One whose text changes loses its vector.
         """
-        present = {before.number: before for before in self.by_numbers(_numbers(fragments))}
+        present = {each.number: each for each in self.by_numbers(_numbers(fragments))}
         for fragment in fragments:
             before = present.get(fragment.number)
             if before is None or self.agent not in ("", before.agent):
                 continue
-            columns = self._columns_of(fragment)
-            setting = ", ".join(f"{column} = {self.mark(column)}" for column in columns)
+            row = self._row_of(fragment)
+            setting = ", ".join(f"{column} = {self.mark(column)}" for column in row)
             statement = f"UPDATE fragments SET {setting} WHERE number = ?"
-            self.run(statement, [*columns.values(), fragment.number])
+            self.run(statement, [*row.values(), fragment.number])
             self.index(before, fragment)
             if fragment.text != before.text:
                 self.drop_vectors([fragment.number])
@@ -313,7 +317,7 @@ class Rows(ABC):
         pairs = {(link.from_id, link.to_id) for link in stored}
         known = {(link.from_id, link.to_id) for link in self.links({one for one, _ in pairs})}
         for link in stored:
-            self._put(LINKS, link, ("from_id", "to_id"), "relation_type = excluded.relation_type")
+            self._put(LINKS.name, self._values_of(LINKS, link), LINKS.key, ("relation_type",))
         return len(pairs - known)
 
     def drop_links(self, links: Iterable[Link]) -> int:
@@ -333,8 +337,8 @@ class Rows(ABC):
         """Store entries; an activity and a suspicion take the place of the one with their key."""
         for entry in entries:
             table = ENTRIES[type(entry)]
-            new = ", ".join(f"{column} = excluded.{column}" for column in table.columns)
-            self._put(table, entry, table.key, new)
+            row = self._values_of(table, entry)
+            self._put(table.name, row, table.key, row)
 
     def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
         """Remove the entries about one fragment or session, or before a moment, or all of a kind;
@@ -350,19 +354,21 @@ class Rows(ABC):
 
     def set_state(self, values: Mapping[str, str]) -> None:
         """Keep values by name; "" removes one. They are the room's, and of no agent."""
-        condition = " AND ".join(f"{column} = ?" for column in self.state_key)
         for name, value in values.items():
+            key = self.state_key("", name)
+            condition = " AND ".join(f"{column} = ?" for column in key)
             if value:
-                self._put_state("", name, value, "excluded.value")
+                self._put("state", key | {"value": value}, key, ("value",))
             else:
-                self.run(f"DELETE FROM state WHERE {condition}", self._state_key_of("", name))
+                self.run(f"DELETE FROM state WHERE {condition}", key.values())
 
     def count_up(self, figures: Mapping[str, int]) -> None:
         """Add to figures of the state."""
         added = "CAST(CAST(state.value AS bigint) + CAST(excluded.value AS bigint) AS text)"
         for name, figure in figures.items():
             if figure:
-                self._put_state(self.agent, name, str(figure), added)
+                key = self.state_key(self.agent, name)
+                self._put("state", key | {"value": str(figure)}, key, ("value",), added)
 
     # For the engines.
 
@@ -372,61 +378,53 @@ class Rows(ABC):
 
     def condition_of(self, wanted: Wanted) -> Condition:
         """Return the condition for rows of `fragments`."""
-        none = self.no_moment
-        parts = [
-            {
-                "live": f"deleted_at {none} AND superseded_at {none}",
-                "superseded": f"deleted_at {none} AND NOT superseded_at {none}",
-                "bin": f"NOT deleted_at {none}",
-                "kept": f"deleted_at {none}",
-                "all": "1 = 1",
-            }[wanted.state]
-        ]
-        values = list[Any]()
-        for part, some in self._conditions(wanted):
-            parts.append(part)
-            values += some
-        return " AND ".join(parts), values
+        conditions = list(self._conditions(wanted))
+        parts, values = [part for part, _ in conditions], [some for _, some in conditions]
+        return " AND ".join(parts), [value for some in values for value in some]
 
     def _conditions(self, wanted: Wanted) -> Iterator[Condition]:
-        choices: dict[str, Sequence[Any]] = {
+        none, some = self.no_moment, self.a_moment
+        states: dict[State, str] = {
+            "live": f"deleted_at {none} AND superseded_at {none}",
+            "superseded": f"deleted_at {none} AND superseded_at {some}",
+            "bin": f"deleted_at {some}",
+            "kept": f"deleted_at {none}",
+            "all": "1 = 1",
+        }
+        yield states[wanted.state], []
+        choices: dict[str, Sequence[str]] = {
             "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
             "type": wanted.kinds,
             "lifetime": wanted.lifetimes,
             "ttl_tier": wanted.tiers,
             "plain_topic": tuple(map(spelled, wanted.topics)),
         }
-        for column, words in choices.items():
-            if words:
-                yield self.any_of(column, words)
+        yield from (self.any_of(column, words) for column, words in choices.items() if words)
         if wanted.numbers is not None:
             yield self.any_of("number", wanted.numbers)
-        used, none = f"{self.latest}(accessed_at, updated_at, created_at)", self.no_moment
-        comparisons: dict[str, Any] = {
+        equals: dict[str, object] = {
             "session_id = ?": wanted.session,
             "source = ?": wanted.source,
             "privacy_scope = ?": wanted.privacy,
             "content_hash = ?": wanted.content_hash,
-            "created_at >= ?": wanted.since and self.moment(wanted.since),
-            "created_at < ?": wanted.until and self.moment(wanted.until, is_end=True),
-            f"{used} < ?": wanted.used_before and self.moment(wanted.used_before),
-            f"NOT expires_at {none} AND expires_at < ?": wanted.expires_before
-            and self.moment(wanted.expires_before),
-            f"NOT deleted_at {none} AND deleted_at < ?": wanted.deleted_before
-            and self.moment(wanted.deleted_before),
-            f"(checked_at {none} OR checked_at < ?)": wanted.checked_before
-            and self.moment(wanted.checked_before),
-            "number > ?": wanted.after or "",
+            "number > ?": wanted.after,
         }
-        for part, value in comparisons.items():
-            if value != "":
-                yield part, [value]
+        yield from ((part, [value]) for part, value in equals.items() if value)
+        moments = {
+            "created_at >= ?": wanted.since,
+            f"{self.latest}(accessed_at, updated_at, created_at) < ?": wanted.used_before,
+            f"expires_at {some} AND expires_at < ?": wanted.expires_before,
+            f"deleted_at {some} AND deleted_at < ?": wanted.deleted_before,
+            f"(checked_at {none} OR checked_at < ?)": wanted.checked_before,
+        }
+        yield from ((part, [self.moment(text)]) for part, text in moments.items() if text)
+        if wanted.until:
+            yield "created_at < ?", [self.moment(wanted.until, is_end=True)]
         if wanted.is_anchor is not None:
             yield "is_anchor = ?", [wanted.is_anchor]
         if wanted.has_vector is not None:
             yield f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []
-        for keyword in wanted.keywords:
-            yield self.has_keyword, [spelled(keyword)]
+        yield from ((self.has_keyword, [spelled(keyword)]) for keyword in wanted.keywords)
 
     def _condition_of_entries(
         self, table: Table, *, of: str = "", since: str = "", before: str = ""
@@ -446,31 +444,26 @@ class Rows(ABC):
         found = {getattr(each, column): each for each in self.fragments(statement, values)}
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
-    def _columns_of(self, fragment: Fragment) -> dict[str, Any]:
+    def _values_of(self, table: Table, row: Any) -> dict[str, Any]:
+        """Return the values of a row by column."""
+        columns = table.columns.items()
+        return {column: self.encoded(field, getattr(row, field)) for field, column in columns}
+
+    def _row_of(self, fragment: Fragment) -> dict[str, Any]:
         """Return the values of a fragment by column, but for its number."""
-        fields = zip(FRAGMENTS.fields, FRAGMENTS.columns, strict=True)
-        columns = {column: self.encoded(name, getattr(fragment, name)) for name, column in fields}
-        del columns["number"]
-        return columns | self.derived(fragment)
+        row = self._values_of(FRAGMENTS, fragment) | self.derived(fragment)
+        del row["number"]
+        return row
 
-    def _put(self, table: Table, row: Any, key: Sequence[str], new: str) -> None:
-        """Store a row. key: of which it takes another one's place; new: what changes of that."""
-        values = [self.encoded(field, getattr(row, field)) for field in table.fields]
-        marks = ", ".join("?" * len(values))
-        instead = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {new}" if key else ""
-        self.run(f"INSERT INTO {table.name} ({table.selected}) VALUES ({marks}){instead}", values)
-
-    def _put_state(self, agent: str, name: str, value: str, new: str) -> None:
-        columns, key = ", ".join((*self.state_key, "value")), ", ".join(self.state_key)
-        values = [*self._state_key_of(agent, name), value]
-        self.run(
-            f"INSERT INTO state ({columns}) VALUES ({', '.join('?' * len(values))})"
-            f" ON CONFLICT ({key}) DO UPDATE SET value = {new}",
-            values,
-        )
-
-    def _state_key_of(self, agent: str, name: str) -> list[str]:
-        return [{"agent_id": agent, "name": name}[column] for column in self.state_key]
+    def _put(
+        self, table: str, row: Mapping[str, Any], key: Iterable[str], changing: Iterable[str],
+        new: str = "",
+    ) -> None:  # fmt: skip
+        """Store a row, or change those columns of the one with its key. new: to what instead."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        setting = ", ".join(f"{column} = {new or f'excluded.{column}'}" for column in changing)
+        instead = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {setting}" if key else ""
+        self.run(f"INSERT INTO {table} ({names}) VALUES ({marks}){instead}", row.values())
 
 
 def _numbers(fragments: Iterable[Fragment]) -> list[int]:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sqlite3
-import sys
+import struct
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,7 +25,7 @@ from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
 from core.text.plain import end_of
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
-from rooms.fragments.storage.columns import FLAGS, LISTS, spelled
+from rooms.fragments.storage.columns import spelled
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Rows
 
@@ -124,11 +124,11 @@ class Vectors:
     def _by_python(
         self, vector: bytes, allowed: Collection[int], most: int
     ) -> Iterator[tuple[float, int]]:
-        wanted, size = _floats(vector), len(vector)
+        floats, size = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f"), len(vector)
+        wanted = floats.unpack(vector)
         for number in allowed:
             if (place := self._places.get(number)) is not None:
-                stored = _floats(self._data[place * size : (place + 1) * size])
-                cosine = sum(map(mul, wanted, stored))
+                cosine = sum(map(mul, wanted, floats.unpack_from(self._data, place * size)))
                 if isfinite(cosine):
                     yield cosine, number
 
@@ -161,7 +161,7 @@ class SqliteRows(Rows):
     file: what tells the file of the connection from another one.
     """
 
-    no_moment, latest = "= ''", "max"
+    no_moment, a_moment, latest = "= ''", "!= ''", "max"
     has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
     has_vector = "number IN (SELECT number FROM fragment_vectors)"
     agent_column = "+agent_id"  # nearly all are of one agent: its index is no short way to them
@@ -173,7 +173,6 @@ class SqliteRows(Rows):
         self._connection, self._vectors, self._file = connection, vectors or Vectors(), file
 
     def run(self, statement: str, values: Iterable[Any] = ()) -> sqlite3.Cursor:
-        """See `Rows`."""
         bound = list(values)
         try:
             return self._connection.execute(statement, bound)
@@ -181,7 +180,6 @@ class SqliteRows(Rows):
             return self._connection.execute(statement, list(map(_bound, bound)))
 
     def insert(self, statement: str, values: Iterable[Any]) -> int:
-        """See `Rows`."""
         return self.run(statement, values).lastrowid or 0
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
@@ -189,14 +187,10 @@ class SqliteRows(Rows):
         return f"{column} {_ANY_OF}", [json.dumps(list(values))]
 
     def moment(self, text: str, *, is_end: bool = False) -> str:
-        """See `Rows`."""
         return end_of(text) if is_end else text
 
     def encoded(self, field: str, value: Any) -> Any:
-        """See `Rows`."""
-        if field in LISTS:
-            return json.dumps(list(value), ensure_ascii=False)
-        return int(value) if field in FLAGS else value
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
     def index(self, before: Fragment | None, after: Fragment | None) -> None:
         """See `Rows`. Whatever the index holds of a fragment goes."""
@@ -216,7 +210,6 @@ class SqliteRows(Rows):
             )
 
     def terms(self) -> IndexTerms:
-        """See `Rows`."""
         return IndexTerms(self._connection, INDEX)
 
     def keep_index(self) -> None:
@@ -248,7 +241,6 @@ class SqliteRows(Rows):
         return not any(self.run(f"SELECT EXISTS ({it})").fetchone()[0] for it in _DIFFERENCES)
 
     def mend_index(self) -> bool:
-        """See `Rows`."""
         if self.is_index_current():
             return False
         self.make_index()
@@ -261,7 +253,6 @@ class SqliteRows(Rows):
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
-        """See `Rows`."""
         having, words = self.any_of("keyword", dict.fromkeys(map(spelled, keywords)))
         allowed, values = "is_live", list[Any]()
         if wanted != Wanted():  # else the keywords alone say it
@@ -277,14 +268,12 @@ class SqliteRows(Rows):
         return self.run(statement, [*words, *values, most]).fetchall()
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
-        """See `Rows`."""
         condition, values = self.condition_of(wanted)
         statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
         allowed = {number for (number,) in self.run(statement, values)}
         return self._vectors.near(self._connection, self._file, vector, allowed, most)
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
-        """See `Rows`."""
         which, values = self.any_of("number", numbers)
         rows = self.run(
             f"SELECT number, embedding FROM fragment_vectors WHERE {which} ORDER BY number", values
@@ -292,7 +281,6 @@ class SqliteRows(Rows):
         return [Embedding(number, vector) for number, vector in rows if isinstance(vector, bytes)]
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
-        """See `Rows`."""
         self._vectors = Vectors()  # nobody else sees these before the end, and they may never be
         self._connection.executemany(
             "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)",
@@ -300,7 +288,6 @@ class SqliteRows(Rows):
         )
 
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
-        """See `Rows`."""
         which, values = ("1", []) if numbers is None else self.any_of("number", numbers)
         self.run(f"DELETE FROM fragment_vectors WHERE {which}", values)
 
@@ -323,7 +310,6 @@ class SqliteEngine(Engine):
 
     @contextmanager
     def only_one(self, *, timeout_s: float) -> Iterator[None]:
-        """See `Engine`."""
         path = f"{self.path}{LOCK_SUFFIX}"
         try:
             with held(path, timeout_s=timeout_s):
@@ -337,7 +323,6 @@ class SqliteEngine(Engine):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteRows]:
-        """See `Engine`."""
         with self.database.reading() as connection:
             if connection is not None:
                 yield SqliteRows(connection, self._vectors, self._file())
@@ -347,7 +332,6 @@ class SqliteEngine(Engine):
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[SqliteRows]:
-        """See `Engine`."""
         try:
             make_directory(self.path.parent)
         except OSError as error:
@@ -358,19 +342,15 @@ class SqliteEngine(Engine):
             yield rows
 
     def exists(self) -> bool:
-        """See `Engine`."""
         return os.path.lexists(self.path)
 
     def purge(self) -> bool:
-        """See `Engine`."""
         return self.database.purge()
 
     def keep_copy(self) -> None:
-        """See `Engine`."""
         self.database.keep_copy()
 
     def close(self) -> None:
-        """See `Engine`."""
         self.database.close()
         self._vectors.forget()
 
@@ -397,11 +377,3 @@ def _bound(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return min(value, MOST_NUMBER) if isinstance(value, int) else value
-
-
-def _floats(data: bytes | bytearray) -> "array.array[float]":
-    """Return 32-bit floats, little endian."""
-    floats = array.array("f", bytes(data))
-    if sys.byteorder == "big":
-        floats.byteswap()
-    return floats
