@@ -116,7 +116,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
             *(suspicions.PROPOSED_DAYS, passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
         ),
         10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}"),
-        11: (passes.MOST_JUDGED, passes.SURE),
+        11: (passes.MOST_JUDGED, judging.SURE),
     }
     for section, figures in of_section.items():
         [part] = re.findall(rf"^## {section}\..*?(?=^## )", text_of(name), re.M | re.S)

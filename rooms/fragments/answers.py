@@ -379,7 +379,7 @@ def consolidated(report: "Report", call: Call) -> str:
         left += len(fits) - len(kept)
         lines += [_say(heading, count=len(kept)), *kept] if kept else []
     lines += [_say("upkeep_left_out", count=left)] if left else []
-    tools = report.feedback.tools[:_MOST_TOOLS]
+    tools = report.feedback[:_MOST_TOOLS]
     lines += [_say("feedback_head")] if tools else []
     for it in tools:
         relevant, sufficient = round(100 * it.relevant), round(100 * it.sufficient)
@@ -419,6 +419,6 @@ def _report_fields(report: "Report") -> dict[str, Any]:
                 "sufficient": round(it.sufficient, 4),
                 "suggestions": list(it.suggestions),
             }
-            for it in report.feedback.tools
+            for it in report.feedback
         ],
     }

@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.errors import SentinelError, WaitEndedError
 from core.program import warn
@@ -25,13 +25,13 @@ from rooms.fragments.promotion import for_the_log
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
+from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Pass, Work
 from rooms.fragments.upkeep.statistics import (
     ENDED,
     FIGURES,
     RUN,
-    FeedbackReport,
-    feedback_report,
+    OfTool,
+    feedback_by_tool,
 )
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 
@@ -44,7 +44,7 @@ RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
 _AT_ONCE = 300
-_PASSES = {it.name: at for at, it in enumerate(PASSES)}
+_PLACES = {it.name: place for place, it in enumerate(PASSES)}
 _REST_S = 1.5  # after which a thread that tends rests
 _consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
 
@@ -68,7 +68,7 @@ class Report:
     steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
     contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
     verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
-    earned a place in the log of a project. feedback: what was said of the tools.
+    earned a place in the log of a project. feedback: what was said of each tool.
     """
 
     steps: list[Done]
@@ -76,11 +76,10 @@ class Report:
     stale: list[Fragment]
     promotable: list[Fragment]
     for_the_log: list[Fragment]
-    feedback: FeedbackReport
+    feedback: list[OfTool]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """How far a run is. kind: who wanted it. begun_at: its moment, which holds for all of it.
 
     at, after: the name of the pass that comes next, and where its next page begins; "" at the end.
@@ -91,7 +90,7 @@ class Run:
     begun_at: str
     at: str = PASSES[0].name
     after: int = 0
-    figures: dict[str, Counts] = field(default_factory=dict)
+    figures: Mapping[str, Counts] = {}
 
 
 def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
@@ -99,16 +98,16 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
 
     The state of another program, or of an earlier version, which counted steps, begins a new one.
     """
-    fresh = Run(kind, now)
     try:
         run = Run(*json.loads(state.get(RUN, "")))
         rested = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)
         numbers = [run.after, *(it for counts in run.figures.values() for it in counts.values())]
-        is_good = run.at in _PASSES and all(type(it) is int for it in numbers)
-        is_ours = run.kind == kind and timedelta() <= rested <= timedelta(days=RESUMED_DAYS)
-        return run if is_good and is_ours else fresh
+        is_good = run.at in _PLACES and all(type(it) is int for it in numbers)
+        if is_good and run.kind == kind and timedelta() <= rested <= timedelta(days=RESUMED_DAYS):
+            return run
     except (ValueError, TypeError, AttributeError, RecursionError):
-        return fresh
+        pass  # none, or another program's
+    return Run(kind, now)
 
 
 def is_due(state: Mapping[str, str], now: str) -> bool:
@@ -127,39 +126,34 @@ def carry_out(
 
     progress: told the steps of each pass as it begins.
     """
-    begun, places = "", {it.name: place for place, it in enumerate(STEPS, 1)}
+    begun = ""
     while run.at:
+        current = PASSES[_PLACES[run.at]]
         if progress and run.at != begun:
-            begun = run.at
-            for step in PASSES[_PASSES[run.at]].steps:
-                progress(places[step.name], len(STEPS), step.name)
-        run = _one_page(room, work, run)
+            for step in current.steps:
+                progress(STEPS.index(step) + 1, len(STEPS), step.name)
+        begun = run.at
+        page = Page(run.after, run.figures.get(run.at, {}))
+        if current.ask:
+            page.asked = current.ask(room.engine.reading, page, work)
+        with room.engine.writing() as rows:
+            counted = current.run(rows, page, work)
+            run = _after(run, current, counted, page.next)
+            done = {ENDED: run.begun_at, FIGURES: json.dumps(run.figures), RUN: ""}
+            rows.set_state({RUN: json.dumps(run)} if run.at else done)
         yield run
 
 
-def _one_page(room: Room, work: Work, run: Run) -> Run:
-    place = _PASSES[run.at]
-    current = PASSES[place]
-    page = Page(run.after, run.figures.get(current.name, {}))
-    if current.ask:
-        page.asked = current.ask(room.engine.reading, page, work)
-    with room.engine.writing() as rows:
-        counted = current.run(rows, page, work)
-        figures = dict(run.figures)
-        for step in current.steps:
-            before, now = figures.get(step.name, {}), counted[step.name]
-            figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
-        if page.next is not None:
-            run = replace(run, after=page.next, figures=figures)
-        else:
-            following = PASSES[place + 1].name if place + 1 < len(PASSES) else ""
-            run = replace(run, at=following, after=0, figures=figures)
-        if run.at:
-            state = [run.kind, run.begun_at, run.at, run.after, run.figures]
-            rows.set_state({RUN: json.dumps(state)})
-        else:
-            rows.set_state({ENDED: run.begun_at, FIGURES: json.dumps(figures), RUN: ""})
-    return run
+def _after(run: Run, done: Pass, counted: Mapping[str, Counts], following: int | None) -> Run:
+    """Return a run after a page of a pass. following: where its next page begins, None for none."""
+    figures = dict(run.figures)
+    for step in done.steps:
+        before, now = figures.get(step.name, {}), counted[step.name]
+        figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+    if following is not None:
+        return run._replace(after=following, figures=figures)
+    left = PASSES[_PLACES[run.at] + 1 :]
+    return run._replace(at=left[0].name if left else "", after=0, figures=figures)
 
 
 @contextmanager
@@ -234,7 +228,7 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
         stale=[*islice(doubtful, MOST_LISTED)],
         promotable=promotable[:MOST_LISTED],
         for_the_log=for_the_log(rows, room.own, MOST_LISTED),
-        feedback=feedback_report(rows),
+        feedback=feedback_by_tool(rows),
     )
 
 

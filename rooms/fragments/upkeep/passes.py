@@ -31,13 +31,12 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life, suspicions
-from rooms.fragments.upkeep.statistics import feedback_report
+from rooms.fragments.upkeep.statistics import feedback_by_tool
 from rooms.fragments.upkeep.suspicions import Pair
 
 if TYPE_CHECKING:
-    from rooms.fragments.models.judge import OneJudge, Verdict
+    from rooms.fragments.models.judge import OneJudge
 
-SURE = 0.8  # of a verdict that decides
 NEARLY_EQUAL = 0.92  # without a verdict so near a pair waits though it shows no sign
 MOST_JUDGED, MOST_AGAIN = 100, 10  # pairs in one run: a judge takes time, and may cost money
 ACTIVITY_DAYS, FEEDBACK_DAYS = 90, 365  # for which they are kept
@@ -45,7 +44,6 @@ ACTIVITY_DAYS, FEEDBACK_DAYS = 90, 365  # for which they are kept
 _AT_ONCE = 300  # fragments in one transaction: a save waits no longer than for these
 _COMPARED, _GROUPS, _MOST_EQUAL = 10, 50, 500  # in one transaction; of one content
 _SAME = 1e-9  # two figures of use that differ by less are one
-_NEVER = "0"  # before every moment: only what was never compared
 
 Counts = dict[str, int]
 Opening = Callable[[], AbstractContextManager[Rows]]
@@ -97,7 +95,7 @@ class Step(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """Steps that run together. over: the state of the fragments, "" where the step finds its own.
+    """Steps that run together. over: the state of the fragments, None where a step finds its own.
 
     ask: what is slow, or leaves the machine: it runs before the transaction of each page.
     """
@@ -209,7 +207,10 @@ def merge(rows: Rows, page: Page, work: Work) -> Counts:
     merged = left = 0
     for agent, same in some:
         equal = rows.find(Wanted(agents=(agent,), content_hash=same), limit=_MOST_EQUAL)
-        kept = max(equal, key=_worth)
+        kept = max(
+            equal,
+            key=lambda it: (life.is_pinned(it), it.importance, it.access_count, -it.number),
+        )
         others = [it for it in equal if not life.is_pinned(it) and it is not kept]
         if others:
             _unite(rows, kept, others, work.now)
@@ -217,11 +218,6 @@ def merge(rows: Rows, page: Page, work: Work) -> Counts:
         left += len(equal) - len(others) > 1
     page.next = page.after + left if len(some) == _GROUPS else None
     return {"merged": merged}
-
-
-def _worth(fragment: Fragment) -> tuple[bool, float, int, int]:
-    uses = fragment.access_count
-    return life.is_pinned(fragment), fragment.importance, uses, -fragment.number
 
 
 def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> None:
@@ -261,7 +257,7 @@ def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> 
 
 def _into_bin(rows: Rows, numbers: Sequence[int], why: str, now: str) -> None:
     """Delete fragments so that they can be restored, and count them below the reason."""
-    rows.replace([replace(it, deleted_at=now, deletion=why) for it in rows.by_numbers(numbers)])
+    rows.touch(numbers, {"deleted_at": now, "deletion": why})
     rows.count_up({why: len(numbers)})
 
 
@@ -300,50 +296,32 @@ def count_promotable(rows: Rows, page: Page, work: Work) -> Counts:
     return {"promotable": sum(map(life.is_worth_pinning, page.fragments))}
 
 
-class _Judged(NamedTuple):
-    """A pair, and what the judge says of it; None without one, or where it did not answer."""
-
-    pair: Pair
-    verdict: "Verdict | None"
-
-    def is_surely(self, *labels: str) -> bool:
-        """Whether the judge is sure of one of these labels."""
-        if self.verdict is None or self.verdict.confidence < SURE:
-            return False
-        return self.verdict.label in labels
-
-    @property
-    def is_cleared(self) -> bool:
-        """Whether the judge is sure that the two agree, or say nothing of each other."""
-        return self.is_surely("entailment", "neutral")
+Judged = tuple[Pair, str]  # with the label of which the judge is sure, "unsure", "" for no answer
+_Compared = tuple[list[Fragment], list[Judged]]
+_CLEARED = ("entailment", "neutral")
 
 
-def _judged(judge: "OneJudge | None", pair: Pair) -> _Judged:
+def _judged(judge: "OneJudge | None", pair: Pair) -> Judged:
     try:
         verdict = judge.verdict(pair.earlier.content, pair.later.content) if judge else None
     except ServiceError:
         verdict = None
-    return _Judged(pair, verdict)
-
-
-class _Compared(NamedTuple):
-    """Fragments that were compared, and the pairs that were found."""
-
-    fragments: list[Fragment]
-    judged: list[_Judged]
+    if verdict is None:
+        return pair, ""
+    return pair, verdict.label if verdict.is_sure else "unsure"
 
 
 def _ask_of_new_pairs(opening: Opening, page: Page, work: Work) -> _Compared:
     """Find what is about the same as each new fragment, and ask the judge."""
     if not work.compares:
-        return _Compared([], [])
+        return [], []
     with opening() as rows:
-        new = Wanted(checked_before=_NEVER, after=page.after)
+        new = Wanted(checked_before="0", after=page.after)  # never compared
         fragments = rows.find(new, limit=_COMPARED)
         pairs = [pair for it in fragments for pair in suspicions.pairs_with(rows, it, work.now)]
     left = max(MOST_JUDGED - page.so_far.get("judged", 0), 0)
     judged = [_judged(work.judge, it) for it in pairs[:left]]
-    return _Compared(fragments, judged + [_judged(None, it) for it in pairs[left:]])
+    return fragments, [*judged, *((it, "") for it in pairs[left:])]
 
 
 @step(
@@ -358,27 +336,28 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     Without a judge nothing is decided: a pair is proposed where the texts show a sign.
     """
     compared: _Compared = page.asked
-    same = {it.number: it.content_hash for it in compared.fragments}
+    fragments, judged = compared
+    same = {it.number: it.content_hash for it in fragments}
     checked = [it.number for it in rows.by_numbers(same) if it.content_hash == same[it.number]]
     rows.touch(checked, {"checked_at": work.now})
-    counts = {"checked": len(checked), "judged": 0, "suspected": 0, "linked": 0}
-    for judged in compared.judged:
-        counts["judged"] += judged.verdict is not None
-        pair = suspicions.still(rows, judged.pair)
-        if not pair or judged.is_cleared:
+    suspected = linked = 0
+    for pair, label in judged:
+        current = suspicions.still(rows, pair)
+        if not current or label in _CLEARED:
             continue
-        is_near = work.judge and pair.similarity >= NEARLY_EQUAL
-        if judged.is_surely("contradiction") and suspicions.settle(rows, pair, work.now):
-            counts["linked"] += 1
-        elif pair.signs or judged.verdict or is_near:
-            rows.note([pair.suspicion])
-            counts["suspected"] += 1
-    if len(compared.fragments) == _COMPARED:
-        page.next = compared.fragments[-1].number
-    return counts
+        is_near = work.judge and current.similarity >= NEARLY_EQUAL
+        if label == "contradiction" and suspicions.settle(rows, current, work.now):
+            linked += 1
+        elif current.signs or label or is_near:
+            rows.note([current.suspicion])
+            suspected += 1
+    page.next = fragments[-1].number if len(fragments) == _COMPARED else None
+    answers = sum(label != "" for _, label in judged)
+    counts = {"checked": len(checked), "judged": answers}
+    return {**counts, "suspected": suspected, "linked": linked}
 
 
-def _ask_of_waiting_pairs(opening: Opening, page: Page, work: Work) -> list[_Judged]:
+def _ask_of_waiting_pairs(opening: Opening, page: Page, work: Work) -> list[Judged]:
     """Ask the judge of some pairs that have waited since an earlier run."""
     if not work.judge:
         return []
@@ -395,20 +374,17 @@ def _ask_of_waiting_pairs(opening: Opening, page: Page, work: Work) -> list[_Jud
 )
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle what the judge is sure of, and forget what nobody has to settle any more."""
-    again: list[_Judged] = page.asked
+    judged: list[Judged] = page.asked
     linked, over = 0, suspicions.pending(rows, work.now)[1]
-    for judged in again:
-        pair = suspicions.still(rows, judged.pair)
-        if pair and judged.is_surely("contradiction"):
-            linked += suspicions.settle(rows, pair, work.now)
-        elif judged.is_cleared:
-            over.append(judged.pair.suspicion)
-    return {
-        "judged": sum(it.verdict is not None for it in again),
-        "linked": linked,
-        "dropped": suspicions.drop(rows, over),
-        "waiting": len(suspicions.pending(rows, work.now)[0]),
-    }
+    for pair, label in judged:
+        current = suspicions.still(rows, pair)
+        if current and label == "contradiction":
+            linked += suspicions.settle(rows, current, work.now)
+        elif label in _CLEARED:
+            over.append(pair.suspicion)
+    dropped = suspicions.drop(rows, over)
+    counts = {"judged": sum(label != "" for _, label in judged), "linked": linked}
+    return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
 
 
 @step("feedback", "tools answers tasks thinned", changes="thinned")
@@ -416,10 +392,9 @@ def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
     """Reckon up what was said of the tools, and let go of what was said long ago."""
     end = life.before(work.now, days=FEEDBACK_DAYS)
     thinned = sum(rows.forget_entries(kind, before=end) for kind in (ToolFeedback, TaskFeedback))
-    report = feedback_report(rows)
-    answers = sum(it.count for it in report.tools)
-    tools, tasks = len(report.tools), report.tasks
-    return {"tools": tools, "answers": answers, "tasks": tasks, "thinned": thinned}
+    answers = [it.count for it in feedback_by_tool(rows)]
+    counts = {"tools": len(answers), "answers": sum(answers)}
+    return {**counts, "tasks": rows.count_entries(TaskFeedback), "thinned": thinned}
 
 
 @step(

@@ -1,12 +1,11 @@
 """Counts the fragments, what the room has done with them, and what was said of its tools."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from rooms.fragments.activity import is_over, unreflected
-from rooms.fragments.fragment import Suspicion, TaskFeedback, ToolFeedback, Version, Wanted
+from rooms.fragments.fragment import Suspicion, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 
@@ -125,50 +124,16 @@ class OfTool:
     suggestions: tuple[str, ...]
 
 
-class FeedbackReport(NamedTuple):
-    """What was said of the tools, those named most first, and of the work of whole sessions.
-
-    success: the share of the sessions that reached their goal, from 0 to 1. highlights,
-    pain_points: the latest, the newest first.
-    """
-
-    tools: tuple[OfTool, ...] = ()
-    tasks: int = 0
-    success: float = 0.0
-    highlights: tuple[str, ...] = ()
-    pain_points: tuple[str, ...] = ()
-
-
-def feedback_report(rows: Rows) -> FeedbackReport:
-    """Return what the feedback says that is kept."""
+def feedback_by_tool(rows: Rows) -> list[OfTool]:
+    """Return what was said of each tool, those named most first."""
     by_tool = dict[str, list[ToolFeedback]]()
     for feedback in rows.entries(ToolFeedback):
         by_tool.setdefault(feedback.tool_name, []).append(feedback)
-    tasks: list[TaskFeedback] = rows.entries(TaskFeedback)
-    tools = [
-        OfTool(
-            tool=tool,
-            count=len(some),
-            relevant=_share(it.relevant for it in some),
-            sufficient=_share(it.sufficient for it in some),
-            suggestions=_latest(it.suggestion for it in some),
-        )
-        for tool, some in by_tool.items()
-    ]
-    return FeedbackReport(
-        tools=tuple(sorted(tools, key=lambda it: (-it.count, it.tool))),
-        tasks=len(tasks),
-        success=_share(it.overall_success for it in tasks),
-        highlights=_latest(text for it in tasks for text in it.tool_highlights),
-        pain_points=_latest(text for it in tasks for text in it.tool_pain_points),
-    )
-
-
-def _share(answers: Iterable[bool]) -> float:
-    every = list(answers)
-    return sum(every) / len(every) if every else 0.0
-
-
-def _latest(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the last texts that say something, each once."""
-    return tuple(dict.fromkeys(it for it in reversed(list(texts)) if it.strip()))[:_LATEST]
+    tools = list[OfTool]()
+    for tool, some in by_tool.items():
+        count = len(some)
+        relevant, sufficient = (sum(it.relevant for it in some), sum(it.sufficient for it in some))
+        suggestions = dict.fromkeys(it.suggestion for it in reversed(some) if it.suggestion.strip())
+        latest = tuple(suggestions)[:_LATEST]
+        tools.append(OfTool(tool, count, relevant / count, sufficient / count, latest))
+    return sorted(tools, key=lambda it: (-it.count, it.tool))
