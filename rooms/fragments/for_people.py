@@ -217,8 +217,7 @@ class ForPeople:
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the fragments, the bin too, then their links, former versions and notes."""
-        from rooms.fragments.exchange.exporting import rows_of
-        from rooms.fragments.exchange.lines import line_of
+        from rooms.fragments.exchange import line_of, rows_of
         from rooms.fragments.fragment import Fragment
 
         with self.room.engine.reading() as reading:
@@ -229,20 +228,17 @@ class ForPeople:
 
     def take(self, given: Given, tell: Tell) -> Taken:
         """Look through fragments from elsewhere; those that are here stay as they are."""
-        from rooms.fragments.exchange import sources
-        from rooms.fragments.exchange.importing import carry_out, planned
-        from rooms.fragments.exchange.incoming import as_of
+        from rooms.fragments import exchange
+        from rooms.fragments.import_plan import carry_out, planned
         from rooms.fragments.room import own_name
 
-        source = source_of(given, sources)
-        if given.agent:
-            source = as_of(source, own_name(given.agent, "--agent"))
-        room = self.room
-        is_first, plan = not room.engine.exists(), planned(room, source, tell)
+        source, room = source_of(given, exchange), self.room
+        agent = own_name(given.agent, "--agent") if given.agent else ""
+        is_first, plan = not room.engine.exists(), planned(room, source, tell, agent=agent)
 
         def save(tell: Tell) -> list[str]:
             saved = carry_out(room, plan, tell)
-            lines = [say("import_fragments.saved", count=saved.fragments)]
+            lines = [say("import_fragments.saved", count=saved)]
             lines += [switched_on(self._opened, NAME)] if is_first else []
             if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
                 lines.append(say("import_fragments.embed"))
@@ -380,7 +376,7 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
     links: from it and to it, each with the fragment at the other end; None where nobody asks.
     """
     from core.room.redaction import without_secrets
-    from rooms.fragments.exchange.lines import HARMLESS, line_of
+    from rooms.fragments.exchange import HARMLESS, line_of
 
     version, ends = _state_of(fragment), tuple(other for _, other in links or ())
     (fragment, others), _ = without_secrets((fragment, ends), HARMLESS)

@@ -130,7 +130,7 @@ def _parted(joined: str) -> Iterator[str]:
     The halves of a secret would be found by no rule.
     """
     is_refused = len(joined) > _MOST_JOINED  # whatever is in it
-    secrets = [] if is_refused else find(joined)
+    secrets = [] if is_refused or not _SEPARATORS.search(joined) else find(joined)
     start = 0
     for found in _SEPARATORS.finditer(joined):
         if not any(it.start <= found.start() < it.end for it in secrets):

@@ -1,1 +1,0 @@
-"""Fragments as documents, and fragments out of documents and databases of others."""

@@ -1,0 +1,323 @@
+"""Brings what a file has into the room: first a plan, then all of it in batches.
+
+Nothing that is here is overwritten, and a second import of a file saves nothing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
+from core.room.redaction import mapped, without_secrets
+from core.text.plain import SURROGATE, estimate_tokens
+from rooms.fragments.draft import Draft, prepared
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
+from rooms.fragments.fragment import (
+    CONTENT_BYTES,
+    DEFAULT_TOPIC,
+    KEYWORD_CHARS,
+    MOST_KEYWORDS,
+    SOURCE_CHARS,
+    TOPIC_CHARS,
+    Entry,
+    Fragment,
+    Link,
+    Version,
+    Wanted,
+    hash_of,
+)
+from rooms.fragments.room import Room
+from rooms.fragments.standing import expiry, row_of, superseded
+from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
+from rooms.fragments.storage.rows import Rows
+
+Tell = Callable[[int, int], object]  # how many are done, of how many
+
+_Item = TypeVar("_Item")
+
+_AT_ONCE = 500
+_RAW_CHARS = 50_000  # above which nobody looks for secrets in a text that is far too long
+_OWN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{5,63}")
+_DELETIONS = ("forgotten", "expired", "stale", "merged", "ended")
+_MOMENTS = (
+    "created_at updated_at accessed_at verified_at checked_at decayed_at deleted_at superseded_at"
+).split()
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an import would do.
+
+    new: the fragments as they would be stored. links, entries: the new ones beside them. known: how
+    many fragments are here already, by id or content; other: how many have the id of one here that
+    says something else, which stays; in_bin: how many are in the bin. shortened: topics, keywords
+    and names above their limits. redacted: how many secrets of each kind.
+    """
+
+    new: list[Fragment] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    known: int = 0
+    other: int = 0
+    in_bin: int = 0
+    shortened: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str = "") -> Plan:
+    """Return what an import of this source would do; changes nothing. Raises DatabaseError.
+
+    agent: whose all of it shall be, "" for whose it was. Who amended a fragment stays as it is.
+    """
+    with room.engine.reading() as rows:
+        planner, count = _Planner(room, rows, source, agent), len(source.items)
+        for start in range(0, count, _AT_ONCE):
+            planner.take(source.items[start : start + _AT_ONCE])
+            if tell:
+                tell(min(start + _AT_ONCE, count), count)
+        return planner.plan()
+
+
+def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
+    """Save a plan in batches, and return how many fragments were saved.
+
+    A fragment that has come in meanwhile is left alone. What was saved when it is cut off stays;
+    the same import again brings the rest. Raises DatabaseError, WaitEndedError.
+    """
+    saved = 0
+    for some in _batches(plan.new):
+        with room.engine.writing() as rows:
+            here = {each.id for each in rows.by_ids(each.id for each in some)}
+            saved += len(rows.add([each for each in some if each.id not in here]))
+        if tell:
+            tell(saved, len(plan.new))
+    for joined in _batches(plan.links):
+        with room.engine.writing() as rows:
+            rows.put_links(_new_links(rows, joined))
+    if plan.entries:
+        with room.engine.writing() as rows:
+            rows.note(_new_entries(rows, plan.entries))
+    return saved
+
+
+class _Planner:
+    """Makes a plan of fragments, some at a time."""
+
+    def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
+        self._room, self._rows, self._source, self._agent = room, rows, source, agent
+        self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
+        self._new = dict[str, Fragment]()  # by id
+        self._ids = dict[str, str]()  # of fragments here, by those of the source
+        self._firsts = dict[tuple[str, str], str]()  # ids of the new, by agent and hash
+        self._is_empty = not rows.has(Wanted(state="all"))
+
+    def take(self, items: Sequence[Incoming]) -> None:
+        """Put fragments among the new ones, unless they are here already or may not be stored."""
+        plan, ready = self._plan, list[tuple[str, Fragment]]()
+        for place, given, word in items:
+            made = self._made(given, word)
+            if isinstance(made, Fragment):
+                ready.append((given.id or made.id, made))
+            else:
+                plan.faults.append(Fault(place, made))
+        here = {each.id: each for each in self._rows.by_ids(each.id for _, each in ready)}
+        for name, fragment in ready:
+            self._ids.setdefault(name, fragment.id)
+            known = here.get(fragment.id) or self._new.get(fragment.id)
+            if fragment.id in here and here[fragment.id].deleted_at:
+                plan.in_bin += 1
+            elif known and known.content_hash != fragment.content_hash:
+                plan.other += 1
+            elif known:
+                plan.known += 1
+            elif fragment.is_live and (twin := self._twin(fragment)):
+                self._ids[name] = twin
+                plan.known += 1
+            else:
+                self._new[fragment.id] = fragment
+
+    def plan(self) -> Plan:
+        """Return the plan, with the links and entries of all fragments that were taken."""
+        plan, source = self._plan, self._source
+        links = [link for each in source.links if (link := self._link(each))]
+        for link in [] if source.is_ours else links:
+            if link.relation == "superseded_by" and link.from_id in self._new:
+                before = self._new[link.from_id]
+                self._new[link.from_id] = superseded(before, link.created_at)
+        entries = [entry for each in source.entries if (entry := self._entry(each))]
+        plan.links = _new_links(self._rows, links, self._new)
+        plan.entries = _new_entries(self._rows, entries)
+        plan.new = list(self._new.values())
+        return plan
+
+    def _made(self, given: Fragment, word: str) -> Fragment | str:
+        """Return a fragment as it may be stored, or the key of the reason why it may not be."""
+        plan, now = self._plan, self._now
+        if len(given.content) > _RAW_CHARS:
+            return "too_large"
+        words = [each for each in given.keywords if each.strip()]
+        names = given.id, given.topic, given.source, given.agent, given.session, given.last_session
+        texts = (given.content, *names, *words[:MOST_KEYWORDS])
+        clean, kinds = without_secrets(tuple(text[:_RAW_CHARS] for text in texts), HARMLESS)
+        if kinds and self._room.settings.strict:
+            return "secret_refused"
+        content, id_, topic, source, agent, session, last_session, *keywords = clean
+        draft = Draft(
+            content=SURROGATE.sub("\ufffd", content),
+            topic=self._label(topic, TOPIC_CHARS),
+            keywords=tuple(self._label(each, KEYWORD_CHARS) for each in keywords),
+            source=self._label(source, SOURCE_CHARS),
+        )
+        try:
+            draft = prepared(draft).draft
+        except FragmentsError as error:
+            return error.key
+        moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
+        fragment = replace(
+            given,
+            **moments | {"created_at": moments["created_at"] or now},
+            content=draft.content,
+            topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
+            keywords=draft.keywords,
+            source=draft.source,
+            content_hash=hash_of(draft.content),
+            estimated_tokens=estimate_tokens(draft.content),
+            agent=self._own_agent(agent),
+            session=self._label(session, NAME_CHARS),
+            last_session=self._label(last_session, NAME_CHARS),
+            deletion=given.deletion if given.deletion in _DELETIONS else "",
+        )
+        if not self._source.is_ours:
+            fragment = self._begun(fragment, word)
+            if fragment.expires_at and fragment.expires_at <= now:
+                return "expired"
+        plan.shortened += len(words) > MOST_KEYWORDS
+        plan.redacted.update({*kinds})
+        return replace(fragment, id=_id_of(id_, fragment, is_ours=self._source.is_ours))
+
+    def _begun(self, fragment: Fragment, word: str) -> Fragment:
+        """Return a fragment of others, whose life begins here. word: its type."""
+        row = row_of(word, self._room.config)
+        return replace(
+            fragment,
+            kind=row.kind,
+            lifetime=row.lifetime,
+            stale_days=row.stale_days,
+            expires_at="" if fragment.is_anchor else expiry(row, fragment.created_at),
+            tier="permanent" if fragment.is_anchor else fragment.tier,
+            updated_at=self._now,
+            verified_at=fragment.verified_at or self._now,
+            decayed_at=self._now,
+        )
+
+    def _label(self, text: str, most: int) -> str:
+        """Return a label of at most so many characters, with … where it was cut."""
+        text = SURROGATE.sub("\ufffd", text.strip())
+        if len(text) <= most:
+            return text
+        self._plan.shortened += 1
+        return f"{text[: most - 1].rstrip()}…"
+
+    def _own_agent(self, name: str) -> str:
+        """Return the name of an agent, DEFAULT_AGENT for what nobody may be called."""
+        name = self._agent or self._label(name, NAME_CHARS)
+        return DEFAULT_AGENT if name.lower() in ("", *REFUSED_AGENTS) else name
+
+    def _twin(self, fragment: Fragment) -> str:
+        """Return the id of another fragment of the agent that says the same, "" for none."""
+        agent, content_hash = key = fragment.agent, fragment.content_hash
+        if key not in self._firsts and not self._is_empty:
+            wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
+            for twin in self._rows.find(wanted, limit=1):
+                return twin.id
+        first = self._firsts.setdefault(key, fragment.id)
+        return first if first != fragment.id else ""
+
+    def _link(self, link: Link) -> Link | None:
+        from_id, to_id = self._ids.get(link.from_id, ""), self._ids.get(link.to_id, "")
+        if not from_id or not to_id or from_id == to_id:
+            self._plan.faults.append(Fault(0, "no_end"))
+            return None
+        created_at = self._moment(link.created_at) or self._now
+        return replace(link, from_id=from_id, to_id=to_id, created_at=created_at)
+
+    def _moment(self, moment: str) -> str:
+        """Return a moment that is not in the future, "" for one that nobody knows."""
+        return "" if moment == UNKNOWN_MOMENT else min(moment, self._now)
+
+    def _entry(self, entry: Entry) -> Entry | None:
+        """Return an entry about fragments of here, within its limits and without secrets."""
+        bounded = mapped(entry, lambda text: self._label(text, CONTENT_BYTES))
+        clean, kinds = without_secrets(bounded, HARMLESS)
+        about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
+        changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
+        if (kinds and self._room.settings.strict) or not all(changed.values()):
+            self._plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
+            return None
+        self._plan.redacted.update(kinds)
+        if hasattr(clean, "agent"):
+            changed["agent"] = self._own_agent(clean.agent)
+        return replace(clean, **changed)  # type: ignore[no-any-return]
+
+
+def _id_of(given: str, fragment: Fragment, *, is_ours: bool) -> str:
+    """Return the id of a fragment here: always the same one, whenever it is imported.
+
+    given: what the file calls it. is_ours: an export says it. Elsewhere a number, or what is short,
+    may be the id of anything.
+    """
+    if _OWN_ID.fullmatch(given) and (is_ours or not given.isdigit()):
+        return given
+    said = "" if "\n" in given else given, fragment.agent, fragment.content_hash
+    return sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) -> list[Link]:
+    """Return the links whose ends are here, or come, and are not linked that way; each once."""
+    found = dict[tuple[str, str], Link]()
+    for some in _batches(links):
+        ends = {end for link in some for end in (link.from_id, link.to_id)}
+        there = {each.id for each in rows.by_ids(ends)}.union(coming)
+        known = {(it.from_id, it.to_id) for it in rows.links({link.from_id for link in some})}
+        for link in some:
+            pair = link.from_id, link.to_id
+            if pair not in known and {*pair} <= there:
+                found[pair] = link
+    return list(found.values())
+
+
+def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that were not noted here yet, each as often as it is noted there.
+
+    Of two that take each other's place, as when sessions of two agents become one's, the first.
+    """
+    here, new = Counter[object](), list[Entry]()
+    asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
+    for kind, of in asked:
+        here.update(map(_key_of, rows.entries(kind, of=of)))
+    for entry in entries:
+        key = _key_of(entry)
+        if not here[key]:
+            new.append(entry)
+        if key is not entry:
+            here[key] = 1
+        elif here[key]:
+            here[key] -= 1
+    return new
+
+
+def _key_of(entry: Entry) -> object:
+    """Return what only one entry of its kind may have; the entry itself where that is nothing."""
+    table = ENTRIES[type(entry)]
+    names = [name for name, column in table.columns.items() if column in table.key]
+    return tuple(getattr(entry, name) for name in names) or entry
+
+
+def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), _AT_ONCE):
+        yield items[start : start + _AT_ONCE]

@@ -1,0 +1,514 @@
+"""Tests what goes out of the room and comes in: whole, once, within the limits, without secrets."""
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.text.plain import estimate_tokens
+from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, prepared, remember
+from rooms.fragments.errors import ExchangeError, FragmentsError
+from rooms.fragments.exchange import (
+    MARK,
+    VERSION,
+    line_of,
+    of_rows,
+    read_source,
+    read_text,
+    rows_of,
+)
+from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    PRIVACIES,
+    TIERS,
+    Activity,
+    Fragment,
+    Link,
+    Relation,
+    Suspicion,
+    TaskFeedback,
+    ToolFeedback,
+    Version,
+    Wanted,
+    hash_of,
+)
+from rooms.fragments.import_plan import Plan, carry_out, planned
+from rooms.fragments.room import Room
+from rooms.fragments.versions import Amendment, amend
+from tests.support.both_engines import Databases
+from tests.support.both_engines import databases as databases
+from tests.support.cli_process import TOKEN
+from tests.support.fragment_sources import DUMP, GRAPH, make_memory_db
+from tests.support.fragments_room import START, Clock, a_room, is_unused
+from tests.support.samples import a_record
+from tests.support.sentences import in_language
+
+HEAD = {"format": MARK, "version": VERSION}
+LATER = "2026-06-01T10:00:00+00:00"
+MUCH: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return a_room(tmp_path / "own", clock=Clock(LATER))
+
+
+def a_fragment(id_: str, content: str, **fields: Any) -> Fragment:
+    begun = {"created_at": START, "updated_at": START, "content_hash": hash_of(content)}
+    tokens = estimate_tokens(content)
+    return Fragment(id=id_, content=content, estimated_tokens=tokens, **{**begun, **fields})
+
+
+def fill(room: Room) -> Room:
+    """Put six fragments of several kinds into the room, with all that is kept beside them."""
+    with room.engine.writing() as rows:
+        rows.add(
+            [
+                a_fragment("aaaaaa", "The shop runs on Node 20.", topic="shop", is_anchor=True),
+                a_fragment("bbbbbb", "a\u202eb ](x", kind="error", keywords=("a`b", "<i>")),
+                a_fragment("cccccc", "배포 전에 캐시를 비운다.", topic="배포", privacy="public"),
+                a_fragment("dddddd", "Ports begin at 56000.", topic="shop", privacy="public"),
+                a_fragment("eeeeee", "Old news.", deleted_at=START, deletion="forgotten"),
+                a_fragment("ffffff", "Node 18.", topic="shop", superseded_at=START),
+            ]
+        )
+        for ends, relation in {
+            ("bbbbbb", "cccccc"): "resolved_by",
+            ("ffffff", "aaaaaa"): "superseded_by",
+            ("dddddd", "cccccc"): "related",
+        }.items():
+            link: Any = {"from_id": ends[0], "to_id": ends[1], "relation": relation}
+            rows.put_links([Link(**link, created_at=START)])
+        version = Version(fragment_id="aaaaaa", content="It ran on Node 16.", amended_at=START)
+        said = ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=START)
+        rows.note(
+            [
+                *(version, version, said, said),
+                TaskFeedback(session_id="s", tool_highlights=("recall",), created_at=START),
+                Activity(session_id="s", started_at=START, last_at=START, written=2),
+                Suspicion(first_id="aaaaaa", second_id="dddddd", similarity=0.5, found_at=START),
+            ]
+        )
+    return room
+
+
+def everything(room: Room) -> dict[str, Any]:
+    """What the room holds, but for the numbers of its rows."""
+    kinds = (Version, ToolFeedback, TaskFeedback, Activity, Suspicion)
+    with room.engine.reading() as rows:
+        fragments = rows.find(Wanted(state="all"))
+        links = rows.links([it.id for it in fragments])
+        entries = {kind.__name__: sorted(map(repr, rows.entries(kind))) for kind in kinds}
+    return {
+        "fragments": sorted(repr(replace(it, number=0)) for it in fragments),
+        "links": sorted(map(repr, links)),
+        **entries,
+    }
+
+
+def lines_of(room: Room, *, only_public: bool = False) -> list[dict[str, Any]]:
+    with room.engine.reading() as rows:
+        return [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=only_public))]
+
+
+def plan_of(room: Room, *values: Any, agent: str = "") -> Plan:
+    """The plan of a file with these values, one on a line; a text stays as it is."""
+    lines = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
+    return planned(room, read_text("\n".join(lines).encode(), "a.jsonl"), agent=agent)
+
+
+def taken(room: Room, *values: Any, agent: str = "") -> Plan:
+    """Import a file with these values; what was planned."""
+    plan = plan_of(room, *values, agent=agent)
+    assert carry_out(room, plan) == len(plan.new)
+    return plan
+
+
+def held(room: Room) -> dict[str, Fragment]:
+    """The fragments of the room by what they say."""
+    with room.engine.reading() as rows:
+        return {it.content: it for it in rows.find(Wanted(state="all"))}
+
+
+def links_of(room: Room) -> set[tuple[str, str, str]]:
+    """The links of the room, their ends by what they say."""
+    said = {it.id: it.content for it in held(room).values()}
+    with room.engine.reading() as rows:
+        return {(said[it.from_id], it.relation, said[it.to_id]) for it in rows.links(list(said))}
+
+
+def reasons(plan: Plan) -> Counter[str]:
+    return Counter(it.why for it in plan.faults)
+
+
+# Out, and in again.
+
+
+@pytest.mark.row("002 2.98", "004 4.15")
+@pytest.mark.parametrize("place", ["file", "server"])
+def test_an_export_makes_an_empty_room_equal(
+    place: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    room = a_room(tmp_path / "own")
+    if place == "server":
+        server: Databases = request.getfixturevalue("databases")
+        room = replace(room, engine=server.engine_at(tmp_path / "own"))
+        request.addfinalizer(server.empty)
+    lines = lines_of(fill(room))
+    kinds = [it["kind"] for it in lines]
+    assert kinds == sorted(kinds, key=kinds.index)  # what belongs to fragments comes behind them
+    other = a_room(tmp_path / "other", clock=Clock(LATER))
+    source = of_rows([*enumerate(lines, 1)], "x.jsonl")
+    carry_out(other, planned(other, source))
+    assert everything(other) == everything(room)
+    again = planned(other, source)
+    assert (again.new, again.links, again.entries) == ([], [], [])
+    assert (again.known, again.in_bin) == (5, 1)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=30)
+MOMENTS = st.datetimes().map(lambda it: f"20{it.year % 25:02}-01-{it.day:02}T10:00:00+00:00")
+COUNTS = st.integers(0, 10_000)
+FIELDS = {
+    "kind": st.sampled_from(KINDS),
+    "lifetime": st.sampled_from(LIFETIMES),
+    "tier": st.sampled_from(TIERS),
+    "privacy": st.sampled_from(PRIVACIES),
+    "importance": st.floats(0, 1),
+    "utility": st.floats(0, 1e6),
+    **dict.fromkeys(("access_count", "sessions_count", "stale_days"), COUNTS),
+    "is_anchor": st.booleans(),
+    "created_at": MOMENTS,
+    **dict.fromkeys(
+        ("accessed_at", "updated_at", "verified_at", "expires_at", "checked_at"),
+        st.one_of(st.just(""), MOMENTS),
+    ),
+}
+STATES = st.sampled_from([{}, {"superseded_at": START}, {"deleted_at": START, "deletion": "stale"}])
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> tuple[list[Fragment], list[Link], list[Version]]:
+    """Fragments as this room would store them, with links and former versions."""
+    fragments, links, versions = list[Fragment](), list[Link](), list[Version]()
+    for number in range(draw(st.integers(0, 4))):
+        words = tuple(draw(st.lists(WORDS, max_size=4)))
+        draft = Draft(content=f"{number} {draw(WORDS)}", topic=draw(WORDS), keywords=words)
+        try:
+            ready = prepared(draft).draft
+        except FragmentsError:  # what is drawn is no fragment
+            continue
+        fields = {name: draw(values) for name, values in FIELDS.items()} | draw(STATES)
+        fields |= {"topic": ready.topic or "general", "keywords": ready.keywords}
+        fragments.append(a_fragment(f"frag{number:04}x", ready.content, **fields))
+    for one in fragments:
+        for other in fragments:
+            if one != other and draw(st.booleans()):
+                ends = {"from_id": one.id, "to_id": other.id}
+                relation = draw(st.sampled_from(get_args(Relation)))
+                links.append(Link(**ends, relation=relation, created_at=START))
+        for _ in range(draw(st.integers(0, 2))):
+            version: Any = {"content": one.content, "keywords": one.keywords}
+            versions.append(Version(fragment_id=one.id, **version, amended_at=START))
+    return fragments, links, versions
+
+
+@pytest.mark.long  # it costs much
+@settings(max_examples=min(settings().max_examples, 40), **MUCH)
+@given(drawn())
+def test_whatever_the_room_holds_comes_back_equal(
+    tmp_path_factory: pytest.TempPathFactory,
+    stored: tuple[list[Fragment], list[Link], list[Version]],
+) -> None:
+    folder = tmp_path_factory.mktemp("room")
+    room, other = (a_room(folder / name, clock=Clock(LATER)) for name in ("one", "two"))
+    with room.engine.writing() as rows:
+        rows.add(stored[0])
+        rows.put_links(stored[1])
+        rows.note(stored[2])
+    source = of_rows([*enumerate(lines_of(room), 1)], "x.jsonl")
+    carry_out(other, planned(other, source))
+    assert everything(other) == everything(room)
+
+
+@pytest.mark.row("004 4.3.a")
+def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
+    lines = lines_of(fill(room), only_public=True)
+    assert [it.get("id") for it in lines] == ["cccccc", "dddddd", None]
+    assert lines[-1]["from_id"] == "dddddd"
+
+
+def test_secrets_that_came_in_otherwise_do_not_go_out(room: Room) -> None:
+    with room.engine.writing() as rows:
+        rows.add([a_fragment("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
+    assert TOKEN not in str(lines_of(room))
+
+
+def test_neither_an_export_nor_a_plan_makes_a_room(room: Room) -> None:
+    assert lines_of(room) == []
+    assert plan_of(room, *DUMP).new
+    assert is_unused(room)
+
+
+# What others have.
+
+
+@pytest.mark.row("002 2.98")
+def test_every_row_of_a_memory_db_comes_in_with_its_life(room: Room, tmp_path: Path) -> None:
+    room = replace(room, clock=Clock(START))
+    path = make_memory_db(
+        tmp_path / "x" / "memory.db",
+        ("mem-000001", "semantic", "Node 20 is used.", 0.7, "public", "2026-01-02 10:00:00", 1),
+        ("2", "working", "Now at step 3.", 0.4, "team", "2026-04-30 10:00:00", 0),
+        ("3", "episodic", "We met.", None, "private", 1_776_000_000_000, 0),
+        ("4", "procedural", "Run make.", 5, "private", "not a date", 0),
+        ("5", "working", "Step 1.", 0.4, "private", "2026-04-01 10:00:00", 0),
+        ("6", "working", "Step 2.", 0.4, "private", "2026-04-01 10:00:00", 1),
+        ("7", "episodic", "x" * 1_025, 0.4, "private", "2026-04-01 10:00:00", 0),
+        ("8", "episodic", " ", 0.4, "private", "2026-04-01 10:00:00", 0),
+    )
+    before = path.read_bytes()
+    plan = planned(room, read_source(path))
+    assert carry_out(room, plan) == 5
+    assert [tuple(it) for it in plan.faults] == [(5, "expired"), (7, "too_large"), (8, "blank")]
+    found = held(room)
+    node = found["Node 20 is used."]
+    assert (node.id, node.kind, node.lifetime) == ("mem-000001", "fact", "semantic")
+    assert (node.importance, node.privacy, node.is_anchor) == (0.7, "public", True)
+    assert (node.tier, node.expires_at) == ("permanent", "")
+    assert (node.created_at, node.updated_at) == ("2026-01-02T10:00:00+00:00", START)
+    working = found["Now at step 3."]
+    assert (working.lifetime, working.privacy, working.tier) == ("working", "team", "hot")
+    assert working.expires_at == "2026-05-02T10:00:00+00:00"
+    met = found["We met."]
+    assert (met.importance, met.created_at) == (0.4, "2026-04-12T13:20:00+00:00")
+    assert (found["Run make."].importance, found["Run make."].created_at) == (1.0, START)
+    assert found["Step 2."].is_anchor
+    assert path.read_bytes() == before
+    assert [it.name for it in path.parent.iterdir()] == ["memory.db"]
+    again = planned(room, read_source(path))
+    assert (again.new, again.known) == ([], 5)
+
+
+@pytest.mark.row("002 2.98")
+def test_rows_of_a_dump_come_in_with_links_versions_and_feedback(room: Room) -> None:
+    plan = taken(room, *DUMP, "{", {"a": 1}, '"x"')
+    assert reasons(plan) == {"no_end": 1, "not_json": 2, "not_a_fragment": 1}
+    off, on = held(room)["Redis is off by default."], held(room)["Redis is on by default."]
+    assert (off.id, off.keywords, off.kind) == ("frag-1a2b3c", ("redis", "cache"), "decision")
+    assert (off.importance, off.tier, off.access_count) == (0.75, "cold", 3)
+    assert (off.agent, off.utility) == ("default", 1.5)
+    assert off.created_at == "2026-04-01T01:00:00+00:00"
+    assert off.accessed_at == "2026-04-02T10:00:00+00:00"
+    assert (on.is_anchor, on.agent, on.importance) == (True, "codex", 0.3)
+    assert on.superseded_at == "2026-04-01T10:00:00+00:00"
+    assert links_of(room) == {(on.content, "superseded_by", off.content)}
+    with room.engine.reading() as rows:
+        [version], [feedback] = rows.entries(Version), rows.entries(ToolFeedback)
+    assert (version.content, version.amended_by) == ("Redis is off.", "codex")
+    assert (feedback.relevant, feedback.sufficient) == (True, False)
+    again = taken(room, *DUMP)
+    assert (again.new, again.links, again.entries, again.known) == ([], [], [], 2)
+    assert len(plan_of(room, json.dumps(DUMP[:2])).faults) == 1  # a list of rows: a link leads away
+
+
+@pytest.mark.row("002 2.98")
+def test_observations_are_facts_and_relations_are_linked(room: Room) -> None:
+    taken(room, *GRAPH)
+    found = held(room)
+    assert sorted(found) == [
+        *("Kim works on shop", "Prefers tabs", "Works on payments", "shop: project"),
+    ]
+    tabs, relation = found["Prefers tabs"], found["Kim works on shop"]
+    assert (tabs.kind, tabs.topic, tabs.keywords) == ("fact", "Kim", ("Kim", "person"))
+    assert (relation.kind, relation.keywords) == ("relation", ("Kim", "shop"))
+    assert links_of(room) == {
+        (relation.content, "related", "Prefers tabs"),
+        (relation.content, "related", "shop: project"),
+    }
+    again = taken(room, *GRAPH)
+    assert (again.new, again.links, again.known) == ([], [], 4)
+    graph = {"entities": [GRAPH[0]], "relations": []}
+    assert plan_of(room, graph).known == 2  # as server-memory answers it
+
+
+def test_names_above_the_limits_are_shortened_and_counted(room: Room) -> None:
+    plan = taken(room, {"type": "entity", "name": "n" * 60, "observations": ["Short"]})
+    assert plan.shortened == 2
+    assert held(room)["Short"].topic == "n" * 49 + "…"
+
+
+@pytest.mark.row("002 2.98")
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        (a_record("which port").to_line().decode(), "no_source"),
+        ("Some text.", "no_source"),
+        ('{"a": 1}', "no_source"),
+        ('{"type": "relation", "from": "a", "to": " ", "relationType": "b"}', "no_source"),
+        (json.dumps({**HEAD, "version": 2}), "newer_export"),
+    ],
+)
+def test_a_file_without_fragments_is_refused(line: str, key: str) -> None:
+    with pytest.raises(ExchangeError) as refused:
+        read_text(line.encode(), "a.txt")
+    assert refused.value.key == key
+    assert in_language("ko", str, refused.value)
+
+
+def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute("CREATE VIEW memory_item AS SELECT 1")
+    (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+    for name, key in {"x.db": "no_source", "y.db": "unreadable", "z.db": "unreadable"}.items():
+        with pytest.raises(ExchangeError) as refused:
+            read_source(tmp_path / name)
+        assert refused.value.key == key
+
+
+# Nothing that is here is overwritten.
+
+
+def test_a_fragment_that_was_corrected_or_forgotten_here_stays(room: Room) -> None:
+    kept = remember(room, Draft(content="The port is 56332.")).fragment
+    gone = remember(room, Draft(content="The port was 8080.")).fragment
+    lines = lines_of(room)
+    amend(room, Amendment(id=kept.id, content="The port is 56333."))
+    forget(room, id=gone.id)
+    plan = plan_of(room, HEAD, *lines)
+    assert (plan.new, plan.other, plan.in_bin, plan.known) == ([], 1, 1, 0)
+
+
+def test_what_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
+    one, other = plan_of(room, *DUMP), plan_of(room, *DUMP)
+    assert carry_out(room, one) == 2
+    before = everything(room)
+    assert carry_out(room, other) == 0
+    assert everything(room) == before
+
+
+def test_the_same_text_under_another_id_is_known_and_its_links_lead_here(room: Room) -> None:
+    own = remember(room, Draft(content="Redis is off by default.")).fragment
+    plan = plan_of(room, *DUMP[:3])
+    assert plan.known == 1
+    assert [it.to_id for it in plan.links] == [own.id]
+
+
+def test_a_second_fragment_of_an_id_in_one_file_is_not_called_known(room: Room) -> None:
+    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one"}
+    plan = plan_of(room, HEAD, row, {**row, "content": "another"}, row)
+    assert (len(plan.new), plan.other, plan.known) == (1, 1, 1)
+
+
+def test_a_link_of_the_file_does_not_change_one_of_here(room: Room) -> None:
+    taken(room, *DUMP[:3])
+    link = Link(from_id="frag-4d5e6f", to_id="frag-1a2b3c", relation="contradicts")
+    with room.engine.writing() as rows:
+        rows.put_links([link])
+    taken(room, *DUMP[:3])
+    assert {it[1] for it in links_of(room)} == {"contradicts"}
+
+
+def test_all_of_a_file_becomes_one_agents(room: Room) -> None:
+    activity = {"kind": "activity", "session_id": "s", "started_at": START, "last_at": START}
+    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one", "agent_id": "alice"}
+    lines = [HEAD, row, {**activity, "agent_id": "alice"}, {**activity, "agent_id": "bob"}]
+    plan = taken(room, *lines, agent="carol")
+    assert [getattr(it, "agent", "") for it in (*plan.new, *plan.entries)] == ["carol", "carol"]
+    again = taken(room, *lines, agent="carol")
+    assert (again.new, again.entries) == ([], [])
+
+
+# Within the limits, without secrets.
+
+
+def test_columns_from_outside_are_brought_within_their_bounds(room: Room) -> None:
+    line = {
+        **{"kind": "fragment", "id": TOKEN, "content": "It is so.", "type": "lie"},
+        **{"importance": float("1e300"), "access_count": -5, "agent_id": "SYSTEM", "number": 7},
+        **{"created_at": "2099-01-01T00:00:00Z", "deleted_at": "x", "deletion": "hm"},
+        **{"keywords": {"no": "list"}, "topic": ["a"], "is_anchor": "yes", "ttl_tier": "boiling"},
+    }
+    taken(room, HEAD, line)
+    [found] = held(room).values()
+    assert (found.kind, found.importance, found.access_count) == ("fact", 1.0, 0)
+    assert (found.agent, found.created_at, found.tier) == ("default", LATER, "warm")
+    assert (found.deleted_at, found.deletion, found.topic) == ("", "", "general")
+    assert (found.keywords, found.is_anchor) == ((), False)
+    assert TOKEN not in found.id
+
+
+def test_no_secret_comes_in_and_strict_leaves_its_rows_out(room: Room, tmp_path: Path) -> None:
+    texts = {name: TOKEN for name in ("agent_id", "session_id", "last_session", "source")}
+    long = f"{'x' * 30} {TOKEN}"  # to be cut in the middle of the secret
+    row: dict[str, Any] = {"kind": "fragment", "id": "aaaaaaab", **texts}
+    row |= {"content": f"The key is {TOKEN}.", "keywords": [TOKEN, long], "topic": long}
+    version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
+    plan = taken(room, HEAD, row, version)
+    assert plan.redacted == {"github-token": 2}
+    room.engine.close()
+    data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
+    assert TOKEN.encode() not in data and TOKEN[:12].encode() not in data
+    strict = replace(room, settings=room.settings._replace(strict=True))
+    plan = plan_of(strict, HEAD, {**row, "id": "aaaaaaac"}, {**version, "content": "old"})
+    assert (plan.new, reasons(plan)) == ([], {"secret_refused": 1, "no_end": 1})
+
+
+@pytest.mark.long  # it costs much
+def test_several_batches_and_their_progress(room: Room) -> None:
+    rows = [
+        {"id": f"frag-{number:05}", "content": f"Fact {number}", "topic": "t", "keywords": []}
+        for number in range(1_201)
+    ]
+    linked = [{**it, "linked_to": [rows[0]["id"]]} for it in rows[1:]]
+    lines = "\n".join(map(json.dumps, [rows[0], *linked])).encode()
+    told = list[tuple[int, int]]()
+    plan = planned(room, read_text(lines, "x"), lambda *count: told.append(count))
+    assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
+    assert carry_out(room, plan) == 1_201
+    assert len(links_of(room)) == 1_200
+
+
+ANY = st.recursive(
+    st.one_of(
+        *(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+        st.sampled_from(["fact", "working", "frag-000001", "2026-01-01", "superseded_by"]),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = (
+    *("kind", "id", "content", "topic", "keywords", "type", "importance", "linked_to", "name"),
+    *("agent_id", "created_at", "is_anchor", "from_id", "to_id", "relation_type", "from", "to"),
+    *("fragment_id", "tool_name", "relevant", "sufficient", "observations", "relationType"),
+)
+OBJECTS = st.dictionaries(st.sampled_from(NAMES), ANY, max_size=8)
+
+
+@pytest.mark.long  # it costs much
+@settings(max_examples=min(settings().max_examples, 60), **MUCH)
+@given(st.booleans(), st.lists(OBJECTS, max_size=5))
+def test_whatever_objects_a_file_has_it_is_refused_or_taken(
+    tmp_path_factory: pytest.TempPathFactory, is_ours: bool, values: list[dict[str, Any]]
+) -> None:
+    data = "\n".join(json.dumps(it) for it in [*([HEAD] if is_ours else []), *values]).encode()
+    room = a_room(tmp_path_factory.mktemp("own"))
+    try:
+        source = read_text(data, "x")
+    except ExchangeError as error:
+        assert error.key == "no_source"
+        return
+    carry_out(room, planned(room, source))
+    again = planned(room, source)
+    assert not [it for it in again.new if it.is_live]
+    assert (again.links, again.entries) == ([], [])
+    room.engine.close()
