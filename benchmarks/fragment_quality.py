@@ -23,7 +23,7 @@ from core.lessons.record import Draft
 from core.text.terms import words_of
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 

@@ -35,8 +35,7 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
-from rooms.fragments.recall.recalling import Query, recall
-from rooms.fragments.recall.using import count_later
+from rooms.fragments.recall import Query, count_later, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.statistics import ENDED

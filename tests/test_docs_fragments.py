@@ -10,13 +10,22 @@ import pytest
 import cli
 from core.config import FRAGMENTS_PLACE, NAME_CHARS
 from core.text import ranking
-from rooms.fragments import config, draft, fragment, lines, links, reflection, tools
+from rooms.fragments import (
+    config,
+    context,
+    draft,
+    fragment,
+    lines,
+    links,
+    recall,
+    reflection,
+    tools,
+)
 from rooms.fragments.embeddings import settings as embedding
 from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
 from rooms.fragments.models import judge as judging
 from rooms.fragments.models.services import KEY_VARIABLE, PAUSE_S
-from rooms.fragments.recall import candidates, context, ordering, recalling
 from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
 from rooms.fragments.upkeep.passes import STEPS
@@ -101,9 +110,9 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
     alone, least = (f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
-        4: (candidates.LEAST_COSINE,),
+        4: (recall.LEAST_COSINE,),
         6: (
-            *(alone, least, ordering._HALF_DAYS, context._TOLD_DAYS),
+            *(alone, least, recall._HALF_DAYS, context._TOLD_DAYS),
             *(config.Config(Path()).activation_threshold, config.Config(Path()).linked_limit),
         ),
         7: (links.LIKE, links.NEARLY_THE_SAME, TYPES["working"].hours),
@@ -123,7 +132,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
         told = set(re.findall(r"\d+(?:\.\d+)?", part))
         assert {str(it) for it in figures} <= told, section
     # Said in words.
-    assert (recalling._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
+    assert (recall._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
     assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
 
 

@@ -26,11 +26,11 @@ from rooms.fragments.standing import visible
 
 if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
     from rooms.fragments.bin import Forgotten
+    from rooms.fragments.context import Context
     from rooms.fragments.draft import Remembered
     from rooms.fragments.links import Explored
     from rooms.fragments.links import MadeLink as Related
-    from rooms.fragments.recall.context import Context
-    from rooms.fragments.recall.recalling import Line, Recalled
+    from rooms.fragments.recall import Line, Recalled
     from rooms.fragments.reflection import Reflected
     from rooms.fragments.upkeep.consolidation import Report
     from rooms.fragments.upkeep.statistics import Statistics

@@ -115,7 +115,7 @@ class ForPeople:
     def _answering(self, wanted: Wanted) -> "list[Fragment]":
         """Return the fragments that answer the words, of these topics if there are any."""
         from rooms.fragments.fragment import plain_keyword
-        from rooms.fragments.recall.recalling import Query, recall
+        from rooms.fragments.recall import Query, recall
 
         topics = set(map(plain_keyword, wanted.topics))
         query = Query(

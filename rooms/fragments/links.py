@@ -13,7 +13,6 @@ from core.config import DEFAULT_AGENT
 from core.text.ranking import Holding, Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Relation, Suspicion, Wanted
-from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.standing import changing, kept, successors, superseded, visible
 from rooms.fragments.storage.rows import Rows
@@ -352,7 +351,7 @@ def _sharing(
     shares = holding.shares(least / 2)
     best = sorted(shares, key=lambda it: (shares[it], it), reverse=True)
     numbers = [it for it in best if it != fragment.number and it not in near][:_MOST_COMPARED]
-    others = list(filter(Fitting(wanted), reading.by_numbers(numbers)))
+    others = reading.find(replace(wanted, numbers=tuple(numbers)))
     has_vector = bool(near) and {it.number for it in reading.vectors(it.number for it in others)}
     others = [it for it in others if not has_vector or it.number not in has_vector]
     if not others:

@@ -182,11 +182,12 @@ def recall(
     kind/topic, `!` pinned, text. Notes, not orders.
     """
     from rooms.fragments import answers
-    from rooms.fragments.recall import recalling, using
+    from rooms.fragments.recall import Query, count_later
+    from rooms.fragments.recall import recall as recall_fragments
 
     given = filters or Filters()
     since, _, until = (given.date or "").partition(_TO)
-    asked = recalling.Query(
+    asked = Query(
         keywords=tuple(keywords or ()),
         topic=topic or "",
         type=type or given.type or "",
@@ -199,17 +200,17 @@ def recall(
         relation=linkRelationType or "",
         threshold=threshold,
     )
-    is_empty = asked == recalling.Query(with_links=asked.with_links)
+    is_empty = asked == Query(with_links=asked.with_links)
     with opened() as call:
         tokens = call.tokens(tokenBudget or DEFAULT_TOKENS, answers.left_out_tokens())
         line = cache(call.text_of)  # first for the budget, then for the answer
-        found = recalling.recall(
+        found = recall_fragments(
             call.room,
             replace(asked, tokens=tokens),
             agent=agentId or "",
             session=call.session,
             line=line,
-            count=using.count_later,
+            count=count_later,
             beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
         )
         return answers.recalled(found, call, line, is_empty=is_empty)
@@ -316,7 +317,7 @@ def context(
     Call it once, when a session starts.
     """
     from rooms.fragments import answers
-    from rooms.fragments.recall.context import restore_context
+    from rooms.fragments.context import restore_context
 
     with opened(session=sessionId) as call:
         found = restore_context(
@@ -421,7 +422,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     query: a question, or "" for the fragments that are worth most.
     """
     from rooms.fragments import answers
-    from rooms.fragments.recall.recalling import Query, recall
+    from rooms.fragments.recall import Query, recall
 
     with opened() as call:
         tokens = max(int(budget.tokens), 1)
@@ -433,7 +434,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 def gather(question: str) -> "Gathered":
     """Return what may answer a question, to stand beside what other rooms hold."""
     from rooms.fragments.lines import is_order
-    from rooms.fragments.recall.recalling import gathered
+    from rooms.fragments.recall import gathered
 
     with opened() as call:
         found = gathered(call.room, question, session=call.session, line=call.line)

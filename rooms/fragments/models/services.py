@@ -6,24 +6,23 @@ others HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment hold. The key sta
 the request, never in an address, an error or a log.
 """
 
-import http.client
 import ipaddress
 import json
 import math
 import re
-import ssl
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from core.errors import SentinelError
 from rooms.fragments.errors import ServiceError
+
+if TYPE_CHECKING:  # only who asks a service has to wait for it
+    from urllib.error import HTTPError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 PAUSE_S = 30.0  # for which a service that failed is left alone
@@ -146,23 +145,21 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
 
     timeout_s: for the whole exchange, from the name of the host to the last byte of the answer.
     """
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+
     headers = {"Content-Type": "application/json", "User-Agent": "sentinel-memory"}
     headers["Accept"] = "application/json"
     if service.key:
         headers["Authorization"] = f"Bearer {service.key}"
     data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    request = urllib.request.Request(service.address, data, headers, method="POST")
-    answer = in_thread(lambda: _read(service, request, timeout_s))
+    answer = in_thread(lambda: _read(service, data, headers, timeout_s))
     try:
         text = answer.result(timeout_s)
-    except urllib.error.HTTPError as error:
+    except HTTPError as error:
         error.close()
         raise _refusal(service, error) from None
-    except (
-        OSError,
-        http.client.HTTPException,
-        UnicodeError,
-    ) as error:
+    except (OSError, HTTPException, UnicodeError) as error:
         raise _failure(service, error, timeout_s) from None
     try:
         return json.loads(text)
@@ -188,23 +185,23 @@ def in_thread(work: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        """Follow no redirection; the request then ends as an error of this status."""
-
-
-def _read(service: Service, request: urllib.request.Request, timeout_s: float) -> bytes:
+def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: float) -> bytes:
     """Return the bytes of an answer; the time and size of its body have bounds of their own."""
+    import urllib.request
+    from http.client import IncompleteRead
+
+    class NoRedirection(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            """Follow no redirection; the request then ends as an error of this status."""
+
     until = time.monotonic() + timeout_s
+    request = urllib.request.Request(service.address, data, headers, method="POST")
     host = urlsplit(service.address).hostname or ""
     is_direct = is_local(host) or urllib.request.proxy_bypass(host)
     proxies = {} if is_direct else urllib.request.getproxies_environment()
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler(proxies),
-        _NoRedirection(),
-    )
+    handlers = [urllib.request.ProxyHandler(proxies), NoRedirection()]
     pieces, size = list[bytes](), 0
-    with opener.open(request, timeout=timeout_s) as response:
+    with urllib.request.build_opener(*handlers).open(request, timeout=timeout_s) as response:
         while piece := response.read1(_PIECE_BYTES):
             pieces.append(piece)
             size += len(piece)
@@ -213,11 +210,11 @@ def _read(service: Service, request: urllib.request.Request, timeout_s: float) -
             if time.monotonic() > until:
                 raise TimeoutError
         if response.length:  # is still to come, but the connection has ended
-            raise http.client.IncompleteRead(b"")
+            raise IncompleteRead(b"")
     return b"".join(pieces)
 
 
-def _refusal(service: Service, error: urllib.error.HTTPError) -> ServiceError:
+def _refusal(service: Service, error: "HTTPError") -> ServiceError:
     status = error.code
     if 300 <= status < 400:
         return ServiceError("elsewhere", variable=service.variable)
@@ -230,11 +227,15 @@ def _refusal(service: Service, error: urllib.error.HTTPError) -> ServiceError:
 
 def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceError:
     """Return what a failed connection is to a person; its own text may hold the address."""
-    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    import ssl
+    from http.client import HTTPException
+    from urllib.error import URLError
+
+    reason = error.reason if isinstance(error, URLError) else error
     variable = service.variable
     if isinstance(reason, TimeoutError):
         return ServiceError("timeout", variable=variable, seconds=math.ceil(timeout_s))
     if isinstance(reason, ssl.SSLCertVerificationError):
         return ServiceError("no_trust", variable=variable)
-    is_begun = isinstance(reason, http.client.HTTPException | ConnectionResetError)
+    is_begun = isinstance(reason, HTTPException | ConnectionResetError)
     return ServiceError("broken_off" if is_begun else "unreachable", variable=variable)

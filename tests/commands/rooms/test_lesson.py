@@ -18,7 +18,7 @@ from core.config import Settings, find_project
 from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.store import MemoryStore, open_store
 from rooms.fragments.links import link
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.desk import Desk

@@ -10,14 +10,14 @@ import pytest
 from core.config import DEFAULT_AGENT
 from core.postgres.errors import ConnectionCutError
 from core.postgres.pool import Pool
+from rooms.fragments.context import restore_context
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.links import explore
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.postgres.terms import EVERY
-from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows

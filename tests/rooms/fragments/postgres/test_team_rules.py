@@ -22,7 +22,7 @@ from rooms.fragments.activity import end_session
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment, Wanted
-from rooms.fragments.recall.using import count_use
+from rooms.fragments.recall import count_use
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.service import end_session_of, upkeep_of_server
 from tests.support.team_engines import TeamServer

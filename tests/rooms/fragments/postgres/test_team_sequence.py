@@ -19,6 +19,7 @@ from core.errors import SentinelError
 from rooms.fragments.activity import end_session, give_feedback
 from rooms.fragments.bin import forget, pin, restore
 from rooms.fragments.config import Config
+from rooms.fragments.context import restore_context
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -30,8 +31,7 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.links import explore, link
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from rooms.fragments.bin import forget, pin, restore
+from rooms.fragments.context import restore_context
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.links import link
 from rooms.fragments.promotion import Said, for_the_log, has_earned_it, promote, said_by
-from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep.consolidation import consolidate

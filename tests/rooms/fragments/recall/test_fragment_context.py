@@ -7,12 +7,12 @@ import pytest
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.activity import end_session
+from rooms.fragments.context import Context, restore_context
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Activity, Fragment, Link, Relation, Wanted
 from rooms.fragments.links import explore
-from rooms.fragments.recall.context import Context, restore_context
-from rooms.fragments.recall.recalling import plain_line
+from rooms.fragments.recall import plain_line
 from rooms.fragments.room import Room
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in as kept_in

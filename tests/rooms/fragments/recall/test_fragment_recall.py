@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, Link, Wanted, hash_of
-from rooms.fragments.recall.recalling import Query, plain_line, recall
-from rooms.fragments.recall.using import count_later
+from rooms.fragments.recall import Query, count_later, plain_line, recall
 from rooms.fragments.room import Room
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in

@@ -13,7 +13,7 @@ from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.links import Alike, alike
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom

@@ -11,7 +11,7 @@ from rooms.fragments.bin import forget, pin
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TYPES, Suspicion, Version, Wanted, hash_of
 from rooms.fragments.links import link
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.versions import Amended, Amendment, amend
 from tests.support.both_engines import SELDOM_ON_A_SERVER

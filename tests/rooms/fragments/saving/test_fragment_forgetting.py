@@ -13,7 +13,7 @@ from rooms.fragments.bin import forget, pin, restore
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Version, Wanted
 from rooms.fragments.links import link
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.versions import Amendment, amend

@@ -12,7 +12,7 @@ from rooms.fragments.bin import forget
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion
 from rooms.fragments.links import link
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in

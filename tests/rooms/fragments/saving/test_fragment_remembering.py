@@ -11,7 +11,7 @@ from rooms.fragments.draft import Draft, Remembered, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TYPES, Activity, Fragment, Wanted
 from rooms.fragments.links import cures, link
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures

@@ -12,7 +12,7 @@ from rooms.fragments.bin import forget
 from rooms.fragments.draft import Draft, prepared, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Wanted
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE

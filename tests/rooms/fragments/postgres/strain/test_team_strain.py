@@ -14,9 +14,9 @@ import psycopg
 import pytest
 
 from core.room.database import DatabaseError
+from rooms.fragments.context import restore_context
 from rooms.fragments.draft import remember
-from rooms.fragments.recall.context import restore_context
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.support.faults import Child
 from tests.support.real_engines import Postgres, postgres

@@ -1,0 +1,547 @@
+"""Recalls fragments: those that answer a question, the best first, within a budget of tokens.
+
+Three layers collect what may answer: keywords, the words of the texts, vectors. One order over all
+of them stands in `core.room.one_list`. The filter of a query is SQL, in each layer.
+"""
+
+import os
+import threading
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby, islice
+from operator import mul
+from typing import NamedTuple
+
+from core.config import DEFAULT_AGENT
+from core.errors import SentinelError
+from core.room.database import DatabaseError
+from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
+from core.text.plain import Budget, bound_of
+from core.text.ranking import Holding, Ranking
+from rooms.fragments.config import Config
+from rooms.fragments.embeddings.embedder import Embedder, embedder_of
+from rooms.fragments.embeddings.filling import is_of
+from rooms.fragments.errors import FragmentsError, OtherModelError, ServiceError
+from rooms.fragments.fragment import (
+    KINDS,
+    LIFETIMES,
+    MOST_KEYWORDS,
+    RELATIONS,
+    WORDS_OF_TYPE,
+    Fragment,
+    Link,
+    Wanted,
+    hash_of,
+    plain_keyword,
+)
+from rooms.fragments.links import FOLLOWED, Linked, linked_to
+from rooms.fragments.room import Room, readers, repeats_when_cut
+from rooms.fragments.storage.rows import Rows
+
+DEFAULT_TOKENS = 1_000
+LEAST_COSINE = 0.5  # of what is found by its vector alone, where the caller names none
+
+_LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more of those found
+_MOST_FOLLOWED = 10  # of those found: what is linked to the best
+_MOST = 50  # candidates whose texts are ranked
+_MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
+_MOST_LOOKED_AT = 3_000  # that have one of the rarest terms of the question
+_FEW = 1_000  # fragments that are wanted: all of them are looked at
+_AT_ONCE = 60  # fragments that are read: mostly all of them are wanted
+_HALF_DAYS = 30  # after so many days a fragment is half as recent
+_MOST_LISTED = 100  # of the newest and of the most important: those are listed first
+_DAY_S = 86_400
+_ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
+_WAIT_S = 0.05  # for others who write: nobody waits longer for a count
+
+Line = Callable[[Fragment], str]
+Worth = Callable[[Fragment], tuple[float, str, int]]  # greater for what comes before
+Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
+
+
+class RecallError(FragmentsError):
+    """A question cannot be asked so; takes the key of its sentence, its facts: field, …"""
+
+    table = "fragments.recall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a caller asks for; a field that is left empty rules nothing out.
+
+    keywords, text: words, a question. type: one of the ten words of `TYPES`. tags: keywords that a
+    fragment must have. since, until: days or moments, both included. tokens: of the answer. limit:
+    how many at most, 0 for as many as fit. with_links: also what is linked to them. relation: only
+    along such links. threshold: the least cosine of what is found by its vector alone, None for
+    that of the room.
+    """
+
+    keywords: tuple[str, ...] = ()
+    topic: str = ""
+    type: str = ""
+    text: str = ""
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    tokens: int = DEFAULT_TOKENS
+    limit: int = 0
+    with_links: bool = True
+    relation: str = ""
+    threshold: float | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it asks something in words, of whatever kind and time the answer is."""
+        narrowed = self.topic, self.type, *self.tags, self.since, self.until, self.relation
+        return bool(self.question) and not any(map(str.strip, narrowed))
+
+    @property
+    def question(self) -> str:
+        """All the words that are asked for, each keyword once."""
+        text = plain_keyword(self.text)
+        some = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
+        return " ".join([*some, self.text]).strip()
+
+
+class Recalled(NamedTuple):
+    """What was found, the best first; how many more of both kinds there are that did not fit.
+
+    found: entries, of which `what` is the fragment if their source is `fragment`. relations: links
+    between two of these fragments. failure: why the question could not be embedded, so that only
+    words were compared. is_labelled: each is shown behind its source, since other rooms were asked.
+    """
+
+    found: list[Entry]
+    linked: list[Linked]
+    left_out: int = 0
+    failure: SentinelError | None = None
+    is_labelled: bool = False
+    relations: tuple[Link, ...] = ()
+
+    @property
+    def fragments(self) -> list[Fragment]:
+        """The fragments among what was found."""
+        return _fragments_in(self.found)
+
+
+class Meaning(NamedTuple):
+    """What the vector of a question is compared with.
+
+    vector: b"" where there is none. least: the cosine of what is found by its vector alone.
+    failure: why there is no vector, if one was wanted.
+    """
+
+    vector: bytes = b""
+    least: float = LEAST_COSINE
+    failure: SentinelError | None = None
+
+
+def plain_line(fragment: Fragment) -> str:
+    """Return a fragment about as long as it is shown."""
+    day = fragment.created_at[:10]
+    return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
+
+
+# How use is counted: what is used stays, and is not recalled the more for it.
+
+_LOCK = threading.Lock()
+_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
+
+
+def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
+    """Count as `count_use` once the answer is out, in a thread that may end with the process.
+
+    Whatever is recalled until then is counted in the same transaction.
+    """
+    with _LOCK:
+        is_first = not _WAITING
+        _WAITING.setdefault((room, session), []).extend(fragments)
+    if is_first:
+        timer = threading.Timer(_ANSWER_S, _count_waiting)
+        timer.daemon, timer.name = True, "fragments-use"
+        timer.start()
+
+
+def _count_waiting() -> None:
+    with _LOCK:
+        waiting = dict(_WAITING)
+        _WAITING.clear()
+    for (room, session), fragments in waiting.items():
+        count_use(room, fragments, session)
+
+
+def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
+    """Count one more use of each fragment; return False where the database is busy or read-only.
+
+    fragments: one that was recalled twice stands here twice. Recalled again, a fragment is hot
+    again. session: that of the recall, "" for none. What all agents share is counted as the
+    agent whose it is, by numbers alone: else it would age though everybody uses it.
+    """
+    # Whose session it was is nobody else's business, and two agents may have one of this name.
+    theirs = hash_of(f"{room.agent} {session}") if session else ""
+    shares = (
+        (room, session, [it for it in fragments if room.owns(it)]),
+        (room.for_agent(DEFAULT_AGENT), theirs, [it for it in fragments if not room.owns(it)]),
+    )
+    is_done = True
+    for writer, name, some in shares:
+        try:
+            if some:
+                with writer.engine.writing(wait_s=_WAIT_S) as rows:
+                    _count(rows, Counter(it.number for it in some), name, room.clock())
+        except DatabaseError:
+            is_done = False
+    return is_done
+
+
+def _count(rows: Rows, times: Counter[int], session: str, now: str) -> None:
+    def counts(fragment: Fragment) -> tuple[int, int, bool]:
+        is_other = bool(session) and fragment.last_session != session
+        uses = fragment.access_count + times[fragment.number]
+        return uses, fragment.sessions_count + is_other, fragment.tier == "permanent"
+
+    now_there = sorted(rows.by_numbers(times), key=counts)
+    for (uses, sessions, is_permanent), some in groupby(now_there, counts):
+        values: dict[str, object] = {
+            "access_count": uses,
+            "accessed_at": now,
+            "sessions_count": sessions,
+        }
+        if session:
+            values["last_session"] = session
+        if not is_permanent:
+            values["tier"] = "hot"
+        rows.touch([it.number for it in some], values)
+
+
+# What a fragment is worth. How often it was recalled counts for nothing: what was found once would
+# be found for ever.
+
+
+def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
+    """Return what orders fragments without a question, and equals with one.
+
+    has_order: whether importance counts, too; else only the newest come first.
+    """
+    now_s = datetime.fromisoformat(now).timestamp()
+
+    def worth(fragment: Fragment) -> tuple[float, str, int]:
+        at = max(fragment.updated_at, fragment.created_at)
+        if not has_order:
+            return 0.0, at, fragment.number
+        seconds = 0.0
+        with suppress(ValueError):  # a hand or an import can write anything there
+            seconds = datetime.fromisoformat(at).timestamp()
+        recency = 0.5 ** (max(now_s - seconds, 0.0) / _DAY_S / _HALF_DAYS)
+        worth = config.importance_weight * fragment.importance + config.recency_weight * recency
+        return worth, at, fragment.number
+
+    return worth
+
+
+def by_worth(rows: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
+    """Return fragments without a question: those worth most first."""
+    listed = {
+        it.number: it
+        for order in ("newest", "worth")
+        for it in rows.find(wanted, order=order, limit=_MOST_LISTED)
+    }
+    return sorted(listed.values(), key=worth, reverse=True)
+
+
+def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
+    """Return whether the time of a fragment has not passed, and it is no working memory of others.
+
+    session: whose working memory counts, "" for that of all. Two agents may have sessions of one
+    name.
+    """
+    if fragment.session and (session or fragment.session) != fragment.session:
+        return False
+    if fragment.session and (room.agent or fragment.agent) != fragment.agent:
+        return False
+    return fragment.is_anchor or not fragment.expires_at or now < fragment.expires_at
+
+
+def taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
+    """Yield the fragments that fit into what is left of a budget, each as its line."""
+    yield from (it for it in fragments if _may_fit(it, budget) and budget.take(line(it)))
+
+
+def _may_fit(fragment: Fragment, budget: Budget) -> bool:
+    """Return whether its text alone would fit: to write its line takes longer than to see that."""
+    return fragment.estimated_tokens <= budget.tokens
+
+
+@repeats_when_cut
+def recall(
+    room: Room,
+    query: Query,
+    *,
+    agent: str = "",
+    session: str = "",
+    embedder: Embedder | None = None,
+    line: Line = plain_line,
+    count: Count = count_use,
+    beside: Sequence[Gather] = (),
+) -> Recalled:
+    """Return the fragments that answer a query; without words, those that are worth most.
+
+    agent: whose fragments, beside those of the default; "" for all. session: whose working memory
+    is looked at, too; "" for that of all. embedder: None for that of the environment. line: what a
+    fragment looks like to its reader, whole: that is what counts for the budget, and behind it
+    ` RELATION ID` for a relation. count: how their use is counted; a server answers first
+    (`count_later`). beside: what gathers from other rooms; a query that narrows fragments down is
+    none for them. Raises FragmentsError, DatabaseError.
+    """
+    wanted, meaning = _wanted_of(room, query, agent), _meaning_of(room, query, embedder)
+    others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
+    with room.engine.reading() as rows:
+        search = _Search(rows, room, query, wanted, meaning, session, line)
+        if query.question:
+            found = in_one_order(query.question, [search.gathered(), *others])
+        else:
+            found = search.listed()
+        few = found[: query.limit or len(found)]
+        linked, relations = search.linked(few) if query.with_links else ([], [])
+    budget = Budget(query.tokens, room.settings.budget_chars)
+    share = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
+    shown = _Shown(relations, line, is_labelled=bool(beside))
+    shown.take(few, budget)
+    near = [it for it in linked if it.to_id in shown.ids and it.fragment.id not in shown.ids]
+    linked = [it for it in near if share.take(f"  {it.relation} {line(it.fragment)}")]
+    budget.add(share)
+    told = {it.fragment.id for it in linked} | shown.ids
+    shown.take([it for it in few if it.id not in told], budget)
+    count(room, [*_fragments_in(shown.entries), *(it.fragment for it in linked)], session)
+    return Recalled(
+        shown.entries,
+        linked,
+        len(found) - len(shown.entries),
+        meaning.failure,
+        bool(beside),
+        tuple(it for it in relations if {it.from_id, it.to_id} <= shown.ids),
+    )
+
+
+@repeats_when_cut
+def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
+    """Return the fragments that may answer a question, to stand beside what other rooms have.
+
+    session, line: see `recall`. Raises FragmentsError, DatabaseError.
+    """
+    query = Query(text=question)
+    wanted, meaning = _wanted_of(room, query, ""), _meaning_of(room, query, None)
+    with room.engine.reading() as rows:
+        return _Search(rows, room, query, wanted, meaning, session, line).gathered()
+
+
+def check_type(field: str, word: str) -> None:
+    """Raise RecallError for what is no word of `type`; "" is none, and allowed."""
+    if word and word not in WORDS_OF_TYPE:
+        raise RecallError("bad_type", field=field, known=", ".join(WORDS_OF_TYPE))
+
+
+def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
+    """Return the fragments that a query is about. Raises RecallError."""
+    if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
+        facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
+        raise RecallError("too_many_tags", field="tags", **facts)
+    for name, text in (("from", query.since), ("to", query.until)):
+        if text.strip() and not bound_of(text):
+            raise RecallError("bad_date", field=name)
+    check_type("type", query.type)
+    if query.relation and query.relation not in RELATIONS:
+        raise RecallError("bad_type", field="linkRelationType", known=", ".join(RELATIONS))
+    if query.tokens < 1:
+        raise RecallError("bad_tokens")
+    if query.threshold is not None and not 0 <= query.threshold <= 1:
+        raise RecallError("bad_threshold")
+    return Wanted(
+        agents=readers(room, agent),
+        kinds=(query.type,) if query.type in KINDS else (),
+        lifetimes=(query.type,) if query.type in LIFETIMES else (),
+        topics=(query.topic,) if query.topic.strip() else (),
+        keywords=tuple(tag for tag in query.tags if tag.strip()),
+        since=bound_of(query.since),
+        until=bound_of(query.until),
+    )
+
+
+def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
+    """Return the vector of a question. Its model is asked outside of every transaction, and only
+    where there is something to compare.
+    """
+    least = LEAST_COSINE if query.threshold is None else query.threshold
+    try:
+        chosen = embedder or embedder_of(os.environ)
+        if not query.question or chosen is None:
+            return Meaning()
+        with room.engine.reading() as rows:
+            if not rows.has(Wanted(has_vector=True)):
+                return Meaning()
+            if not is_of(rows, chosen):
+                raise OtherModelError
+        return Meaning(chosen.embed([query.question])[0], least)
+    except ServiceError as error:
+        return Meaning(failure=error)
+
+
+@dataclass(slots=True)
+class _Search:
+    """One query in one transaction."""
+
+    rows: Rows
+    room: Room
+    query: Query
+    wanted: Wanted
+    meaning: Meaning
+    session: str
+    line: Line
+    now: str = field(init=False)
+    worth: Worth = field(init=False)
+
+    def __post_init__(self) -> None:
+        config, agents, self.now = self.room.config, self.wanted.agents, self.room.clock()
+        has_order = self.rows.has(Wanted(agents=agents), max(config.activation_threshold, 1))
+        self.worth = worth_of(config, self.now, has_order=has_order)
+
+    def listed(self) -> list[Entry]:
+        """Return what is worth most."""
+        every = by_worth(self.rows, self.wanted, self.worth)
+        some = islice(filter(self._is_current, every), max(_MOST, self.query.limit))
+        return list(map(self._entry, some))
+
+    def gathered(self) -> Gathered:
+        """Return what may answer the question, in no order.
+
+        A layer is not asked where those before it have found enough.
+        """
+        query, enough = self.query, self.query.limit or _MOST
+        holding = self.rows.holding(query.question, _MOST_LOOKED_AT)
+        found = {it.number: it for it in self._having_all(enough)}
+        cosines = dict[int, float]()
+        if query.text.strip() or len(found) < enough:
+            found |= {it.number: it for it in self._by_terms(holding)}
+            cosines = self._cosines(found)
+        others = self._first([number for number in cosines if number not in found], _MOST)
+        entries = [self._entry(it, cosines.get(it.number)) for it in [*found.values(), *others]]
+        return Gathered(entries, holding.frequencies())
+
+    def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
+        """Return what is linked to the best of these, and the links between two of them.
+
+        That two of them are related says no more than that both were found: nobody is told, unless
+        asked for.
+        """
+        asked, fragments = self.query.relation, _fragments_in(found)
+        along = (asked,) if asked else FOLLOWED
+        best = fragments[:_MOST_FOLLOWED]
+        linked = linked_to(self.rows, best, along, self.wanted.agents)
+        current = [it for it in linked if self._is_current(it.fragment)]
+        between = (asked,) if asked else tuple(it for it in RELATIONS if it != "related")
+        ids = {it.id for it in fragments}
+        links = self.rows.links(ids, between) if ids else []
+        relations = [it for it in links if it.from_id in ids and it.to_id in ids]
+        return current[: self.room.config.linked_limit], relations
+
+    def _having_all(self, enough: int) -> list[Fragment]:
+        """Return fragments that have all keywords, the newest first."""
+        keywords = tuple(filter(str.strip, self.query.keywords))
+        if not keywords:
+            return []
+        most = max(_MOST_EQUAL, enough)
+        having = self.rows.with_keywords(keywords, self.wanted, most)
+        return self._first([at for at, count in having if count == len(keywords)], most)
+
+    def _by_terms(self, holding: Holding) -> list[Fragment]:
+        """Return fragments that have a good part of the question, the best part first."""
+        rows, wanted = self.rows, self.wanted
+        if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
+            few = rows.find(wanted, limit=_FEW)
+            ranking = Ranking(self.query.question, [it.text for it in few], holding.frequencies())
+            of_few = ranking.holding()
+            holding = of_few._replace(
+                terms=[
+                    it._replace(numbers=[few[at].number for at in it.numbers or ()])
+                    for it in of_few.terms
+                ]
+            )
+        parts = holding.good_parts()
+        best = list(parts)
+        are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
+        found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
+        return found if holding.is_telling(parts, [it.number for it in found]) else []
+
+    def _cosines(self, found: Iterable[int]) -> dict[int, float]:
+        """Return the cosines of those that were found, and of all that are near enough."""
+        vector, least = self.meaning.vector, self.meaning.least
+        if not vector:
+            return {}
+        near = dict(self.rows.near(vector, self.wanted, _MOST))
+        cosines = {at: it for at, it in near.items() if at in found or it >= least}
+        rest = [at for at in found if at not in near]
+        return cosines | {it.number: _cosine(vector, it.vector) for it in self.rows.vectors(rest)}
+
+    def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
+        """Return the first of these fragments that are wanted, so many at most."""
+        found = list[Fragment]()
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = tuple(numbers[start : start + _AT_ONCE])
+            here = {it.number: it for it in self.rows.find(replace(self.wanted, numbers=some))}
+            found += [here[at] for at in some if at in here and self._is_current(here[at])]
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def _is_current(self, fragment: Fragment) -> bool:
+        return is_current(fragment, self.room, self.now, self.session)
+
+    def _entry(self, fragment: Fragment, cosine: float | None = None) -> Entry:
+        return Entry(
+            source="fragment",
+            id=fragment.id,
+            text=fragment.text,
+            says=(fragment.content,),
+            line=lambda: self.line(fragment),
+            worth=self.worth(fragment),
+            cosine=cosine,
+            what=fragment,
+        )
+
+
+class _Shown:
+    """The entries that fit, and their ids if they are fragments."""
+
+    def __init__(self, relations: Sequence[Link], line: Line, *, is_labelled: bool) -> None:
+        self.entries, self.ids = list[Entry](), set[str]()
+        self._relations, self._is_labelled = relations, is_labelled
+
+    def take(self, entries: Sequence[Entry], budget: Budget) -> None:
+        """Add the entries that fit into a budget whole, with their relations to those before."""
+        for entry in entries:
+            if entry.what is not None and not _may_fit(entry.what, budget):
+                continue
+            text = entry.labelled() if self._is_labelled else entry.line()
+            both = self.ids | {entry.id}
+            for it in self._relations:
+                if entry.id in (it.from_id, it.to_id) and both >= {it.from_id, it.to_id}:
+                    text += f" {it.relation} {it.to_id}"
+            if budget.take(text):
+                self.entries.append(entry)
+                self.ids.add(entry.id)
+
+
+def _fragments_in(entries: Sequence[Entry]) -> list[Fragment]:
+    return [it.what for it in entries if it.source == "fragment"]
+
+
+def _cosine(one: bytes, other: bytes) -> float:
+    """Return the cosine of two vectors of length 1; 0 where another model made one of them."""
+    if len(one) != len(other):
+        return 0.0
+    product: float = sum(map(mul, array("f", one), array("f", other)))
+    return product

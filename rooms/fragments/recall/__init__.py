@@ -1,1 +1,0 @@
-"""Finds fragments: by keywords, by terms, by meaning, and along their links."""
