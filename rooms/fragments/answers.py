@@ -322,12 +322,13 @@ def whole(call: Call, name: str) -> str:
 def counted(numbers: "Statistics", call: Call) -> str:
     """Return the counts of memory_stats, a line for each sort of them."""
     if call.as_json:
-        return _object({"total": numbers.live, **asdict(numbers)})
+        return _object({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
     lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
     for name in _STATISTICS:
         if counts := getattr(numbers, name):
             lines.append(_say(f"stats_{name}", listed=_listed(counts)))
     away: Facts = {"superseded": numbers.superseded, "listed": _listed(numbers.deleted)}
+    away["left_out"] = numbers.left_out
     if numbers.figures:
         lines.append(_say("stats_away", purged=numbers.figures["purged"], **away))
     else:  # an agent of a team gets none: they count what others have
