@@ -34,7 +34,6 @@ from rooms.room import (
     state_of,
     switched_on,
     unknown_names,
-    with_fixes,
 )
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
@@ -278,21 +277,9 @@ class ForPeople:
 
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the file of the fragments, or with the server that has them."""
-        from core.lessons.upkeep import Finding
         from rooms.fragments.upkeep.health import look
-        from rooms.fragments.upkeep.mending import mend
 
-        settings = self._opened.settings
-        health = look(settings, os.environ)
-        if health is None:
-            return []
-        found = with_fixes(health.findings, lambda it: mend(it, settings, os.environ))
-        if health.count is not None:
-            facts: Facts = {"count": health.count, "in_bin": health.in_bin, "bytes": health.size}
-            facts |= {"path": str(health.path), "schema": health.schema, "mode": health.mode}
-            facts |= {"engine": health.engine, "agents": health.agents}
-            found.append(Finding("fragments.health.ok", "ok", facts=facts))
-        return found
+        return look(self._opened.settings, os.environ)
 
     def figures(self) -> Figures:
         """Count the fragments by how they are kept, and whether they are used."""

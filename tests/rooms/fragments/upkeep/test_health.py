@@ -1,4 +1,4 @@
-"""Tests that damage to the fragments is noticed, and repaired with the daily copy."""
+"""Tests what is said of the fragments' file, and that damage is repaired with the daily copy."""
 
 import array
 import os
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
+from core.lessons.upkeep import Finding
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseDamagedError, DatabaseError
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version, Wanted
 from rooms.fragments.storage.sqlite import SqliteEngine, migrations
 from rooms.fragments.upkeep.health import look
-from rooms.fragments.upkeep.mending import mend
 from tests.support.sentences import raised
 
 SETTINGS = Settings(lock_timeout_s=5)
@@ -78,17 +78,20 @@ def change(engine: SqliteEngine, statement: str) -> None:
         connection.commit()
 
 
+def wrong(place: Mapping[str, str]) -> list[Finding]:
+    return [it for it in look(SETTINGS, place) if it.severity != "ok"]
+
+
 def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
-    health = look(SETTINGS, place)
-    assert health
-    return [(it.kind, it.severity, it.fixable) for it in health.findings]
+    prefix = "fragments.health."
+    return [(it.kind.removeprefix(prefix), it.severity, it.fixable) for it in wrong(place)]
 
 
-def mended(place: Mapping[str, str]) -> dict[str, object]:
-    health = look(SETTINGS, place)
-    assert health
-    [done] = mend([it for it in health.findings if it.fixable], SETTINGS, place)
-    return dict(done.facts)
+def mended(place: Mapping[str, str]) -> Mapping[str, object]:
+    """Repair the only thing that is wrong; what is said of it."""
+    [finding] = (it for it in wrong(place) if it.fix)
+    assert finding.fix
+    return finding.fix() or {}
 
 
 def spoil(path: Path, text: str) -> int:
@@ -105,7 +108,7 @@ def spoil(path: Path, text: str) -> int:
 def test_where_nothing_was_ever_saved_there_is_nothing_to_say(
     tmp_path: Path, place: Mapping[str, str]
 ) -> None:
-    assert look(SETTINGS, place) is None
+    assert look(SETTINGS, place) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,10 +117,10 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     before = engine.path.read_bytes()
-    health = look(SETTINGS, place)
-    assert health and health.findings == []
-    assert (health.count, health.in_bin, health.schema) == (COUNT - 1, 1, len(migrations()))
-    assert (health.size, health.mode) == (len(before), "600")
+    [well] = look(SETTINGS, place)
+    counts = {"count": COUNT - 1, "in_bin": 1, "schema": len(migrations()), "agents": 0}
+    file = {"path": str(engine.path), "bytes": len(before), "mode": "600", "engine": ""}
+    assert (well.severity, well.facts) == ("ok", counts | file)
     assert engine.path.read_bytes() == before
 
 
@@ -133,10 +136,8 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     close(engine)
     assert spoil(engine.path, "word120 zebra")
     before = engine.path.read_bytes()
-    health = look(SETTINGS, place)
-    assert health and [(it.kind, it.facts["copy"]) for it in health.findings] == [
-        ("fragments.health.damaged", date_of(copy))
-    ]
+    assert kinds(place) == [("damaged", "error", True)]
+    assert wrong(place)[0].facts["copy"] == date_of(copy)
     with pytest.raises(DatabaseDamagedError) as caught, engine.reading() as reading:
         reading.find(Wanted())
     assert f"There is a daily copy of {date_of(copy)}" in str(caught.value)
@@ -144,7 +145,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     aside = Path(str(told["aside"]))
     assert aside.read_bytes() == before and aside.name.startswith("memory.db.damaged-2")
     assert told["copy"] == date_of(copy)
-    assert kinds(place) == [("fragments.health.aside", "note", False)]
+    assert kinds(place) == [("aside", "note", False)]
     with engine.reading() as reading:
         assert reading.count(Wanted(state="all")) == {"": COUNT}
         assert reading.count(Wanted(state="bin")) == {"": 1}
@@ -162,7 +163,7 @@ def test_a_file_without_a_copy_begins_anew_beside_what_was_there(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     engine.path.write_bytes(b"no database " * 900)
-    assert kinds(place) == [("fragments.health.damaged_alone", "error", True)]
+    assert kinds(place) == [("damaged_alone", "error", True)]
     told = mended(place)
     assert (told["copy"], Path(str(told["aside"])).read_bytes()[:11]) == ("", b"no database")
     with engine.writing() as writing:
@@ -180,7 +181,7 @@ def test_an_index_out_of_step_is_noticed_and_made_anew(
     engine: SqliteEngine, place: Mapping[str, str], statement: str
 ) -> None:
     change(engine, statement)
-    assert kinds(place) == [("fragments.health.index", "warning", True)]
+    assert kinds(place) == [("index", "warning", True)]
     mended(place)
     assert kinds(place) == []
     with engine.reading() as reading:
@@ -195,7 +196,7 @@ def test_a_file_that_others_may_read_is_made_the_users_own(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:
     engine.path.chmod(0o644)
-    assert kinds(place) == [("fragments.health.mode", "warning", True)]
+    assert kinds(place) == [("mode", "warning", True)]
     mended(place)
     assert engine.path.stat().st_mode & 0o777 == 0o600
     assert kinds(place) == []
@@ -206,20 +207,17 @@ def test_vectors_of_several_lengths_are_named(
 ) -> None:
     with engine.writing() as writing:
         writing.put_vectors([Embedding(3, array.array("f", (1.0,)).tobytes())])
-    health = look(SETTINGS, place)
-    assert health
-    [it] = health.findings
-    assert (it.kind, it.severity, it.fixable) == ("fragments.health.vectors", "warning", False)
-    assert it.facts["lengths"] == f"2 ({COUNT - 1}), 1 (1)"
+    assert kinds(place) == [("vectors", "warning", False)]
+    assert wrong(place)[0].facts["lengths"] == f"2 ({COUNT - 1}), 1 (1)"
 
 
 def test_a_place_that_is_no_path_and_a_foreign_file_are_said(tmp_path: Path) -> None:
-    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("fragments.health.config", "error", False)]
+    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("config", "error", False)]
     with closing(sqlite3.connect(tmp_path / "theirs.db")) as connection:
         connection.execute("CREATE TABLE theirs (a)")
     (tmp_path / "theirs.db").chmod(0o600)
     place = {FRAGMENTS_PLACE: str(tmp_path / "theirs.db")}
-    assert kinds(place) == [("fragments.health.unusable", "error", False)]
+    assert kinds(place) == [("unusable", "error", False)]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs permissions that hold")
