@@ -34,7 +34,7 @@ class ServerError(DatabaseError):
 class NoConnectionError(ServerError):
     """No server answers, the way to it is not secured, or it lets nobody in. Facts: path, reason.
 
-    Keys: `unreachable`, `not_proven`, and what a server refuses.
+    Keys: `unreachable`, `not_proven`, and those of a server that refuses.
     """
 
     placed = ("path", "reason")  # libpq names hosts, sockets and users
@@ -67,23 +67,40 @@ _EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line of 
 _TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
 _STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
 
+# By what the codes of SQLSTATE begin with: an error in any phase, and one in the first.
+_KEYS = {
+    "57014": "slow",
+    "42501": "denied",
+    **dict.fromkeys(("3F000", "42P01", "42703", "42883"), "schema_missing"),
+    "53100": "disk_full",
+    "25006": "read_only",
+    "53200": "memory",
+    "53300": "full",
+}
+_KEYS_AT_BEGIN = {
+    **dict.fromkeys(("22023", "42704", "42501"), "no_roles"),
+    "0A000": "read_only",  # a standby begins no transaction that writes
+}
+_BUSY = ("55P03", "40P01", "40001")
+_CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
+
 
 def failed_connection(name: str, error: Exception | None) -> ServerError:
-    """Return what it means that no connection could be made."""
+    """Return the error for a connection that could not be made."""
     from psycopg import OperationalError
 
     if error is not None and not isinstance(error, OperationalError):
         return ServerError("bad_address", path=name)  # its words may quote the password
     text = str(error or "")
-    lines, reason = text.splitlines(), _reason(text)
-    if "FATAL" not in text and (said := next(filter(_TLS.search, lines), "")):
-        return NoConnectionError("not_proven", path=name, reason=_reason(said))
+    lines = text.splitlines()
+    if "FATAL" not in text and (line := next(filter(_TLS.search, lines), "")):
+        return NoConnectionError("not_proven", path=name, reason=_reason(line))
     if _NO_PASSWORD not in text and ("FATAL" not in text or _STARTING.search(text)):
-        return NoConnectionError("unreachable", path=name, reason=reason)
+        return NoConnectionError("unreachable", path=name, reason=_reason(text))
     for key, pattern in _REFUSALS.items():
-        if said := next(filter(pattern.search, lines), ""):
-            return NoConnectionError(key, path=name, reason=_reason(said.rpartition("FATAL:")[2]))
-    return NoConnectionError("refused", path=name, reason=reason)
+        if line := next(filter(pattern.search, lines), ""):
+            return NoConnectionError(key, path=name, reason=_reason(line.rpartition("FATAL:")[2]))
+    return NoConnectionError("refused", path=name, reason=_reason(text))
 
 
 @contextlib.contextmanager
@@ -101,67 +118,44 @@ def connecting(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def translated(name: str, phase: Phase, *, query_s: float, waited_s: float) -> Iterator[None]:
-    """Turn what psycopg raises into our errors. phase: how far a transaction has got."""
+    """Turn the errors of psycopg into ours. phase: how far a transaction has got."""
     from psycopg import Error
 
     try:
         yield
     except Error as error:
-        raise told(name, error, phase, query_s=query_s, waited_s=waited_s) from error
+        raise error_of(name, error, phase, query_s=query_s, waited_s=waited_s) from error
 
 
-def told(
+def error_of(
     name: str, error: "Error", phase: Phase, *, query_s: float, waited_s: float
 ) -> DatabaseError:
     """Return the error of ours that an error of the server stands for."""
-    state = error.sqlstate or ""
-    if phase == "commit" and error.diag.severity_nonlocalized in ("FATAL", "PANIC"):
-        # As where WAL finds the disk full: it may be in it.
-        return ServerError("unknown", path=name)
-    if state[:2] in ("08", "") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
-        return _cut(name, error, phase)
-    if state == "57014":
-        return ServerError("slow", path=name, query_s=_whole(query_s))
-    if state in ("55P03", "40P01", "40001"):
-        return ServerBusyError("lock", path=name, waited_s=_whole(waited_s))
-    if state in ("22023", "42704") and phase == "begin":
-        return ServerError("no_roles", path=name)
-    if state == "42501":
-        return ServerError("no_roles" if phase == "begin" else "denied", path=name)
-    if state in ("3F000", "42P01", "42703", "42883"):
-        return ServerError("schema_missing", path=name)
-    if state == "0A000" and phase == "begin":  # a standby begins no transaction that writes
-        return ServerError("read_only", path=name)
-    if state in ("53100", "25006", "53200", "53300"):
-        keys = {"53100": "disk_full", "25006": "read_only", "53200": "memory", "53300": "full"}
-        return ServerError(keys[state], path=name)
-    return ServerError("failed", path=name, state=state, reason=_said(error))
-
-
-def _cut(name: str, error: "Error", phase: Phase) -> DatabaseError:
     from psycopg import OperationalError
 
-    if not (error.sqlstate or isinstance(error, OperationalError)):
+    state = error.sqlstate or ""
+    if not (state or isinstance(error, OperationalError)):
         # psycopg itself: a value that cannot be sent
         return ServerError("failed", path=name, state="client", reason=type(error).__name__)
-    if phase == "commit":
+    has_ended = state[:2] in ("08", "") or state in _CUT
+    if phase == "commit" and (has_ended or error.diag.severity_nonlocalized in ("FATAL", "PANIC")):
+        # As where WAL finds the disk full: the change may be in it.
         return ServerError("unknown", path=name)
-    return ConnectionCutError(path=name)
-
-
-def _said(error: "Error") -> str:
-    """Return the server's own first line; what it quotes of the data stands in another one."""
-    kind = type(error).__name__
-    table = error.diag.table_name or error.diag.constraint_name or ""
-    return shown(f"{kind} {table}".strip())[:_REASON_CHARS]
+    if has_ended:
+        return ConnectionCutError(path=name)
+    if state in _BUSY:
+        return ServerBusyError("lock", path=name, waited_s=max(round(waited_s), 1))
+    keys = _KEYS | _KEYS_AT_BEGIN if phase == "begin" else _KEYS
+    if state in keys:
+        return ServerError(keys[state], path=name, query_s=max(round(query_s), 1))
+    # The server's own first line; what it quotes of the data stands in another one.
+    where = error.diag.table_name or error.diag.constraint_name or ""
+    reason = shown(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
+    return ServerError("failed", path=name, state=state, reason=reason)
 
 
 def _reason(text: str) -> str:
     """Return the last line of why no connection was made, without what explains it."""
-    lines = [line for it in text.splitlines() if (line := it.strip())]
+    lines = [line for each in text.splitlines() if (line := each.strip())]
     lines = [line for line in lines if not line.startswith(_EXPLAINED)]
     return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]
-
-
-def _whole(seconds: float) -> int:
-    return max(round(seconds), 1)

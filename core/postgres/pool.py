@@ -1,42 +1,137 @@
-"""Lends connections to a PostgreSQL server, each for one transaction in a role without rights.
+"""Lends connections to a PostgreSQL server, each in a transaction of its own.
 
-    pool = Pool(server)
-    with pool.transaction(agent="alice") as connection: ...
-
-Whatever role the address names, a superuser's among them, a transaction runs as `sentinel_room`,
-which row security applies to, or as `sentinel_upkeep`, which sees the rows of all agents. All that
-a transaction sets ends with it, so that a pooler between may lend connections by transaction.
+A transaction is one agent's, which sees its own rows and the default agent's, or the upkeep's of
+all agents. All that a transaction sets ends with it, so that a pooler between may lend connections
+by transaction.
 
 One agent's changes follow each other, and those of upkeep follow all: what a transaction has read
 is still so when it writes, as in a file with one writer. Changes of several agents go on together.
 """
 
 import contextlib
+import logging
+import os
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.messages import language_of, speaking
 from core.postgres.errors import (
     ConnectionCutError,
+    NoConnectionError,
     Phase,
     ServerBusyError,
     ServerError,
     ServerWaitEndedError,
     connecting,
+    failed_connection,
     translated,
 )
-from core.postgres.lending import Lender, Usage, parameters
-from core.postgres.opening import AGENT_SETTING as AGENT_SETTING
-from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE, Opening, literal
 from core.postgres.server import Server
-from core.program import NO_CANCELLATION, Cancellation
+from core.program import NO_CANCELLATION, Cancellation, warn
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_SLICE_S = 0.5  # of a wait for a lock, after which it asks whether it is still wanted
+ROOM_ROLE, UPKEEP_ROLE = "sentinel_room", "sentinel_upkeep"
+AGENT_SETTING = "app.current_agent_id"
+APPLICATION_NAME = "sentinel-memory"
+
+_ALL_WRITERS = "sentinel-memory: all writers"  # whose lock upkeep has alone, and agents share
+_SLICE_S = 0.5  # of a wait, after which it asks whether it is still wanted
 _LOCK_SLICE_S = 0.05
+_IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
+_QUIET_S = 60.0  # between two lines of the log about a server that is away
+_KEEPALIVES = {
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+# A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
+_NO_END = (
+    "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
+    " WHERE name = 'transaction_timeout'"
+)
+_CHECK = (
+    "SELECT current_user, rolsuper OR rolbypassrls, pg_catalog.pg_backend_pid(), {login},"
+    " {settings} FROM pg_catalog.pg_roles WHERE rolname = current_user"
+)
+_STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
+
+
+class Usage(NamedTuple):
+    """How many connections serve a call or are being made, how many rest, how many calls wait."""
+
+    in_use: int
+    idle: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What kind of transaction it is.
+
+    role: in which it runs, "" for the login's own, which takes no turn. agent: whose rows it sees,
+    "" for all. query_s: what one statement may take, 0 for ever. path: the schemas in which names
+    are looked up. has_login: whether agents have a login of their own, which must not be upkeep's.
+    """
+
+    role: str
+    agent: str = ""
+    changes: bool = True
+    query_s: float = 0.0
+    path: str = ""
+    in_turn: bool = True
+    has_login: bool = False
+
+    def beginning(self, *, lock_s: float, wait_s: float) -> str:
+        """Return the statements that begin it, all sent at once; the last answers as _CHECK.
+
+        lock_s: how long to wait for its turn; wait_s: for a lock on rows, later.
+        """
+        level = "READ COMMITTED READ WRITE" if self.changes else "REPEATABLE READ READ ONLY"
+        settings = {
+            "statement_timeout": str(_ms(self.query_s)),
+            "lock_timeout": str(_ms(lock_s)),
+            "idle_in_transaction_session_timeout": str(_IDLE_S * 1_000),
+            "row_security": "on",  # a role may have it off, for its backups
+            "TimeZone": "UTC",
+            "DateStyle": "ISO",
+            AGENT_SETTING: self.agent,
+        }
+        if self.path:
+            settings["search_path"] = self.path
+        if self.agent:
+            # The planner takes all agents to be alike, and for one with many rows it would read and
+            # sort them all, where an index has their order. Without bitmaps that index costs least.
+            settings["enable_bitmapscan"] = "off"
+        statements = [f"BEGIN ISOLATION LEVEL {level}"]
+        if self.role:
+            statements.append(f"SET LOCAL ROLE {self.role}")
+        statements.append(f"SELECT {', '.join(_set(*each) for each in settings.items())}")
+        if not self.role:
+            statements.append(_NO_END)
+        elif self.changes and self.in_turn:
+            statements.append(self._turn())
+        login = _STRONG if self.has_login else "false"
+        return ";".join((
+            *statements,
+            _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms(wait_s)))),
+        ))  # fmt: skip
+
+    def _turn(self) -> str:
+        """Return the statement that waits until no other writer's change can come between."""
+        if not self.agent:
+            return f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})"
+        own = _key(f"sentinel-memory: writer {self.agent}")
+        return (
+            f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
+            f" pg_catalog.pg_advisory_xact_lock({own})"
+        )
 
 
 class Pool:
@@ -51,7 +146,8 @@ class Pool:
         self.server, self.path = server, path
         self._cancellation = cancellation
         self._guard = threading.Lock()
-        self._lender: Lender | None = None
+        self._lenders = dict[str, _Lender]()  # by address: agents may have a login of their own
+        self._quiet_until = 0.0
 
     @contextlib.contextmanager
     def transaction(
@@ -70,8 +166,9 @@ class Pool:
         changes of others. Raises DatabaseError.
         """
         role, query_s = ROOM_ROLE if agent else UPKEEP_ROLE, self.server.query_s
-        opening = Opening(role, agent, changes, query_s, self.path, in_turn)
-        with self._in(opening, self.server.wait_s if wait_s is None else wait_s) as connection:
+        has_login = bool(agent and self.server.room_dsn)
+        kind = _Kind(role, agent, changes, query_s, self.path, in_turn, has_login)
+        with self._in(kind, self.server.wait_s if wait_s is None else wait_s) as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -80,8 +177,7 @@ class Pool:
 
         A statement takes as long as it needs. Raises DatabaseError.
         """
-        opening = Opening("", changes=changes, query_s=0)
-        with self._in(opening, self.server.wait_s) as connection:
+        with self._in(_Kind("", changes=changes), self.server.wait_s) as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -92,39 +188,43 @@ class Pool:
         a pooler between changes nothing. Raises DatabaseError, of which ServerBusyError says that
         another has it.
         """
-        import psycopg
-
-        given: dict[str, Any] = {**parameters(self.server), "prepare_threshold": None}
-        with connecting(self.server.name):
-            connection: Connection[Any] = psycopg.connect(self.server.dsn, **given)
+        connection = connected(self.server, prepare_threshold=None)
+        key, deadline = _key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
         try:
-            _take(self, connection, name, timeout_s)
+            with self._translated("begin", timeout_s):
+                connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
+                take = f"SELECT pg_try_advisory_xact_lock({key})"
+                while connection.execute(take).fetchone() != (True,):
+                    self._check_wanted()
+                    if time.monotonic() >= deadline:
+                        raise ServerBusyError("lock", path=self.server.name, waited_s=_s(timeout_s))
+                    time.sleep(_LOCK_SLICE_S)
             yield
         finally:
             connection.close()
 
     def usage(self) -> Usage:
         """Return what of the connections is used now; nothing is opened for it."""
-        lender = self._lender
-        return lender.usage() if lender else Usage(0, 0, 0)
+        usages = [lender.usage() for lender in list(self._lenders.values())]
+        return Usage(*map(sum, zip(*usages, strict=True))) if usages else Usage(0, 0, 0)
 
     def close(self) -> None:
         """Let go of all connections; the next transaction opens new ones."""
         with self._guard:
-            lender, self._lender = self._lender, None
-        if lender:
+            lenders, self._lenders = self._lenders, {}
+        for lender in lenders.values():
             lender.close()
 
     @contextlib.contextmanager
-    def _in(self, opening: Opening, wait_s: float) -> Iterator["Connection[Any]"]:
-        lender = self._lender_here()
-        connection = self._begun(lender, opening, wait_s)
+    def _in(self, kind: _Kind, wait_s: float) -> Iterator["Connection[Any]"]:
+        lender = self._lender(self.server.room_dsn if kind.has_login else self.server.dsn)
+        connection = self._begun(lender, kind, wait_s)
         try:
-            with self._told("body", wait_s):
+            with self._translated("body", wait_s):
                 yield connection
-            if opening.changes and self._cancellation.is_requested():
+            if kind.changes and self._cancellation.is_requested():
                 raise ServerWaitEndedError(path=self.server.name)
-            with self._told("commit" if opening.changes else "body", wait_s):
+            with self._translated("commit" if kind.changes else "body", wait_s):
                 ended = connection.execute("COMMIT").statusmessage
             if ended != "COMMIT":  # an error inside was swallowed: the server has undone it all
                 raise ConnectionCutError("undone", path=self.server.name)
@@ -134,61 +234,190 @@ class Pool:
         finally:
             lender.give_back(connection)
 
-    def _begun(self, lender: Lender, opening: Opening, wait_s: float) -> "Connection[Any]":
+    def _begun(self, lender: "_Lender", kind: _Kind, wait_s: float) -> "Connection[Any]":
         """Return a connection that is in a transaction, in its role and in its turn."""
-        tries = 2  # a connection that ended while it lay idle is not the call's fault
-        while True:
-            connection = lender.take(self.server.wait_s)
+        for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
             try:
-                self._open(connection, opening, wait_s)
+                connection = lender.take(self.server.wait_s)
+            except NoConnectionError as error:
+                self._log(error)
+                raise
+            try:
+                self._begin(connection, kind, wait_s)
                 return connection
             except BaseException as error:
                 _undo(connection)
                 lender.give_back(connection)
-                tries -= 1
-                if not (isinstance(error, ConnectionCutError) and tries):
+                if is_last or not isinstance(error, ConnectionCutError):
                     raise
                 lender.look_through()
+        raise AssertionError("the second try returns or raises")
 
-    def _open(self, connection: "Connection[Any]", opening: Opening, wait_s: float) -> None:
+    def _begin(self, connection: "Connection[Any]", kind: _Kind, wait_s: float) -> None:
         deadline = time.monotonic() + wait_s
         while True:
             lock_s = min(_SLICE_S, max(deadline - time.monotonic(), 0.001))
             try:
-                with self._told("begin", wait_s):
-                    statements = opening.statements(lock_s=lock_s, wait_s=wait_s)
-                    cursor = connection.execute(statements)
+                with self._translated("begin", wait_s):
+                    cursor = connection.execute(kind.beginning(lock_s=lock_s, wait_s=wait_s))
                     while cursor.nextset():
                         pass
-                    role, bypasses, process, _ = cursor.fetchone() or ("", True, 0, "")
+                    checked = cursor.fetchone()
+                break
             except ServerBusyError:
                 _undo(connection)
-                self._go_on_waiting()
+                self._check_wanted()
                 if time.monotonic() >= deadline:
                     raise
-                continue
-            if process != connection.info.backend_pid:
-                # A pooler is between, which may lend a connection on which another client has
-                # prepared another statement by the same name.
-                connection.prepare_threshold = None
-            if bypasses and opening.role:
-                raise ServerError("bypasses", path=self.server.name, role=role)
-            return
+        role, bypasses, process, is_strong, _ = checked or ("", True, 0, True, "")
+        if process != connection.info.backend_pid:
+            # A pooler is between, which may lend a connection on which another client has
+            # prepared another statement by the same name.
+            connection.prepare_threshold = None
+        if bypasses and kind.role:
+            raise ServerError("bypasses", path=self.server.name, role=role)
+        if is_strong:
+            user = connection.info.user
+            raise ServerError("strong_login", path=self.server.name, user=user)
 
-    def _go_on_waiting(self) -> None:
+    def _check_wanted(self) -> None:
         if self._cancellation.ends_wait():
             raise ServerWaitEndedError(path=self.server.name)
 
-    def _lender_here(self) -> Lender:
+    def _log(self, error: NoConnectionError) -> None:
+        """Log why there is no connection, one line a minute."""
         with self._guard:
-            if self._lender is None or not self._lender.is_of_this_process():
-                with connecting(self.server.name):
-                    self._lender = Lender(self.server, self._cancellation)
-            return self._lender
+            if time.monotonic() < self._quiet_until:
+                return
+            self._quiet_until = time.monotonic() + _QUIET_S
+        with speaking(language_of(os.environ, for_person=True)):
+            warn("%s", error)
 
-    def _told(self, phase: Phase, waited_s: float) -> contextlib.AbstractContextManager[None]:
+    def _lender(self, dsn: str) -> "_Lender":
+        with self._guard:
+            lender = self._lenders.get(dsn)
+            if lender is None or not lender.is_of_this_process():
+                with connecting(self.server.name):
+                    lender = _Lender(self.server, dsn, self._cancellation)
+                self._lenders[dsn] = lender
+            return lender
+
+    def _translated(self, phase: Phase, waited_s: float) -> contextlib.AbstractContextManager[None]:
         query_s = self.server.query_s
         return translated(self.server.name, phase, query_s=query_s, waited_s=waited_s)
+
+
+class _Lender:
+    """Connections of this process to one address; a forked process makes its own."""
+
+    def __init__(self, server: Server, dsn: str, cancellation: Cancellation) -> None:
+        from psycopg import Connection
+        from psycopg_pool import ConnectionPool
+
+        self._server, self._cancellation = server, cancellation
+        self._process = os.getpid()
+        self._failures = 0
+        self._last_failure: Exception | None = None
+        noted = self._note
+        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a caller is told, in full
+
+        class NotedConnection(Connection[Any]):
+            """A connection that notes at once why it could not be made."""
+
+            @classmethod
+            def connect(cls, *values: Any, **named: Any) -> Any:
+                try:
+                    return super().connect(*values, **named)
+                except Exception as error:
+                    noted(error)
+                    raise
+
+        self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
+            dsn,
+            connection_class=NotedConnection,
+            kwargs=_parameters(server),
+            min_size=0,
+            max_size=server.most_connections,
+            max_idle=server.idle_s,
+            num_workers=2,
+            reconnect_timeout=0,  # whoever asks next tries again
+            open=True,
+        )
+
+    def is_of_this_process(self) -> bool:
+        """Whether the connections may be used here: after a fork they are still the parent's."""
+        return self._process == os.getpid()
+
+    def take(self, wait_s: float) -> "Connection[Any]":
+        """Return a free connection, or make one. Raises DatabaseError."""
+        from psycopg_pool import PoolClosed, PoolTimeout
+
+        name, deadline, before = self._server.name, time.monotonic() + wait_s, self._failures
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                return self._pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
+            except PoolTimeout as error:
+                if self._failures > before:
+                    raise failed_connection(name, self._last_failure) from error
+                if self._cancellation.ends_wait():
+                    raise ServerWaitEndedError(path=name) from error
+                if left > 0:
+                    continue
+                if not self._pool.get_stats().get("pool_size"):
+                    raise failed_connection(name, None) from error
+                facts = {"waited_s": _s(wait_s), "most": self._server.most_connections}
+                raise ServerBusyError("pool", path=name, **facts) from error
+            except PoolClosed as error:
+                raise ServerWaitEndedError(path=name) from error
+
+    def give_back(self, connection: "Connection[Any]") -> None:
+        """Take a connection back; one that is broken is closed."""
+        self._pool.putconn(connection)
+
+    def look_through(self) -> None:
+        """Close the connections that have ended meanwhile, as after a restart of the server."""
+        self._pool.check()
+
+    def usage(self) -> Usage:
+        """See `Pool`."""
+        stats = self._pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        return Usage(stats.get("pool_size", 0) - idle, idle, stats.get("requests_waiting", 0))
+
+    def close(self) -> None:
+        """Close all connections."""
+        if self.is_of_this_process():
+            self._pool.close(timeout=1)
+
+    def _note(self, error: Exception) -> None:
+        self._failures, self._last_failure = self._failures + 1, error
+
+
+def connected(server: Server, **parameters: Any) -> "Connection[Any]":
+    """Return a connection beside the pool, which the caller closes. Raises DatabaseError."""
+    with connecting(server.name):
+        import psycopg
+
+        return psycopg.connect(server.dsn, **_parameters(server) | parameters)
+
+
+def literal(text: str) -> str:
+    """Return a text as a constant of SQL, whatever the server's settings make of a backslash."""
+    escaped = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{escaped}'"
+
+
+def _parameters(server: Server) -> dict[str, Any]:
+    """Return how each connection is made; only what a pooler between understands."""
+    return {
+        "autocommit": True,  # a transaction begins and ends with statements of ours
+        "prepare_threshold": 5 if server.prepares else None,
+        "application_name": APPLICATION_NAME,
+        "client_encoding": "utf8",
+        "connect_timeout": max(round(server.wait_s), 2),
+        **_KEEPALIVES,
+    }
 
 
 def _undo(connection: "Connection[Any]") -> None:
@@ -199,17 +428,17 @@ def _undo(connection: "Connection[Any]") -> None:
         connection.rollback()
 
 
-def _take(pool: Pool, connection: "Connection[Any]", name: str, timeout_s: float) -> None:
-    deadline = time.monotonic() + timeout_s
-    key = f"hashtextextended({literal(f'sentinel-memory: {name}')}, 0)"
-    with pool._told("begin", timeout_s):
-        connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
-        while True:
-            row = connection.execute(f"SELECT pg_try_advisory_xact_lock({key})").fetchone()
-            if row and row[0]:
-                return
-            pool._go_on_waiting()
-            if time.monotonic() >= deadline:
-                waited_s = max(round(timeout_s), 1)
-                raise ServerBusyError("lock", path=pool.server.name, waited_s=waited_s)
-            time.sleep(_LOCK_SLICE_S)
+def _set(name: str, value: str) -> str:
+    return f"pg_catalog.set_config('{name}', {literal(value)}, true)"
+
+
+def _key(name: str) -> str:
+    return f"pg_catalog.hashtextextended({literal(name)}, 0)"
+
+
+def _ms(seconds: float) -> int:
+    return max(round(seconds * 1_000), 1) if seconds else 0
+
+
+def _s(seconds: float) -> int:
+    return max(round(seconds), 1)

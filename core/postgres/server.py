@@ -11,6 +11,7 @@ from core.program import shown
 SCHEMES = ("postgresql://", "postgres://")
 MOST_CONNECTIONS, MOST_MS = 1_000, 86_400_000
 PREPARED_VARIABLE = "DB_PREPARED_STATEMENTS"
+ROOM_USER_VARIABLE, ROOM_PASSWORD_VARIABLE = "POSTGRES_ROOM_USER", "POSTGRES_ROOM_PASSWORD"
 _NO_HOSTS = frozenset(("host", "hostaddr", "service"))  # each says by itself where the server is
 _UNSAFE_SHOWN = "/:,[]-._~"
 
@@ -20,10 +21,11 @@ class Server:
     """A server, and how it is used.
 
     dsn: its address with all that a connection needs, also the password; it is shown nowhere.
-    name: what is shown in its place, without password and parameters. most_connections: of one
-    process. idle_s: how long one without work is kept. wait_s: for one that is free, and for locks.
-    query_s: what one statement may take. prepares: whether statements are prepared; never through a
-    pooler that is noticed.
+    room_dsn: the address with the login of agents, "" where they have none of their own. name: what
+    is shown in its place, without password and parameters. most_connections: of one process and
+    one login. idle_s: how long one without work is kept. wait_s: for one that is free, and for
+    locks. query_s: what one statement may take. prepares: whether statements are prepared; never
+    through a pooler that is noticed.
     """
 
     dsn: str = field(repr=False)
@@ -32,6 +34,7 @@ class Server:
     wait_s: float = 10.0
     query_s: float = 30.0
     prepares: bool = True
+    room_dsn: str = field(default="", repr=False)
 
     @property
     def name(self) -> str:
@@ -51,22 +54,23 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD, or DB_HOST, DB_PORT, DB_NAME, DB_USER and
     DB_PASSWORD. Raises ServerSettingError, a ValueError, for a figure that is none.
     """
-    address = _Address(place)
-    address.fill_in(environment)
-
-    def seconds(name: str, default_ms: int) -> float:
-        return _figure(environment, name, default_ms, MOST_MS) / 1_000
-
     prepared = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
     if prepared not in ("on", "off"):
         raise ServerSettingError("bad_switch", variable=PREPARED_VARIABLE)
+    address = _Address(place)
+    address.fill_in(environment)
+    dsn, room_dsn = address.text(), ""
+    if room_user := environment.get(ROOM_USER_VARIABLE, ""):
+        address.log_in(room_user, environment.get(ROOM_PASSWORD_VARIABLE, ""))
+        room_dsn = address.text()
     return Server(
-        address.text(),
+        dsn,
         most_connections=_figure(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
-        idle_s=seconds("DB_IDLE_TIMEOUT_MS", 30_000),
-        wait_s=seconds("DB_CONN_TIMEOUT_MS", 10_000),
-        query_s=seconds("DB_QUERY_TIMEOUT", 30_000),
+        idle_s=_figure(environment, "DB_IDLE_TIMEOUT_MS", 30_000, MOST_MS) / 1_000,
+        wait_s=_figure(environment, "DB_CONN_TIMEOUT_MS", 10_000, MOST_MS) / 1_000,
+        query_s=_figure(environment, "DB_QUERY_TIMEOUT", 30_000, MOST_MS) / 1_000,
         prepares=prepared == "on",
+        room_dsn=room_dsn,
     )
 
 
@@ -80,29 +84,37 @@ class _Address:
         user, _, self.hosts = place.rpartition("@")
         self.user, _, self.password = user.partition(":")
         self.parameters = dict(parse_qsl(query, keep_blank_values=True))
+        self.has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
 
     def fill_in(self, environment: Mapping[str, str]) -> None:
         """Take what is missing from the environment."""
-
-        def given(*names: str) -> str:
-            return next((environment[it] for it in names if environment.get(it)), "")
-
         known = self.parameters.keys()
-        host, port = given("POSTGRES_HOST", "DB_HOST"), given("POSTGRES_PORT", "DB_PORT")
+
+        def value_of(*names: str) -> str:
+            return next((environment[name] for name in names if environment.get(name)), "")
+
+        host = value_of("POSTGRES_HOST", "DB_HOST")
         if host and not self.hosts and not known & _NO_HOSTS:
             self.parameters["host"] = host
-        has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
-        if port and not has_port and not known & {"port", "service"}:
-            variable = next(it for it in ("POSTGRES_PORT", "DB_PORT") if environment.get(it))
-            self.parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
+        if not self.has_port and not known & {"port", "service"}:
+            variable = "POSTGRES_PORT" if environment.get("POSTGRES_PORT") else "DB_PORT"
+            if environment.get(variable):
+                self.parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
         if not self.database and not known & {"dbname", "service"}:
-            self.database = quote(given("POSTGRES_DB", "DB_NAME"), safe="")
+            self.database = quote(value_of("POSTGRES_DB", "DB_NAME"), safe="")
         if not self.user and not known & {"user", "service"}:
-            self.user = quote(given("POSTGRES_USER", "DB_USER"), safe="")
-        if not self.password and not known & {"password", "passfile", "service"}:
-            password = given("POSTGRES_PASSWORD", "DB_PASSWORD")
-            if password:
-                self.parameters["password"] = password
+            self.user = quote(value_of("POSTGRES_USER", "DB_USER"), safe="")
+        password = value_of("POSTGRES_PASSWORD", "DB_PASSWORD")
+        if password and not self.password and not known & {"password", "passfile", "service"}:
+            self.parameters["password"] = password
+
+    def log_in(self, user: str, password: str) -> None:
+        """Put another login in the place of this one."""
+        self.user, self.password = quote(user, safe=""), ""
+        for name in ("user", "password", "passfile"):
+            self.parameters.pop(name, None)
+        if password:
+            self.parameters["password"] = password
 
     def text(self) -> str:
         """Return the address."""
@@ -118,8 +130,7 @@ class _Address:
         known = self.parameters
         user = self.user or quote(known.get("user", ""), safe="")
         hosts = self.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
-        has_port = ":" in hosts.rpartition("]")[2] or "," in hosts
-        port = "" if has_port else known.get("port", "")
+        port = "" if self.has_port else known.get("port", "")
         database = self.database or quote(known.get("dbname", ""), safe="")
         where = f"{hosts}{':' if port else ''}{port}"
         name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
@@ -133,9 +144,9 @@ def _shown_name(dsn: str) -> str:
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
     """Return a whole number of the environment, from 1 on. Raises ServerSettingError."""
-    given = environment.get(name, "").strip()
-    if not given:
+    text = environment.get(name, "").strip()
+    if not text:
         return default
-    if not (given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= most):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
         raise ServerSettingError("bad_figure", variable=name, most=most, default=default)
-    return int(given)
+    return int(text)

@@ -4,10 +4,8 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.postgres.errors import ServerError, connecting
-from core.postgres.lending import parameters
-from core.postgres.opening import UPKEEP_ROLE
-from core.postgres.pool import Pool
+from core.postgres.errors import ServerError
+from core.postgres.pool import UPKEEP_ROLE, Pool, connected
 from rooms.fragments.postgres import security, tables
 
 if TYPE_CHECKING:
@@ -135,18 +133,14 @@ class Schema:
 
     def vacuum(self) -> None:
         """Let the tables go of deleted rows that nobody sees any more. Raises DatabaseError."""
-        import psycopg
-
-        given: dict[str, Any] = parameters(self._pool.server)
-        with connecting(self._pool.server.name):
-            connection: Connection[Any] = psycopg.connect(self._pool.server.dsn, **given)
-            try:
-                # No role is set: it would outlive this on a connection that a pooler lends on.
-                skipped = list[str]()
-                connection.add_notice_handler(lambda it: skipped.append(it.severity or ""))
-                connection.execute(f"VACUUM {', '.join(_EMPTIED)}")
-            finally:
-                connection.close()
+        connection = connected(self._pool.server)
+        try:
+            # No role is set: it would outlive this on a connection that a pooler lends on.
+            skipped = list[str]()
+            connection.add_notice_handler(lambda it: skipped.append(it.severity or ""))
+            connection.execute(f"VACUUM {', '.join(_EMPTIED)}")
+        finally:
+            connection.close()
         if skipped:
             raise ServerError("no_roles", path=self._pool.server.name)
 

@@ -5,8 +5,8 @@ changes its own alone. `sentinel_upkeep` owns the tables and sees all rows; the 
 what no agent asks for. Neither logs in, and no name that an agent gives itself means anything.
 """
 
-from core.postgres.opening import AGENT_SETTING, ROOM_ROLE
-from core.postgres.opening import UPKEEP_ROLE as UPKEEP_ROLE
+from core.postgres.pool import AGENT_SETTING, ROOM_ROLE
+from core.postgres.pool import UPKEEP_ROLE as UPKEEP_ROLE
 
 ROLES = (ROOM_ROLE, UPKEEP_ROLE)
 _ME = f"current_setting('{AGENT_SETTING}', true)"

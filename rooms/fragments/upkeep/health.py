@@ -177,7 +177,7 @@ def _take_from_others(path: Path) -> Facts:
 
 
 def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
-    from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE
+    from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
     from rooms.fragments.postgres.adapter import PostgresEngine
 
     place: Facts = {"path": server.name}

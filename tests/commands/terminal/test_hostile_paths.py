@@ -112,7 +112,7 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     allowed |= {"commands/terminal/ask.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/scene.py", "protocol/call.py"}
     allowed.add("protocol/stdio.py")  # names of tools, and what is no answer
-    allowed.add("core/postgres/lending.py")  # keeps the driver from its log
+    allowed.add("core/postgres/pool.py")  # keeps the driver from its log
     found = {
         path.relative_to(ROOT).as_posix()
         for folder in ("core", "commands", "protocol", "rooms")

@@ -1,7 +1,9 @@
 """Tests the connections to a PostgreSQL server: what is lent, waited for, told, and made anew."""
 
 import logging
+import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -228,6 +230,58 @@ def test_what_prevents_a_connection_is_told_without_the_password(
             assert secret not in shown
         pool.close()
     assert secret not in caplog.text
+
+
+def test_the_log_says_once_a_minute_that_the_server_is_away(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, minute = Pool(Server("postgresql://u:s3cr3t@127.0.0.1:1/x", wait_s=2.0)), 60.0
+
+    def lines() -> int:
+        for begun in (pool.transaction(), pool.transaction(agent="alice", changes=False)):
+            with pytest.raises(NoConnectionError), begun:
+                pytest.fail("it began")
+        return caplog.text.count("does not answer")
+
+    assert lines() == 1
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() + minute)
+    assert lines() == 2 and "s3cr3t" not in caplog.text
+    pool.close()
+
+
+@pytest.fixture
+def room_user(team_pool: Pool) -> Iterator[str]:
+    """A login that may take the role of agents alone."""
+    name = f"agents_{os.getpid()}"
+    with team_pool.as_login() as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN; GRANT sentinel_room TO {name}")
+    yield name
+    with team_pool.as_login() as connection:
+        connection.execute(f"DROP ROLE {name}")
+
+
+def test_from_the_login_of_agents_nothing_leads_to_the_role_of_upkeep(
+    team_pool: Pool, team_database: str, room_user: str
+) -> None:
+    pool = Pool(a_server(team_database, POSTGRES_ROOM_USER=room_user), path=team_pool.path)
+    with pool.transaction() as connection:
+        connection.execute("INSERT INTO papers (kind, key) VALUES ('key', 'x')")
+    for tried in ("SET ROLE sentinel_upkeep", "RESET ROLE; SELECT * FROM papers",
+                  "SET SESSION AUTHORIZATION owner"):  # fmt: skip
+        with raised(ServerError, "denied"), pool.transaction(agent="alice") as connection:
+            assert connection.info.user == room_user
+            connection.execute(tried)
+    pool.close()
+
+
+def test_a_login_of_agents_that_may_do_more_is_refused(team_database: str) -> None:
+    pool = Pool(a_server(team_database, POSTGRES_ROOM_USER="owner"))
+    with pool.transaction():
+        pass
+    with raised(ServerError, "strong_login"), pool.transaction(agent="alice"):
+        pytest.fail("it began")
+    pool.close()
 
 
 @pytest.mark.long  # it costs much

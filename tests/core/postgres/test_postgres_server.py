@@ -14,8 +14,8 @@ from core.postgres.errors import (
     Phase,
     ServerError,
     ServerSettingError,
+    error_of,
     failed_connection,
-    told,
 )
 from core.postgres.server import server_of
 from tests.support.sentences import in_language
@@ -109,6 +109,23 @@ def test_times_of_the_environment_are_thousandths_of_a_second() -> None:
     assert (server.idle_s, server.wait_s) == (1.5, 0.25)
 
 
+def test_agents_may_have_a_login_of_their_own() -> None:
+    from psycopg.conninfo import conninfo_to_dict
+
+    given = {**NAMES, "POSTGRES_ROOM_USER": "ag/ents", "POSTGRES_ROOM_PASSWORD": "o:ther@"}
+    for place in ("postgresql://", "postgresql://bob:x@db.example/memory?user=eve&passfile=f"):
+        server = server_of(place, given)
+        assert conninfo_to_dict(server.room_dsn) == {
+            "host": "db.example",
+            "port": "6432",
+            "dbname": "memory",
+            "user": "ag/ents",
+            "password": "o:ther@",
+        }
+        assert "o:ther" not in repr(server) + server.name
+    assert server_of("postgresql://", NAMES).room_dsn == ""
+
+
 WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
 NO_ENTRY = f'{WHERE}FATAL:  no pg_hba.conf entry for host "127.0.0.1", user "a", database "d", '
 WRONG_PASSWORD = f'{WHERE}FATAL:  password authentication failed for user "a"'
@@ -157,7 +174,7 @@ DETAIL:  Consistent recovery state has not been yet reached."""
 
 
 def said(error: psycopg.Error, phase: Phase) -> Any:
-    return told("postgresql://h/d", error, phase, query_s=30, waited_s=10)
+    return error_of("postgresql://h/d", error, phase, query_s=30, waited_s=10)
 
 
 def failed(severity: bytes) -> DiskFull:

@@ -14,8 +14,7 @@ from core.config import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.recall.asked import Query
-from rooms.fragments.recall.recalling import recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server
@@ -80,7 +79,7 @@ def answers(dsn: str, asked: dict[str, Any]) -> dict[str, Any]:
 
     found: dict[str, Any] = {"recalls": [], "keywords": [], "near": [], "worth": []}
     for each in asked["recalls"]:
-        given = {
+        given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in each["query"].items()
         }
@@ -99,7 +98,8 @@ def answers(dsn: str, asked: dict[str, Any]) -> dict[str, Any]:
                     some = [it.id for it in rows.find(Wanted(), order="worth", limit=12)]
             found[name].append(each | {"found": some})
     engine.close()
-    return json.loads(json.dumps(found)) | {"clock": asked["clock"]}
+    as_read: dict[str, Any] = json.loads(json.dumps(found))
+    return as_read | {"clock": asked["clock"]}
 
 
 def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn: str) -> None:
