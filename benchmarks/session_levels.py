@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from real_changes import clone_of, git_text
 
 from core.config import Settings
-from rooms.sessions.search.found import Level
-from rooms.sessions.search.searching import resembling
+from rooms.sessions.search import Level, resembling
 from rooms.sessions.session import GOAL_CHARS, SUMMARY_CHARS, Session
 from rooms.sessions.store import insert, open_sessions
 

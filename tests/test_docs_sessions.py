@@ -10,7 +10,7 @@ import pytest
 from commands.clients.table import CLIENTS, RECORDING
 from rooms.sessions import session
 from rooms.sessions.config import _KEYS, Config
-from rooms.sessions.schema import MIGRATIONS
+from rooms.sessions.rows import statements
 from rooms.sessions.tools import TOOLS
 from tests.support.doc_sessions import call_of, played
 from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
@@ -44,8 +44,8 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
     for limits in (
         (session.GOAL_CHARS, session.GOAL_SHORT_CHARS),
         (session.SUMMARY_CHARS, session.SUMMARY_SHORT_CHARS),
-        (session.ITEM_CHARS,),
-        (session.MOST_ITEMS,),
+        (session.POINT_CHARS,),
+        (session.MOST_POINTS,),
         (session.MOST_TAGS, session.TAG_CHARS),
         (session.MOST_FILES, session.PATH_CHARS),
     ):
@@ -70,7 +70,7 @@ def _plain(value: object) -> str:
 @pytest.mark.row("003 T7")
 @pytest.mark.parametrize("name", BOTH)
 def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
-    columns, indexes = tables_and_indexes(MIGRATIONS, but="contexts_fts_")
+    columns, indexes = tables_and_indexes((statements(),), but="contexts_fts_")
     told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 13)}
     assert told == columns
     assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)

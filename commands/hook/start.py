@@ -64,14 +64,14 @@ def _sessions(scene: Scene, left_tokens: int) -> str:
     """Return the lines on what is open or failed in earlier sessions that still fit."""
     from sqlite3 import Error  # only where there are sessions
 
-    from rooms.sessions.answers.at_start import session_lines
+    from rooms.sessions.hints import start_lines
     from rooms.sessions.store import exist_in, open_sessions
 
     try:
         if left_tokens <= 0 or not exist_in(Path(scene.root)):
             return ""
         store = open_sessions(Path(scene.root), scene.settings)
-        lines = session_lines(store, left_tokens)
+        lines = start_lines(store, left_tokens)
         store.database.close()
     except (SentinelError, OSError, Error) as error:
         complain(error)

@@ -9,7 +9,7 @@ from commands.rooms.read import table_lines
 from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import print_lines, print_within, screen_here, table
-from core.messages import say
+from core.messages import Facts, say
 from rooms.room import Item, Opened
 
 if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
     from rooms.fragments.postgres.schema import Found
     from rooms.fragments.room import Room
     from rooms.fragments.upkeep.consolidation import Report
+    from rooms.sessions.session import Session
     from rooms.sessions.store import SessionStore
 
 
@@ -29,41 +30,49 @@ def _sessions(arguments: argparse.Namespace, *, writes: bool) -> "tuple[Opened, 
 
 
 def archive(arguments: argparse.Namespace) -> int:
-    """Move old sessions into files by year, once a person has seen which; 1 without a yes."""
+    """Move old sessions into a file, once a person has seen which; 1 without a yes."""
+    from rooms.sessions.archive import archive_before
     from rooms.sessions.for_people import item_of
-    from rooms.sessions.upkeep.archive import archive_before
+
+    def listed(sessions: "Sequence[Session]") -> list[str]:
+        return table_lines([*map(item_of, sessions)], screen_here())
 
     _, store = _sessions(arguments, writes=not arguments.dry_run)
     before, with_open = arguments.before, arguments.open
     planned = archive_before(store, before, with_open=with_open, dry_run=True)
-    left = [say("session_commands.left_open", count=planned.left_open)] if planned.left_open else []
+    left = list[str]()
+    if planned.open:
+        left.append(say("session_commands.left_open", count=planned.open))
+    if planned.kept:
+        left.append(say("session_commands.left_kept", count=len(planned.kept)))
+        left += listed(planned.kept)
     if not planned.sessions:
         print_lines([say("session_commands.none_old"), *left])
         return 0
-    files = ", ".join(f"{name}: {count:,}" for name, count in planned.files.items())
-    print_lines([say("session_commands.would_archive", count=len(planned.sessions), files=files)])
-    print_lines([*table_lines([*map(item_of, planned.sessions)], screen_here()), *left])
+    heading = say("session_commands.would_archive", count=len(planned.sessions))
+    print_lines([heading, *listed(planned.sessions), *left])
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(store, before, with_open=with_open)
-    folder = os.path.join(str(store.path.parent), "")
-    print_lines([say("session_commands.archived", count=len(done.sessions), folder=folder)])
+    facts: Facts = {"count": len(done.sessions), "path": str(done.path)}
+    print_lines([say("session_commands.archived", **facts)])
     return 0
 
 
 def share(arguments: argparse.Namespace) -> int:
     """Let the user's other projects find the sessions of this one, or no longer; 0."""
-    from rooms.sessions.projects.sharing import share as share_from
-    from rooms.sessions.projects.sharing import unshare
+    from rooms.sessions.everywhere import share as share_from
+    from rooms.sessions.everywhere import unshare
 
     opened, store = _sessions(arguments, writes=True)
     if arguments.off:
-        count = unshare(opened.project.root, os.environ)
-        print_lines([say("session_commands.unshared", count=count)])
+        was_shared = unshare(opened.project.root, os.environ)
+        key = "unshared" if was_shared else "not_shared"
+        print_lines([say(f"session_commands.{key}")])
         return 0
-    count = share_from(store, os.environ)
-    lines = ["shared", "what_is_shared"]
-    print_lines([say(f"session_commands.{it}", count=count) for it in lines])
+    share_from(store.root, os.environ)
+    shared = say("session_commands.shared", count=store.count())
+    print_lines([shared, say("session_commands.what_is_shared")])
     return 0
 
 

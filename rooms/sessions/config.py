@@ -15,22 +15,25 @@ from typing import NamedTuple
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
-from rooms.sessions.errors import SessionsError
+from rooms.sessions.rows import TOKENIZERS
+from rooms.sessions.session import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
-TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 INCLUDED = (
     *("npm install", "npm run", "npm test", "yarn", "pnpm"),
     *("git commit", "git push", "git merge", "docker", "docker-compose", "python", "pip"),
+    *("pytest", "uv", "npx", "cargo", "go", "make", "mvn", "gradle", "gradlew", "dotnet"),
 )
 EXCLUDED = (
     *("ls", "cd", "pwd", "echo", "cat", "head", "tail"),
     *("git status", "git log", "git diff", "git branch"),
 )
 IGNORED = """\
-# The database of this machine; current.json and config.json may be committed.
+# What is of this machine alone. Two people who commit current.json meet a conflict at each merge.
 *.db*
 *.tmp
+current.json
+archive/
 """
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.config import CONTEXT_DIRECTORY
-from core.errors import RefusedError, SentinelError
+from core.errors import RefusedError
 from core.lessons.record_text import minute_of
 from core.messages import Facts, say
 from core.sanitizer import safe
@@ -83,8 +83,7 @@ class ForPeople:
 
     def find(self, wanted: Wanted) -> Found:
         """Return the sessions that fit; one that was forgotten is gone for good."""
-        from rooms.sessions.search.found import Criteria
-        from rooms.sessions.search.searching import search
+        from rooms.sessions.search import Criteria, search
 
         if wanted.forgotten:
             return Found([], 0)
@@ -96,7 +95,7 @@ class ForPeople:
 
     def nothing(self, wanted: Wanted) -> list[str]:
         """Say how many sessions there are, or what they are and how to switch them on."""
-        from rooms.sessions.search.statistics import tags_of_all
+        from rooms.sessions.statistics import tags_of_all
 
         if wanted.forgotten:
             return [say("session_commands.gone_for_good")]
@@ -109,24 +108,18 @@ class ForPeople:
 
     def named(self, name: str) -> list[Item]:
         """Return the session of a number or id, whole. Raises SessionNameError."""
-        from rooms.sessions.errors import NoSuchSessionError
+        from rooms.sessions.archive import check_archives
+        from rooms.sessions.session import NoSuchSessionError
         from rooms.sessions.store import shown_name
-        from rooms.sessions.upkeep.archive import whole
 
         try:
             session = self.store.get(name)
         except NoSuchSessionError:
+            check_archives(self.store, name)
             if _ONLY_HERE.fullmatch(name.strip()):
                 raise SessionNameError("no_session", name=shown_name(name)) from None
             return []
-        lost = ""
-        try:
-            told, actions = whole(self.store, session)
-        except SentinelError as error:  # its archive: what is here can be shown, and forgotten
-            told, actions, lost = session, [], str(error)
-        chain = self.store.chain(session)
-        item = item_of(told, actions, chain, lost=lost)
-        return [replace(item, version=state_of(session))]
+        return [item_of(session, self.store.actions(session), self.store.chain(session))]
 
     def versions(self, name: str) -> Versions | None:
         """Return the session as it is: no former versions are kept."""
@@ -139,13 +132,12 @@ class ForPeople:
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Remove the sessions that are still what was shown, with their actions and archives."""
-        from rooms.sessions.upkeep.forgetting import forget
+        from rooms.sessions.upkeep import forget
 
         versions = {it.data["id"]: it.version for it in items}
         done = forget(
             self.store,
             versions,
-            os.environ,
             is_meant=lambda session: state_of(session) == versions[session.id],
         )
         gone = {session.id for session in done.sessions}
@@ -161,26 +153,25 @@ class ForPeople:
         return None
 
     def secrets(self) -> Secrets:
-        """Return where secrets are: database, archives, projection, hints for other projects."""
+        """Return where secrets are: database, archives, `current.json`."""
         from core.room.copies import kept_aside
-        from rooms.sessions.upkeep.secrets import secrets_held
+        from rooms.sessions.secrets import secrets_held
 
         store = self.store
         place, item = say("session_commands.place"), say("session_commands.item")
-        return Secrets(place, item, secrets_held(store, os.environ), kept_aside(store.path))
+        return Secrets(place, item, secrets_held(store), kept_aside(store.path))
 
     def redact(self) -> Redacted:
         """Take the secrets out of all of these."""
-        from rooms.sessions.upkeep.secrets import redact_held
+        from rooms.sessions.secrets import redact_held
 
-        changed, left, unpurged = redact_held(self.store, os.environ)
+        changed, left, unpurged = redact_held(self.store)
         notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
         return Redacted(changed, left, notes, not unpurged)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the sessions with their actions, those saved last first."""
-        from rooms.sessions.exchange.exporting import chosen
-        from rooms.sessions.exchange.json_form import context_of
+        from rooms.sessions.exporting import chosen, context_of
 
         is_part = replace(wanted, since="") != Wanted()
         names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
@@ -191,12 +182,12 @@ class ForPeople:
 
     def take(self, given: Given, tell: Tell) -> Taken:
         """Look through sessions from elsewhere; those that are here stay as they are."""
-        from rooms.sessions.exchange import sources
-        from rooms.sessions.exchange.importing import carry_out, planned
+        from rooms.sessions import incoming
+        from rooms.sessions.importing import carry_out, planned
         from rooms.sessions.store import exist_in
 
         store, is_first = self.store, not exist_in(self._root)
-        plan = planned(store, source_of(given, sources), tell)
+        plan = planned(store, source_of(given, incoming), tell)
 
         def save(tell: Tell) -> list[str]:
             saved = carry_out(store, plan)
@@ -217,9 +208,9 @@ class ForPeople:
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the database, its archives and settings, and with git."""
         from core.lessons.upkeep import Finding
-        from rooms.sessions.actions.recording import COUNTED_DAYS, dropped
-        from rooms.sessions.upkeep.health import examine
-        from rooms.sessions.upkeep.mending import mend
+        from rooms.sessions.health import examine
+        from rooms.sessions.recording import COUNTED_DAYS, dropped
+        from rooms.sessions.upkeep import mend
 
         settings = self._opened.settings
         health = examine(self._root, settings, os.environ)
@@ -235,13 +226,13 @@ class ForPeople:
 
     def figures(self) -> Figures:
         """Count the sessions by what they are, and what failed in them."""
-        from rooms.sessions.search.statistics import effect_of, statistics_of
+        from rooms.sessions.statistics import statistics_of
 
-        counted, effect = statistics_of(self.store), effect_of(self.store)
+        counted = statistics_of(self.store)
         lines = [
             say("sessions.figures.statuses", listed=listed_counts(counted.by_status)),
-            say("sessions.figures.warned", warned=effect.warned, failed=counted.failed),
-            say("sessions.figures.continued", continued=effect.continued),
+            say("sessions.figures.warned", warned=counted.warned, failed=counted.failed),
+            say("sessions.figures.continued", continued=counted.continued),
         ]
         return Figures(
             say("sessions.figures.sessions", count=counted.sessions),
@@ -250,9 +241,9 @@ class ForPeople:
                 "sessions": counted.sessions,
                 "statuses": {safe(name): count for name, count in counted.by_status.items()},
                 "agents": {safe(name): count for name, count in counted.by_agent.items()},
-                "with_warnings": effect.warned,
+                "with_warnings": counted.warned,
                 "failed_approaches": counted.failed,
-                "continued": effect.continued,
+                "continued": counted.continued,
             },
         )
 
@@ -261,10 +252,9 @@ def item_of(
     session: "Session",
     actions: "Sequence[Action]" = (),
     chain: "Sequence[Session]" = (),
-    lost: str = "",
 ) -> Item:
-    """Return a session without its secrets. lost: why the rest of it cannot be read."""
-    from rooms.sessions.exchange.document import cleaned
+    """Return a session without its secrets."""
+    from rooms.sessions.exporting import cleaned
 
     version, clean = state_of(session), cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
@@ -293,14 +283,14 @@ def item_of(
         topic=", ".join(session.tags),
         mark=WARNING if session.has_warnings else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
-        facts=tuple(filter(None, (*_facts(session), lost))),
+        facts=tuple(filter(None, _facts(session))),
         data=data,
     )
 
 
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
     """Yield the texts of a session, each with its label."""
-    from rooms.sessions.exchange.document import done_in, ended, kind_of, outcome
+    from rooms.sessions.exporting import outcome
 
     def with_more(text: str, label: str, more: str) -> str:
         return f"{text}\n{say(f'session_commands.{label}')}: {more}" if more.strip() else text
@@ -308,19 +298,19 @@ def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[st
     yield say("session_commands.goal"), session.goal
     yield say("session_commands.summary"), session.summary
     for decision in session.decisions:
-        yield say("session_commands.decision"), with_more(decision.what, "why", decision.why)
+        yield say("session_commands.decision"), with_more(decision.text, "why", decision.why)
     for approach in session.approaches:
-        yield outcome(approach.result), with_more(approach.description, "why", approach.reason)
+        yield outcome(approach.result), with_more(approach.text, "why", approach.why)
     for blocker in session.blockers:
-        state = "resolved" if blocker.resolved else "open"
-        text = with_more(blocker.description, "solution", blocker.resolution)
+        state = "resolved" if blocker.is_resolved else "open"
+        text = with_more(blocker.text, "solution", blocker.why)
         yield say(f"session_commands.{state}"), text
     yield say("session_commands.changes"), session.changes.summary
     yield say("session_commands.files"), ", ".join(session.changes.modified_files)
     lines = list[str]()
     for action in actions:
-        result = f"→ {ended(action)}" if ended(action) else ""
-        told = (minute_of(action.created_at), f"{kind_of(action)}:", done_in(action), result)
+        result = f"→ {action.end}" if action.end else ""
+        told = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
         lines.append(" ".join(filter(None, told)))
     yield say("session_commands.actions"), "\n".join(lines)
 

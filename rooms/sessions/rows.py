@@ -1,12 +1,25 @@
-"""Turns rows of the database into sessions and actions, and back."""
+"""The tables of the sessions' database: their rows as sessions and actions, and the text index.
+
+The index takes back exactly what it was given, so a text must be removed as it was added.
+https://sqlite.org/fts5.html#external_content_tables
+"""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from core.program import NO_CANCELLATION, Cancellation
+from core.room.database import Database
 from core.room.documents import texts_in
+from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
 from rooms.sessions.session import Action, Session, from_metadata, to_metadata
+
+APPLICATION_ID = 0x534D_0001  # "SM", room two
+INDEX = "contexts_fts"
+TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 
 COLUMNS = (
     "number, id, parent_id, goal, summary, status, tags, agent, metadata, has_warnings,"
@@ -14,6 +27,36 @@ COLUMNS = (
 )
 ACTION_COLUMNS = "id, context_id, type, content, result, file_path, created_at"
 INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Until its conversation saves a session, an action has an id of that conversation in place of the
+# session's: this word and the names of client and conversation.
+WAITING = "conv:"
+IS_WAITING = "context_id >= 'conv:' AND context_id < 'conv;'"  # by the index, as LIKE is not
+ORPHANS = f"NOT ({IS_WAITING}) AND context_id NOT IN (SELECT id FROM contexts)"
+
+_AT_ONCE = 500
+
+
+@cache
+def statements() -> tuple[str, ...]:
+    """Return the statements that make the tables of a new database."""
+    text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
+
+
+def database_at(
+    path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+) -> Database:
+    """Return a database of sessions, which need not exist. timeout_s: for other writers."""
+    return Database(
+        path,
+        (statements(),),
+        application_id=APPLICATION_ID,
+        timeout_s=timeout_s,
+        cancellation=cancellation,
+    )
+
+
+# Sessions
 
 
 def session_of(row: Sequence[Any]) -> Session:
@@ -81,6 +124,11 @@ def sessions_where(
     yield from map(session_of, connection.execute(statement, tuple(values)))
 
 
+def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
+    """Return the session of an id."""
+    return next(sessions_where(connection, "id = ?", (id_,)), None)
+
+
 def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
     """Yield the words of sessions by their numbers, ascending: what `Session.texts` has."""
     columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
@@ -92,16 +140,20 @@ def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator
         yield number, "\n".join(texts)
 
 
-def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
-    """Return the session of an id."""
-    return next(sessions_where(connection, "id = ?", (id_,)), None)
+def as_texts(row: Sequence[Any]) -> Sequence[Any]:
+    """Return the row with texts in the place of bytes, which another program may have put there."""
+    if bytes not in map(type, row):
+        return row
+    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
+
+
+# Actions
 
 
 def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
     """Return the actions of a session, oldest first."""
-    statement = (
-        f"SELECT {ACTION_COLUMNS} FROM actions WHERE context_id = ? ORDER BY created_at, rowid"
-    )
+    condition = "context_id = ? ORDER BY created_at, rowid"
+    statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
     return [action_of(row) for row in connection.execute(statement, (context_id,))]
 
 
@@ -119,14 +171,56 @@ def action_of(row: Sequence[Any]) -> Action:
     )
 
 
-def as_texts(row: Sequence[Any]) -> Sequence[Any]:
-    """Return the row with texts in the place of bytes, which another program may have put there."""
-    if bytes not in map(type, row):
-        return row
-    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
-
-
 def values_of_action(it: Action) -> tuple[str | None, ...]:
     """Return the values of an action in the order of ACTION_COLUMNS."""
     optional = it.result or None, it.file_path or None
     return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
+
+
+# The text index
+
+
+def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
+    """Make the index anew where it was made by another tokenizer or another version of `indexed`.
+
+    connection: in a write transaction, before its first change. tokenizer: one of TOKENIZERS.
+    """
+    current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
+    select = "SELECT value FROM counters WHERE name = 'index'"
+    if connection.execute(select).fetchone() == (current,):
+        return
+    connection.execute(f"DROP TABLE IF EXISTS {INDEX}")
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {INDEX} USING fts5("
+        "goal, summary, tags, content='contexts', content_rowid='number',"
+        f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
+    )
+    last = 0
+    while True:
+        condition = f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
+        some = list(sessions_where(connection, condition, (last,)))
+        for session in some:
+            add_to_index(connection, session)
+        if len(some) < _AT_ONCE:
+            break
+        last = some[-1].number
+    connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
+
+
+def add_to_index(connection: sqlite3.Connection, session: Session) -> None:
+    """Put a stored session into the index."""
+    statement = f"INSERT INTO {INDEX}(rowid, goal, summary, tags) VALUES (?, ?, ?, ?)"
+    connection.execute(statement, (session.number, *_indexed(session)))
+
+
+def remove_from_index(connection: sqlite3.Connection, session: Session) -> None:
+    """Take a session out of the index, as it was when it was put in."""
+    columns = f"{INDEX}, rowid, goal, summary, tags"
+    statement = f"INSERT INTO {INDEX}({columns}) VALUES ('delete', ?, ?, ?, ?)"
+    connection.execute(statement, (session.number, *_indexed(session)))
+
+
+def _indexed(session: Session) -> Sequence[str]:
+    tags = " ".join(session.tags)
+    others = [text for text in session.texts if text not in (session.goal, *session.tags)]
+    return indexed(session.goal), indexed("\n".join(others)), indexed(tags)

@@ -1,4 +1,4 @@
-"""Defines one session: its fields and limits, and the forms in which it is stored and given out.
+"""Defines one session: its fields and limits, and how it is stored and given out.
 
 Pure: no disk, no environment; the time comes in as text. The names of the JSON objects are those of
 the specification; the program's own are plain.
@@ -6,10 +6,12 @@ the specification; the program's own are plain.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+from core.errors import RefusedError
+from core.messages import say
 from core.room.documents import objects_at, text_at, texts_in
 
 Status = Literal["planning", "coding", "testing", "reviewing", "debugging", "completed", "paused"]
@@ -20,67 +22,97 @@ ENDED = frozenset(("completed", "paused"))
 
 GOAL_CHARS, SUMMARY_CHARS = 500, 2_000  # of the stored text
 GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS = 50, 100
-ITEM_CHARS = 1_000  # of each text of a decision, an approach, a blocker
+POINT_CHARS = 1_000  # of each text of a decision, an approach, a blocker
 TAG_CHARS, PATH_CHARS, AGENT_CHARS = 50, 500, 100
-MOST_TAGS, MOST_ITEMS, MOST_FILES = 20, 100, 500
+MOST_TAGS, MOST_POINTS, MOST_FILES, MOST_FORMER = 20, 100, 500, 10
+
+LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # as an older version noted lessons
+ACTION_KINDS = ("command", "edit", "error", LESSON)
 
 _BLANKS = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What was decided and why; made_by is the agent, timestamp the time in ISO 8601 UTC."""
+class SessionsError(RefusedError):
+    """A call on the sessions cannot be carried out; takes the key of its sentence and its facts."""
 
-    what: str
+    table = "sessions.room"
+
+
+class NoSuchSessionError(SessionsError):
+    """No session has this number or id. Facts: name."""
+
+    key = "no_such_session"
+
+
+class ExchangeError(SessionsError):
+    """A document cannot be written or read as asked; takes the key of its sentence."""
+
+    table = "sessions.exchange"
+
+
+class UpkeepError(SessionsError):
+    """Something about an archive, a repair or a removal; takes the key of its sentence."""
+
+    table = "sessions.upkeep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A decision, an approach or a blocker of a session.
+
+    text: what was decided or tried, or what stood in the way. why: the reason; of a blocker how it
+    was resolved. result: of an approach, one of OUTCOMES. is_resolved, resolved_at: of a blocker.
+    made_by: the agent who decided. at: the moment, ISO 8601 in UTC.
+    """
+
+    text: str
     why: str = ""
+    result: str = ""
+    is_resolved: bool = False
     made_by: str = ""
-    timestamp: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the declared object."""
-        return {
-            "what": self.what,
-            "why": self.why,
-            "madeBy": self.made_by,
-            "timestamp": self.timestamp,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approach:
-    """What was tried, and how it went."""
-
-    description: str
-    result: str = "success"
-    reason: str = ""
-    timestamp: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the declared object."""
-        reason = {"reason": self.reason} if self.reason else {}
-        head = {"description": self.description, "result": self.result}
-        return {**head, **reason, "timestamp": self.timestamp}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocker:
-    """What stood in the way, and how it was resolved, if it was."""
-
-    description: str
-    resolved: bool = False
-    resolution: str = ""
-    discovered_at: str = ""
+    at: str = ""
     resolved_at: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+
+class Declared(NamedTuple):
+    """How the specification declares a kind of point.
+
+    names: each JSON name with the field of Point that it has. optional: the JSON names that are
+    left out where they are empty.
+    """
+
+    names: Mapping[str, str]
+    optional: frozenset[str] = frozenset()
+
+    def as_json(self, point: Point) -> dict[str, Any]:
         """Return the declared object."""
-        told: dict[str, Any] = {"description": self.description, "resolved": self.resolved}
-        if self.resolution:
-            told["resolution"] = self.resolution
-        told["discoveredAt"] = self.discovered_at
-        if self.resolved_at:
-            told["resolvedAt"] = self.resolved_at
-        return told
+        values = {name: getattr(point, field) for name, field in self.names.items()}
+        return {name: it for name, it in values.items() if it or name not in self.optional}
+
+    def read(self, data: Mapping[str, Any]) -> Point:
+        """Return the point of a declared object; a value of another kind counts as empty."""
+        values = {
+            field: data.get(name) is True if field == "is_resolved" else text_at(data, name)
+            for name, field in self.names.items()
+        }
+        return Point(**values)  # type: ignore[arg-type]  # each field has its own kind
+
+
+# The kinds of points, each in the field of its name of a Draft and a Session. Whatever is done to
+# all texts of a session walks this table, so that a new field cannot be forgotten.
+# fmt: off
+POINTS: Mapping[str, Declared] = {
+    "decisions": Declared(
+        {"what": "text", "why": "why", "madeBy": "made_by", "timestamp": "at"}),
+    "approaches": Declared(
+        {"description": "text", "result": "result", "reason": "why", "timestamp": "at"},
+        frozenset(("reason",))),
+    "blockers": Declared(
+        {"description": "text", "resolved": "is_resolved", "resolution": "why",
+         "discoveredAt": "at", "resolvedAt": "resolved_at"},
+        frozenset(("resolution", "resolvedAt"))),
+}
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +131,32 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Former:
+    """What an update has replaced in a session; "" and () for what stayed.
+
+    at: the moment of the update, ISO 8601 in UTC.
+    """
+
+    at: str
+    goal: str = ""
+    summary: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return an object with what was replaced."""
+        texts = {"goal": self.goal, "summary": self.summary, "status": self.status}
+        told: dict[str, Any] = {name: text for name, text in texts.items() if text}
+        return {"replacedAt": self.at, **told, **({"tags": list(self.tags)} if self.tags else {})}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A session before it is saved: the words of the model, without number and dates.
 
-    What is None keeps the stored value of a session that is continued. Decisions, approaches and
-    blockers join those that are stored; one with the same text takes its place. id: of the session
-    to continue, "" for none. parent: of the one that came before, "" for none. Dates that are given
-    come from an import.
+    What is None keeps the stored value of a session that is continued. Points join those that are
+    stored; one with the same text takes its place. id: of the session to continue, "" for none.
+    parent: of the one that came before, "" for none.
     """
 
     goal: str
@@ -114,9 +165,9 @@ class Draft:
     tags: tuple[str, ...] | None = None
     parent: str = ""
     id: str = ""
-    decisions: tuple[Decision, ...] = ()
-    approaches: tuple[Approach, ...] = ()
-    blockers: tuple[Blocker, ...] = ()
+    decisions: tuple[Point, ...] = ()
+    approaches: tuple[Point, ...] = ()
+    blockers: tuple[Point, ...] = ()
     changes: Changes | None = None
 
 
@@ -125,8 +176,8 @@ class Session:
     """One session as it is stored.
 
     number: its short name in this project, `#128`; id: its name everywhere. Dates are ISO 8601 in
-    UTC; ended_at is "" while the session is open. archive: the file that has its texts, "" for this
-    database; an archived session has only its short texts here.
+    UTC; ended_at is "" while the session is open. former: what updates have replaced, the oldest
+    first. archive: the file to which an older version has moved its texts; "" for nearly all.
     """
 
     number: int
@@ -137,10 +188,11 @@ class Session:
     tags: tuple[str, ...] = ()
     agent: str = ""
     parent_id: str = ""
-    decisions: tuple[Decision, ...] = ()
-    approaches: tuple[Approach, ...] = ()
-    blockers: tuple[Blocker, ...] = ()
+    decisions: tuple[Point, ...] = ()
+    approaches: tuple[Point, ...] = ()
+    blockers: tuple[Point, ...] = ()
     changes: Changes = field(default_factory=Changes)
+    former: tuple[Former, ...] = ()
     has_warnings: bool = False
     started_at: str = ""
     ended_at: str = ""
@@ -159,14 +211,14 @@ class Session:
         return shortened(self.summary, SUMMARY_SHORT_CHARS)
 
     @property
-    def failed(self) -> list[Approach]:
+    def failed(self) -> list[Point]:
         """The approaches that failed."""
         return [it for it in self.approaches if it.result == "failed"]
 
     @property
-    def open_blockers(self) -> list[Blocker]:
+    def open_blockers(self) -> list[Point]:
         """The blockers that nobody has resolved."""
-        return [it for it in self.blockers if not it.resolved]
+        return [it for it in self.blockers if not it.is_resolved]
 
     @property
     def date(self) -> str:
@@ -176,20 +228,22 @@ class Session:
     @property
     def texts(self) -> list[str]:
         """All words of the session that a search may find, the telling ones first."""
-        told = [self.goal, *self.tags, self.summary, self.changes.summary]
-        told += [text for it in self.decisions for text in (it.what, it.why)]
-        told += [text for it in self.approaches for text in (it.description, it.reason)]
-        told += [text for it in self.blockers for text in (it.description, it.resolution)]
-        return [text for text in told if text]
+        texts = [self.goal, *self.tags, self.summary, self.changes.summary]
+        texts += [text for it in self.points() for text in (it.text, it.why)]
+        return [text for text in texts if text]
+
+    def points(self) -> Iterator[Point]:
+        """Yield all points, kind by kind."""
+        for name in POINTS:
+            yield from getattr(self, name)
 
     def metadata(self) -> dict[str, Any]:
         """Return the declared `metadata`."""
-        return {
-            "decisions": [it.as_json() for it in self.decisions],
-            "approaches": [it.as_json() for it in self.approaches],
-            "blockers": [it.as_json() for it in self.blockers],
-            "codeChanges": self.changes.as_json(),
+        points = {
+            name: [declared.as_json(it) for it in getattr(self, name)]
+            for name, declared in POINTS.items()
         }
+        return {**points, "codeChanges": self.changes.as_json()}
 
     def as_json(self) -> dict[str, Any]:
         """Return the declared `context` object; what is empty and optional there is left out."""
@@ -214,7 +268,7 @@ class Session:
 class Action:
     """A command, an edit or an error of a client as a hook recorded it, or a lesson it was shown.
 
-    kind: of KINDS. result: success, failed, or the end of what was printed; of a lesson
+    kind: one of ACTION_KINDS. result: success, failed, or the end of what was printed; of a lesson
     FOLLOWED or SHOWN. content: of a lesson its id and topic.
     """
 
@@ -226,12 +280,30 @@ class Action:
     created_at: str = ""
     context_id: str = ""
 
+    @property
+    def done(self) -> str:
+        """What was done, and in which file where that does not say so."""
+        path = self.file_path if self.file_path not in self.content else ""
+        return " ".join(filter(None, (self.content, path)))
+
+    @property
+    def kind_name(self) -> str:
+        """The kind in the reader's language."""
+        is_known = self.kind in ACTION_KINDS
+        return say(f"sessions.exchange.{self.kind}") if is_known else self.kind
+
+    @property
+    def end(self) -> str:
+        """How it went, as far as that is known; of a lesson in the reader's language."""
+        is_ours = self.kind == LESSON and self.result in (FOLLOWED, SHOWN)
+        return say(f"sessions.exchange.{self.result}") if is_ours else self.result
+
     def as_json(self) -> dict[str, Any]:
         """Return the object with the names of the table's columns."""
-        told = {"id": self.id, "type": self.kind, "content": self.content}
         optional = {"result": self.result, "filePath": self.file_path}
-        kept = {key: value for key, value in optional.items() if value}
-        return {**told, **kept, "createdAt": self.created_at}
+        known = {name: value for name, value in optional.items() if value}
+        kind = {"id": self.id, "type": self.kind, "content": self.content}
+        return {**kind, **known, "createdAt": self.created_at}
 
 
 def shortened(text: str, most: int) -> str:
@@ -242,9 +314,11 @@ def shortened(text: str, most: int) -> str:
 
 def to_metadata(session: Session) -> str:
     """Return the text of the column `metadata`; `{}` where there is none of it."""
-    if not (session.decisions or session.approaches or session.blockers or session.changes):
+    if not (any(session.points()) or session.changes or session.former):
         return "{}"
-    return json.dumps(session.metadata(), ensure_ascii=False, separators=(",", ":"))
+    former = {"former": [it.as_json() for it in session.former]} if session.former else {}
+    data = {**session.metadata(), **former}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_metadata(text: str) -> dict[str, Any]:
@@ -258,43 +332,29 @@ def from_metadata(text: str) -> dict[str, Any]:
         data = {}
     if not isinstance(data, dict) or not data:
         return {}
+    points = {
+        name: tuple(map(declared.read, objects_at(data, name))) for name, declared in POINTS.items()
+    }
+    return {**points, "changes": changes_in(data), "former": former_in(data)}
+
+
+def changes_in(data: Mapping[str, Any]) -> Changes:
+    """Return the declared `codeChanges` of an object."""
     changes = data.get("codeChanges")
     changes = changes if isinstance(changes, dict) else {}
-    files = changes.get("modifiedFiles")
-    return {
-        "decisions": tuple(_decision(it) for it in objects_at(data, "decisions")),
-        "approaches": tuple(_approach(it) for it in objects_at(data, "approaches")),
-        "blockers": tuple(_blocker(it) for it in objects_at(data, "blockers")),
-        "changes": Changes(
-            modified_files=texts_in(files),
-            summary=text_at(changes, "summary"),
-        ),
-    }
+    files = tuple(dict.fromkeys(texts_in(changes.get("modifiedFiles"))))
+    return Changes(modified_files=files, summary=text_at(changes, "summary"))
 
 
-def _decision(data: Mapping[str, Any]) -> Decision:
-    return Decision(
-        what=text_at(data, "what"),
-        why=text_at(data, "why"),
-        made_by=text_at(data, "madeBy"),
-        timestamp=text_at(data, "timestamp"),
-    )
-
-
-def _approach(data: Mapping[str, Any]) -> Approach:
-    return Approach(
-        description=text_at(data, "description"),
-        result=text_at(data, "result"),
-        reason=text_at(data, "reason"),
-        timestamp=text_at(data, "timestamp"),
-    )
-
-
-def _blocker(data: Mapping[str, Any]) -> Blocker:
-    return Blocker(
-        description=text_at(data, "description"),
-        resolved=data.get("resolved") is True,
-        resolution=text_at(data, "resolution"),
-        discovered_at=text_at(data, "discoveredAt"),
-        resolved_at=text_at(data, "resolvedAt"),
+def former_in(data: Mapping[str, Any]) -> tuple[Former, ...]:
+    """Return what updates have replaced, as `Former.as_json` writes it."""
+    return tuple(
+        Former(
+            at=text_at(it, "replacedAt"),
+            goal=text_at(it, "goal"),
+            summary=text_at(it, "summary"),
+            status=text_at(it, "status"),
+            tags=texts_in(it.get("tags")),
+        )
+        for it in objects_at(data, "former")[-MOST_FORMER:]
     )

@@ -4,14 +4,16 @@
     store.save(Draft(goal="Fix the login"), agent="claude-code", process="p1").session.number
     store.get("#1").goal
 
-Only a save creates anything: the directory, its `.gitignore`, the database.
+Only a save creates anything: the directory, its `.gitignore`, the database. Behind a save the last
+session is written to `current.json` for people; an import alone reads that file.
 """
 
+import contextlib
+import json
 import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,27 +22,26 @@ from typing import NamedTuple
 from core.config import Settings
 from core.errors import SentinelError
 from core.lessons.record import utc_now
-from core.program import NO_CANCELLATION, Cancellation, shown
-from core.room.database import Database
+from core.program import NO_CANCELLATION, Cancellation, shown, warn
 from core.text.plain import moment_of
-from rooms.sessions import saving
-from rooms.sessions.actions.adopting import adopt
 from rooms.sessions.config import Config, make_folder, read_config
-from rooms.sessions.errors import NoSuchSessionError, SessionsError
-from rooms.sessions.projection import Projection
-from rooms.sessions.projects.noting import note
-from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
-from rooms.sessions.schema import APPLICATION_ID, ARCHIVE_NAME, MIGRATIONS, opened_archive
-from rooms.sessions.search import index
-from rooms.sessions.session import (
-    MOST_FILES,
-    MOST_ITEMS,
-    Action,
-    Blocker,
-    Draft,
-    Session,
+from rooms.sessions.rows import (
+    actions_of,
+    add_to_index,
+    database_at,
+    keep_index,
+    remove_from_index,
+    session_with_id,
+    sessions_where,
+    values_of,
 )
+from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, SessionsError
 
+CURRENT = "current.json"
+_LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
+    "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
+    " AND archive = '' ORDER BY revision DESC LIMIT 1"
+)
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
 _OPEN_DAYS = 1  # who saves the same goal after more than a day has begun anew
@@ -51,13 +52,15 @@ class Saved(NamedTuple):
     """What a save did: the session as it is now, and whether it is a new one.
 
     redacted: the kinds of secrets that were taken out. resolved: earlier sessions of its chain in
-    which a blocker is resolved now. projected: whether `current.json` shows it, where it should.
+    which a blocker is resolved now. replaced: the names of the fields whose former texts are kept
+    as `Session.former`. projected: whether `current.json` shows the session, where it should.
     """
 
     session: Session
     is_new: bool
     redacted: tuple[str, ...] = ()
     resolved: tuple[Session, ...] = ()
+    replaced: tuple[str, ...] = ()
     projected: bool = True
 
 
@@ -76,64 +79,77 @@ class SessionStore:
     ) -> None:
         self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
-        self.database = Database(
-            self.path,
-            MIGRATIONS,
-            application_id=APPLICATION_ID,
-            timeout_s=settings.lock_timeout_s,
-            cancellation=cancellation,
+        self.database = database_at(
+            self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
-        self._projection = Projection(self.database, self.path.parent)
+        self._has_warned = False  # that current.json was not written
 
-    @contextmanager
+    @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction; the directory is made where it is missing."""
         make_folder(self.path.parent)
         with self.database.writing() as connection:
-            index.keep_current(connection, self.config.tokenizer)
+            keep_index(connection, self.config.tokenizer)
             yield connection
 
     def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
         """Save a session, or continue the one that the draft means; on disk when this returns.
 
         agent: the client that saves, by its name; "" where it is not known. process: what tells
-        this run of a server from others. now: the moment of the save, for an import. A draft
-        without an id continues the session of the same goal that this process or this client has
-        saved within a day, unless it has ended.
+        this run of a server from others. now: the moment of the save, for tests. A draft without an
+        id continues the session of the same goal that this process or this client has saved within
+        a day, unless it has ended.
         """
         # What knows secrets is loaded with the first save.
-        from rooms.sessions.drafting import client_name, prepared
+        from rooms.sessions.draft import begun, check_counts, client_name, continued, prepared
+        from rooms.sessions.recording import settle
 
         ready = prepared(draft, strict=self.settings.strict)
         agent = client_name(agent)
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
             draft, line = _with_parent(connection, ready.draft)
-            stored = (
-                _named(connection, draft.id, line)
-                if draft.id
-                else _continued(connection, draft, agent, process, now, but=line)
-            )
-            if stored is None:
-                fresh = f"ctx_{os.urandom(6).hex()}"
-                session = saving.begun(draft, id_=fresh, agent=agent, now=now)
+            before: Session | None
+            if draft.id:
+                before = _named(connection, draft.id, line)
             else:
-                session = saving.continued(stored, draft, agent=agent, now=now)
-                _check_items(session)
+                before = _continued(connection, draft, agent, process, now, but=line)
+            if before is None:
+                fresh = f"ctx_{os.urandom(6).hex()}"
+                session = begun(draft, id_=fresh, agent=agent, now=now)
+            else:
+                session = continued(before, draft, agent=agent, now=now)
+                check_counts(session)
             # Before its own row is written: the last revision is that of this session.
-            resolved = _resolve(self, connection, session, now)
-            if stored is None:
+            resolved = _resolve(connection, session, now)
+            if before is None:
                 session = insert(connection, session, process=process)
             else:
-                update(connection, stored, session, process=process)
-            adopt(connection, now)
-        projected = self.project()
-        note(self, session)
-        return Saved(session, stored is None, ready.redacted, resolved, projected)
+                update(connection, before, session, process=process)
+            settle(connection, now)
+        replaced = _replaced(before, session) if before else ()
+        return Saved(session, before is None, ready.redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:
-        """Write `current.json`, unless the settings leave it out; False where it is impossible."""
-        return not self.config.keeps_json or self._projection.write()
+        """Write `current.json`, unless the settings leave it out; False where it is impossible.
+
+        It takes its turn as a writer of the database does, so that the last one written is the last
+        one saved. It is not synced: what a power cut takes, the next save writes again.
+        """
+        if not self.config.keeps_json:
+            return True
+        path = self.path.parent / CURRENT
+        try:
+            with self.database.writing() as connection:
+                for session in sessions_where(connection, _LAST):
+                    _replace_file(path, {**session.as_json(), "updatedAt": session.updated_at})
+        except (OSError, SentinelError) as error:
+            if not self._has_warned:
+                warn("%s: not written (%s)", path, type(error).__name__)
+            self._has_warned = True
+            return False
+        self._has_warned = False
+        return True
 
     def get(self, name: str) -> Session:
         """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""
@@ -147,6 +163,13 @@ class SessionStore:
                 if found != "ok":  # what stands on a damaged page may seem not to be there
                     raise self.database.damage(shown(found)) from None
                 raise
+
+    def count(self) -> int:
+        """Return how many sessions there are."""
+        with self.database.reading() as connection:
+            if connection is None:
+                return 0
+            return int(connection.execute("SELECT count(*) FROM contexts").fetchone()[0])
 
     def actions(self, session: Session) -> list[Action]:
         """Return the actions of a session, oldest first."""
@@ -181,6 +204,9 @@ def exist_in(root: Path) -> bool:
     return os.path.lexists(read_config(root).database(root))
 
 
+# Rows
+
+
 def resolve(connection: sqlite3.Connection, name: str) -> Session:
     """Return the session of a number or an id. Raises NoSuchSessionError."""
     numbered = _NUMBER.match(name.strip())
@@ -200,7 +226,7 @@ def shown_name(name: str) -> str:
 
 
 def insert(connection: sqlite3.Connection, session: Session, *, process: str = "") -> Session:
-    """Store a new session and return it with its number."""
+    """Store a new session and return it with its number, a new one unless it has one."""
     values = {**values_of(session), "process": process, "revision": next_revision(connection)}
     if session.number:
         values["number"] = session.number
@@ -209,7 +235,7 @@ def insert(connection: sqlite3.Connection, session: Session, *, process: str = "
         f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})", tuple(values.values())
     )
     [stored] = sessions_where(connection, "number = ?", (cursor.lastrowid,))
-    index.add(connection, stored)
+    add_to_index(connection, stored)
     return stored
 
 
@@ -220,17 +246,17 @@ def update(
     values = {**values_of(after), "revision": next_revision(connection)}
     if process:
         values["process"] = process
-    index.remove(connection, before)
+    remove_from_index(connection, before)
     connection.execute(
         f"UPDATE contexts SET {', '.join(f'{name} = ?' for name in values)} WHERE number = ?",
         (*values.values(), after.number),
     )
-    index.add(connection, after)
+    add_to_index(connection, after)
 
 
 def delete(connection: sqlite3.Connection, session: Session) -> None:
     """Remove a session with its actions; those that continue it stay."""
-    index.remove(connection, session)
+    remove_from_index(connection, session)
     connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
     connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
     connection.execute("UPDATE contexts SET parent_id = NULL WHERE parent_id = ?", (session.id,))
@@ -270,6 +296,9 @@ def next_revision(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
+# What a save means
+
+
 def _with_parent(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, list[str]]:
     """Return the draft with the id of its parent, and the ids of the sessions that end with it."""
     if not draft.parent:
@@ -300,9 +329,8 @@ def _continued(
 ) -> Session | None:
     """Return the session of the same goal that this process or this client is still at.
 
-    One that has ended is not continued: its summary would be lost.
-
-    but: the ids of those that come before it, one of which may have had the same goal.
+    A session that has ended is not continued. but: the ids of those that come before it, one of
+    which may have had the same goal.
     """
     newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
     condition = (
@@ -316,55 +344,37 @@ def _continued(
     return next((it for it in found if it.id not in but), None)
 
 
-def _resolve(
-    store: SessionStore, connection: sqlite3.Connection, session: Session, now: str
-) -> tuple[Session, ...]:
+def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:
     """Resolve the blockers of earlier sessions that this one reports as resolved."""
-    changed = []
-    if any(it.resolved for it in session.blockers):
+    from rooms.sessions.draft import with_resolved
+
+    changed = list[Session]()
+    if any(it.is_resolved for it in session.blockers):
         for before in list(ancestors(connection, session)):
-            if before.archive and before.has_warnings:
-                after = _with_resolved(store, before, session.blockers, now)
-            else:
-                after = saving.with_resolved(before, session.blockers, now)
+            after = with_resolved(before, session.blockers, now)
             if after != before:
                 update(connection, before, after)
                 changed.append(after)
     return tuple(changed)
 
 
-def _with_resolved(
-    store: SessionStore, hint: Session, blockers: Sequence[Blocker], now: str
-) -> Session:
-    """Resolve blockers of an archived session, and return its hint with the flag that it has then.
-
-    An archive that cannot be used is no reason for a save to fail: then nothing is resolved.
-    """
-    path = store.path.parent / hint.archive
-    if not ARCHIVE_NAME.match(hint.archive) or not os.path.lexists(path):
-        return hint
-    timeout_s = store.settings.lock_timeout_s
-    with (
-        suppress(SentinelError),
-        opened_archive(path, timeout_s=timeout_s) as file,
-        file.writing() as kept,
-    ):
-        found = session_with_id(kept, hint.id)
-        after = found and saving.with_resolved(found, blockers, now)
-        if found and after and after != found:
-            update(kept, found, after)
-            hint = replace(hint, has_warnings=after.has_warnings)
-    return hint
+def _replaced(before: Session, session: Session) -> tuple[str, ...]:
+    """Return the names of the fields of which an update has replaced words; a status is none."""
+    names = ("goal", "summary", "tags")
+    changed = (it for it in names if getattr(before, it) not in ("", (), getattr(session, it)))
+    return tuple(changed)
 
 
-def _check_items(session: Session) -> None:
-    """Raise SessionsError where saves have added up to more than a session may hold."""
-    fields: Sequence[tuple[str, int, int]] = (
-        ("decisions", len(session.decisions), MOST_ITEMS),
-        ("approaches", len(session.approaches), MOST_ITEMS),
-        ("blockers", len(session.blockers), MOST_ITEMS),
-        ("codeChanges", len(session.changes.modified_files), MOST_FILES),
-    )
-    for field, count, most in fields:
-        if count > most:
-            raise SessionsError("too_many", field=field, count=count, most=most)
+def _replace_file(path: Path, shown_values: object) -> None:
+    """Write a JSON file whole, in the place of the former one. Raises OSError."""
+    text = json.dumps(shown_values, ensure_ascii=False, indent=2) + "\n"
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)  # what a killed process left; a link would be followed
+    try:
+        with open(temporary, "x", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

@@ -1,13 +1,18 @@
 """The tools of the sessions, as a model sees them."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
+from core.config import Settings
 from core.errors import SentinelError
-from core.program import NO_CANCELLATION, Cancellation
-from core.text.plain import Budget
+from core.lessons.record_text import as_json
+from core.messages import say
+from core.program import CLI, NO_CANCELLATION, Cancellation
+from core.text.plain import Budget, one_line
 from protocol.arguments import (
     Name,
     NotNegative,
@@ -21,18 +26,25 @@ from protocol.arguments import (
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions.session import (
-    Approach,
-    Blocker,
+    POINTS,
     Changes,
-    Decision,
     Draft,
+    NoSuchSessionError,
     Outcome,
+    Session,
+    SessionsError,
     Status,
 )
 
 if TYPE_CHECKING:
     from core.room.one_list import Gathered
-    from rooms.sessions.answers.answering import Call
+    from core.store import MemoryStore
+    from rooms.sessions.search import Hit
+    from rooms.sessions.store import SessionStore
+
+_LOOKED_AT, _RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
+_MOST_LESSONS, _WARNED, _RECOMMENDED, _INJECTED = 3, 3, 5, 5
+_GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
 
 # fmt: off
 _OUTCOMES = {
@@ -134,13 +146,27 @@ class _Room:
     rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
-def opened(*, writes: bool = False) -> "Call":
+class Call(NamedTuple):
+    """What one call works with. log: the lessons of the team, None where they are not offered."""
+
+    store: "SessionStore"
+    settings: Settings
+    log: "MemoryStore | None"
+
+    def answered(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
+        """Return the answer as lines, or as the declared object where the settings say so."""
+        return as_json(declared()) if self.settings.answers == "json" else text()
+
+
+def opened(*, writes: bool = False) -> Call:
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
-    from rooms.sessions.answers.answering import Call, Offer  # a server starts faster without it
+    from core.store import open_store
+    from rooms.sessions.store import open_sessions  # a server starts faster without it
 
     project, settings = opened_project(writes=writes)
-    offer = Offer(_Room.cancellation, _Room.core_only, has_lessons="lessons" in _Room.rooms)
-    return Call(project, settings, offer)
+    log = open_store(project, settings, _Room.cancellation) if "lessons" in _Room.rooms else None
+    store = open_sessions(project.root, settings, _Room.cancellation)
+    return Call(store, settings, log)
 
 
 def context_save(
@@ -159,8 +185,21 @@ def context_save(
     open one of this goal is updated and added to. Write in the user's language; no secrets, no
     source code.
     """
-    from rooms.sessions.drafting import agent_of
+    from rooms.sessions.answers import saved_object, saved_text
+    from rooms.sessions.draft import agent_of
+    from rooms.sessions.lessons_beside import line_to_the_log
+    from rooms.sessions.search import resembling
+    from rooms.sessions.upkeep import copy_in_background
 
+    parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
+    points: Any = {
+        name: tuple(POINTS[name].read(it.model_dump()) for it in given or ())
+        for name, given in parts.items()
+    }
+    changes = None
+    if codeChanges is not None:
+        files = tuple(codeChanges.modifiedFiles)
+        changes = Changes(modified_files=files, summary=codeChanges.summary)
     draft = Draft(
         goal=goal,
         summary=summary,
@@ -168,21 +207,24 @@ def context_save(
         tags=None if tags is None else tuple(tags),
         parent=parentId or "",
         id=id or "",
-        decisions=tuple(Decision(**it.model_dump()) for it in decisions or ()),
-        approaches=tuple(Approach(**it.model_dump()) for it in approaches or ()),
-        blockers=tuple(Blocker(**it.model_dump()) for it in blockers or ()),
-        changes=_changes(codeChanges),
+        changes=changes,
+        **points,
     )
     call = opened(writes=True)
-    done = call.save(draft, agent=agent_of(client_name()), process=process_of())
+    store = call.store
+    done = store.save(draft, agent=agent_of(client_name()), process=process_of())
+    copy_in_background(store)
     warn_if_cancelled("context_save")
-    return call.saved(done, draft)
-
-
-def _changes(given: ChangesPart | None) -> Changes | None:
-    if given is None:
-        return None
-    return Changes(modified_files=tuple(given.modifiedFiles), summary=given.summary)
+    related, beside = list["Hit"](), list[str]()
+    with suppress(SentinelError):  # the session is saved, whatever else cannot be read
+        if store.config.recommends and done.is_new:
+            hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session.id)
+            related = [it for it in hits if it.level != "low"]
+    if call.log:
+        beside = line_to_the_log(done.session, draft, call.log)
+    return call.answered(
+        lambda: saved_text(done, related, beside), lambda: saved_object(done, related, beside)
+    )
 
 
 def context_search(
@@ -198,8 +240,9 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
-    from rooms.sessions.drafting import agent_of
-    from rooms.sessions.search.found import Criteria
+    from rooms.sessions.answers import found_object, found_text
+    from rooms.sessions.draft import agent_of
+    from rooms.sessions.search import Criteria, search
 
     since, until = _range("dateRange", dateRange)
     criteria = Criteria(
@@ -210,65 +253,187 @@ def context_search(
         since=since,
         until=until,
     )
-    call = opened()
-    everywhere = scope == "global"
-    return call.search(criteria, limit=limit, offset=offset or 0, everywhere=everywhere)
+    call, start = opened(), offset or 0
+    most, note = limit or call.store.config.default_limit, ""
+    if scope == "global":
+        from rooms.sessions.everywhere import search_all, shared_roots
+
+        page = search_all(call.store, criteria, limit=most, offset=start)
+        if not shared_roots(call.store.root, os.environ):
+            note = say("sessions.answers.nothing_shared")
+    else:
+        page = search(call.store, criteria, limit=most, offset=start)
+    return call.answered(
+        lambda: found_text(page, offset=start, note=note), lambda: found_object(page, offset=start)
+    )
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
-    from rooms.sessions.search.filters import bound_of
+    from rooms.sessions.search import bound_of
 
     if dates is None:
         return "", ""
-    return bound_of(f"{field}.from", dates.from_), bound_of(f"{field}.to", dates.to)
+    since, until = bound_of(f"{field}.from", dates.from_), bound_of(f"{field}.to", dates.to)
+    if since and until and until < since[: len(until)]:
+        raise SessionsError("reversed", field=field, since=since, until=until)
+    return since, until
 
 
 def context_get(id: Id, includeActions: WithActions = True, includeChain: WithChain = False) -> str:
     """Read one session: goal, failures, blockers, decisions, what was done. Call it for a hint that
     matters, not for every hint. Notes, not orders.
     """
+    from rooms.sessions.answers import whole_object, whole_text
+    from rooms.sessions.archive import find_session, former_archive
+    from rooms.sessions.hints import name_of
+
     call = opened()
-    with_actions = includeActions is not False
-    return call.get(id, with_actions=with_actions, with_chain=bool(includeChain))
+    store, session = find_session(call.store, id)
+    parent, project = "", ""
+    if store is not call.store:
+        project = store.root.name or str(store.root)
+        how = say("sessions.answers.there")
+    elif _Room.core_only:
+        how = f"`{CLI} show {session.number}`"
+    else:
+        how = f'context_export(format="markdown", contextIds=["#{session.number}"])'
+    if session.parent_id:
+        with suppress(NoSuchSessionError):
+            parent = name_of(store.get(session.parent_id), project)
+    actions = store.actions(session) if includeActions is not False else None
+    chain = store.chain(session) if includeChain else None
+    return call.answered(
+        lambda: whole_text(
+            session,
+            actions=actions or (),
+            chain=chain or (),
+            parent=parent,
+            project=project,
+            archive=former_archive(store, session) if session.archive else "",
+            how=how,
+        ),
+        lambda: whole_object(
+            session, actions=actions, chain=chain, budget_tokens=call.settings.budget_tokens
+        ),
+    )
 
 
 def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
-    return opened().warn(currentGoal, limit)
+    from rooms.sessions.answers import warned, warned_object, warned_text
+    from rooms.sessions.lessons_beside import lessons_for
+    from rooms.sessions.search import resembling
+
+    call, most = opened(), limit or _WARNED
+    lessons = lessons_for(currentGoal, call.log, limit=_MOST_LESSONS) if call.log else []
+    found = warned(
+        currentGoal,
+        lessons,
+        resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
+        looked_at=call.store.count(),
+        tried=call.store.config.warns,
+        recommends=call.store.config.recommends,
+    )
+    more = "warn_more_core" if _Room.core_only else "warn_more"
+    return call.answered(
+        lambda: warned_text(found, currentGoal, limit=most, more_key=more),
+        lambda: warned_object(found, limit=most),
+    )
 
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    return opened().stats(range or "all")
+    from rooms.sessions.answers import counted_object, counted_text
+    from rooms.sessions.statistics import statistics_of
+
+    call, days = opened(), range or "all"
+    numbers = statistics_of(call.store, days)
+    return call.answered(lambda: counted_text(numbers, days), lambda: counted_object(numbers))
 
 
 def context_export(
     format: Form, range: Range = None, contextIds: Ids = None, output: Output = None
 ) -> str:
     """Whole sessions as one document, when the user asks or context_get left something out."""
+    from rooms.sessions.exporting import export
+
     since, until = _range("range", range)
     call = opened(writes=bool(output))
-    names = tuple(contextIds or ())
-    return call.export(format, since=since, until=until, names=names, output=output or "")
+    done = export(
+        call.store,
+        format,
+        since=since,
+        until=until,
+        names=tuple(contextIds or ()),
+        output=output or "",
+    )
+    if done.path:
+        path = one_line(done.path)
+        return call.answered(
+            lambda: say("sessions.answers.exported", count=done.count, path=path),
+            lambda: {"filePath": done.path, "exportedCount": done.count},
+        )
+    return call.answered(
+        lambda: done.text, lambda: {"content": done.text, "exportedCount": done.count}
+    )
 
 
 def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """Earlier sessions worth reading for a goal: summary, shared tags, what failed. Call it where
     context_warn has more.
     """
-    return opened().recommend(currentGoal, limit)
+    from rooms.sessions.answers import recommended_object, recommended_text
+    from rooms.sessions.search import resembling
+
+    call = opened()
+    hits = resembling(call.store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
+    return call.answered(
+        lambda: recommended_text(hits, currentGoal), lambda: recommended_object(hits, currentGoal)
+    )
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
-    """Return what the prompt `memory_injection` shows of the room, taken from its budget."""
-    return opened().injected(query, budget)
+    """Return what the prompt `memory_injection` shows of the room, taken from its budget: hints of
+    the sessions on a question, of the newest without one.
+    """
+    from rooms.sessions.hints import hint_of, is_order
+    from rooms.sessions.search import Criteria, search
+
+    heading = say("sessions.answers.prompt_head")
+    budget.spend(heading)
+    page = search(opened().store, Criteria(query=query), limit=_INJECTED)
+    hits = (it for it in page.hits if not is_order(it.session))
+    lines = [line for it in hits if budget.take(line := hint_of(it))]
+    return [heading, *lines] if lines else []
 
 
 def gather(question: str) -> "Gathered":
-    """Return what may answer a question, to stand beside what other rooms hold."""
-    return opened().gathered(question)
+    """Return the sessions that may answer a question, to stand beside what other rooms hold.
+
+    A session that reads like an order to a model is left out.
+    """
+    from core.room.one_list import Entry, Gathered
+    from rooms.sessions.hints import hint, is_order
+    from rooms.sessions.search import Candidates
+
+    def entry(session: Session) -> Entry:
+        return Entry(
+            source="session",
+            id=session.id,
+            text="\n".join(session.texts),
+            says=(),
+            line=lambda: hint(session),
+            worth=(0.0, session.date, session.number),
+        )
+
+    with opened().store.database.reading() as connection:
+        if connection is None:
+            return Gathered()
+        found = Candidates(connection, question)
+        sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
+    return Gathered([entry(it) for it in sessions if not is_order(it)], found.frequencies)
 
 
 # fmt: off

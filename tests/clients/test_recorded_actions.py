@@ -79,5 +79,7 @@ def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
             " ON c.id = context_id WHERE c.goal = ?",
             (GOAL,),
         ).fetchall()
-        [[waiting]] = connection.execute("SELECT count(*) FROM waiting_actions")
+        [[waiting]] = connection.execute(
+            "SELECT count(*) FROM actions WHERE context_id LIKE 'conv:%'"
+        )
     assert (sorted(kept), waiting) == (sorted(EXPECTED[client.key]), 0)

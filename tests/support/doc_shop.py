@@ -15,7 +15,7 @@ from core.config import Settings
 from core.lessons.record import Draft, Record, record_id
 from rooms.fragments.fragment import Fragment, Link
 from rooms.fragments.room import open_room
-from rooms.sessions.session import Approach, Decision
+from rooms.sessions.session import POINTS
 from rooms.sessions.session import Draft as SessionDraft
 from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN
@@ -109,8 +109,8 @@ class Shop:
                 status=told["status"],
                 tags=tuple(told["tags"]),
                 parent=f"#{number - 1}" if told.get("follows") else "",
-                decisions=tuple(Decision(**it) for it in told["decisions"]),
-                approaches=tuple(Approach(**it) for it in told["approaches"]),
+                decisions=tuple(map(POINTS["decisions"].read, told["decisions"])),
+                approaches=tuple(map(POINTS["approaches"].read, told["approaches"])),
             )
             moment = f"{DAYS[number]}T09:00:00+00:00"
             store.save(draft, agent="claude-code", process=f"p{number}", now=moment)

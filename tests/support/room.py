@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config import Settings
-from rooms.sessions.session import Approach, Draft, Session
+from rooms.sessions.session import Draft, Point, Session
 from rooms.sessions.store import SessionStore, insert, open_sessions
 
 OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
@@ -23,9 +23,9 @@ def saved(store: SessionStore, goal: str, now: str = LATER, **fields: Any) -> Se
     return store.save(draft, agent="cursor", process=f"process of {goal}", now=now).session
 
 
-def failed(what: str, why: str = "") -> Approach:
+def failed(what: str, why: str = "") -> Point:
     """An approach that failed."""
-    return Approach(description=what, result="failed", reason=why)
+    return Point(text=what, result="failed", why=why)
 
 
 def act(store: SessionStore, session: Session, *commands: str) -> None:

@@ -19,7 +19,7 @@ from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.config import FOLDER, Config
-from rooms.sessions.session import Approach, Decision, Draft
+from rooms.sessions.session import Draft, Point
 from rooms.sessions.store import SessionStore
 from tests.support.faults import Child, Say
 
@@ -163,8 +163,8 @@ class Sessions(Crowd):
             goal=goal,
             summary=f"summary of {goal}: " + "the tax differs by country. " * 20,
             tags=("crowd", f"tag{at % 7}"),
-            decisions=(Decision(what=f"decide {at}", why="because"),),
-            approaches=(Approach(description=f"try {at}", result="failed", reason="CORS"),),
+            decisions=(Point(text=f"decide {at}", why="because"),),
+            approaches=(Point(text=f"try {at}", result="failed", why="CORS"),),
         )
         it = store.save(draft, agent=name, process=name).session
         return it.number, it.id, it.goal

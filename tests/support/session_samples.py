@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.config import Settings
-from rooms.sessions.saving import with_flag
-from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision, Session
+from rooms.sessions.draft import with_flag
+from rooms.sessions.session import Action, Changes, Point, Session
 from rooms.sessions.store import SessionStore, insert, open_sessions
 from tests.support.stdio_client import ROOT
 
@@ -135,19 +135,18 @@ def _session(
         tags=tuple(story.tags),
         agent=agent,
         decisions=tuple(
-            Decision(what=what, why=why, made_by=agent, timestamp=now)
-            for what, why in story.decided
+            Point(text=what, why=why, made_by=agent, at=now) for what, why in story.decided
         ),
         approaches=tuple(
-            Approach(description=what, result=result, reason=reason, timestamp=now)
+            Point(text=what, result=result, why=reason, at=now)
             for what, result, reason in story.tried
         ),
         blockers=tuple(
-            Blocker(
-                description=what,
-                resolved=bool(how),
-                resolution=how,
-                discovered_at=started,
+            Point(
+                text=what,
+                is_resolved=bool(how),
+                why=how,
+                at=started,
                 resolved_at=now if how else "",
             )
             for what, how in story.blocked

@@ -13,10 +13,10 @@ from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.sessions.projects.sharing import share
+from rooms.sessions.archive import archive_before
+from rooms.sessions.everywhere import share
 from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep.archive import archive_before
-from rooms.sessions.upkeep.copying import keep_copies
+from rooms.sessions.upkeep import keep_copy
 from tests.support.cli_process import Run as AnyRun
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import git
@@ -97,7 +97,7 @@ def test_a_damaged_database_is_said_and_its_copy_put_back(
     healthy: Desk, room: SessionStore, engine: SqliteEngine, has_copy: bool
 ) -> None:
     if has_copy:
-        keep_copies(room)
+        keep_copy(room)
         engine.keep_copy()
     dates = [next(map(date_of, copies_of(it.path)), "") for it in (room, engine)]
     room.database.close()
@@ -134,7 +134,7 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     ignored = (room.path.parent / ".gitignore").read_text(encoding="utf-8")
     assert ignored.startswith("# nothing\n\n# The database of this machine")
     assert kinds(healthy) == []
-    keep_copies(room)
+    keep_copy(room)
     git(healthy.root, "add", ".context")
     assert ".copy-" not in git(healthy.root, "ls-files")
     git(healthy.root, "add", "--force", ".context/sessions/history.db")
@@ -164,7 +164,7 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     healthy: Desk, room: SessionStore, tmp_path: Path
 ) -> None:
     from core.config import state_directory
-    from rooms.sessions.actions.recording import DROPPED
+    from rooms.sessions.recording import DROPPED
 
     given = {"SENTINEL_MEMORY_STATE": str(tmp_path / "state")}
     state = Path(state_directory(str(healthy.root), given))
@@ -172,7 +172,7 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     (state / DROPPED).write_text("2999-01-01T00:00:00\n" * 3, encoding="ascii")
     other = a_room(tmp_path / "bank")
     saved(other, "Pay")
-    share(other, given)
+    share(other.root, given)
     shutil.rmtree(other.root)
     done = healthy.doctor("--json", **given)
     assert (done.code, done.kinds) == (

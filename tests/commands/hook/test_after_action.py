@@ -43,12 +43,15 @@ class Desk:
     def path(self) -> Path:
         return self.root / ".context" / "sessions" / "history.db"
 
-    def rows(self, table: str = "waiting_actions") -> list[tuple[Any, ...]]:
+    def rows(self, *, of_session: bool = False) -> list[tuple[Any, ...]]:
+        """The recorded actions: those that wait for a session, or those of sessions."""
         if not self.path.exists():
             return []
         columns = "type, content, coalesce(result, ''), coalesce(file_path, '')"
         with closing(sqlite3.connect(self.path)) as connection:
-            return connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid").fetchall()
+            whose = "IN" if of_session else "NOT IN"
+            condition = f"context_id {whose} (SELECT id FROM contexts) ORDER BY rowid"
+            return connection.execute(f"SELECT {columns} FROM actions WHERE {condition}").fetchall()
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def test_the_answer_of_a_save_binds_the_conversation_to_its_session(
     session = saved(a_room(desk.root), "Mend it", status="coding", now="")
     desk.take(client, answered(client, desk.root, f"Saved #{session.number}."))
     desk.take(client, edited(client, desk.root))
-    kept = [content for _, content, _, _ in desk.rows("actions")]
+    kept = [content for _, content, _, _ in desk.rows(of_session=True)]
     assert kept == ["npm test", "Edit src/refund.py (+2 -1)"]
     assert [content for _, content, _, _ in desk.rows()] == ["npm install"]
 
@@ -102,7 +105,7 @@ def test_a_refusal_of_the_tool_binds_nothing(desk: Desk) -> None:
     given = answered("codex", desk.root, f"#{session.number} is archived. Nothing was saved.")
     given["tool_response"]["isError"] = True
     desk.take("codex", given)
-    assert (len(desk.rows("actions")), len(desk.rows())) == (0, 1)
+    assert (len(desk.rows(of_session=True)), len(desk.rows())) == (0, 1)
 
 
 def test_every_event_that_a_client_is_given_for_this_is_read() -> None:

@@ -20,7 +20,7 @@ from rooms.fragments.fragment import Wanted as Asked
 from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
 from rooms.room import Opened
-from rooms.sessions.session import Action, Approach, Blocker, Changes, Decision
+from rooms.sessions.session import Action, Changes, Point
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run
 from tests.support.costly import one_in
@@ -503,11 +503,11 @@ def test_a_whole_session_says_all_of_it(log: bytes, project: Path, command: Comm
         summary="Replication lags by 40 s under load; the window for the move is on Sunday.",
         agent="codex",
         tags=("database", "migration"),
-        decisions=(Decision(what="Logical replication", why="A dump takes two hours."),),
-        approaches=(Approach(description="A dump", result="failed", reason="Too slow"),),
+        decisions=(Point(text="Logical replication", why="A dump takes two hours."),),
+        approaches=(Point(text="A dump", result="failed", why="Too slow"),),
         blockers=(
-            Blocker(description="Only 4 slots"),
-            Blocker(description="No figures", resolved=True, resolution="On the dashboard"),
+            Point(text="Only 4 slots"),
+            Point(text="No figures", is_resolved=True, why="On the dashboard"),
         ),
         changes=Changes(modified_files=("ops/move.sql", "ops/a.sh"), summary="Sets sequences"),
         ended_at="2020-03-02T11:00:00+00:00",
@@ -629,7 +629,7 @@ def test_hostile_texts_stay_in_their_line_and_give_no_orders(
     texts = {"topic": HOSTILE, "lesson": f"{HOSTILE} word", "missing_context": HOSTILE}
     write(project, replace(VAT, **texts, ask_next_time=HOSTILE, paths=(HOSTILE,), when=(HOSTILE,)))  # type: ignore[arg-type]
     session = a_session(1, goal=f"{HOSTILE} word", summary=HOSTILE, agent=HOSTILE, status=HOSTILE)
-    session = replace(session, tags=(HOSTILE,), blockers=(Blocker(description=HOSTILE),))
+    session = replace(session, tags=(HOSTILE,), blockers=(Point(text=HOSTILE),))
     action = Action(id="a1", kind=HOSTILE, content=HOSTILE, result=HOSTILE, created_at=HOSTILE)
     keep(open_sessions(project, SETTINGS), [(session, [action])])
     about: dict[str, Any] = {"topic": HOSTILE, "keywords": (HOSTILE,), "source": HOSTILE}

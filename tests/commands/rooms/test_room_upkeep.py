@@ -8,8 +8,9 @@ import pytest
 from core.config import STATE_VARIABLE, Settings
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
+from rooms.sessions.archive import archives
+from rooms.sessions.search import Criteria, search
 from rooms.sessions.store import SessionStore, open_sessions
-from rooms.sessions.upkeep.archive import archives_of
 from tests.support.cli_process import Command
 from tests.support.room_samples import a_session
 from tests.support.session_samples import keep
@@ -47,21 +48,22 @@ def test_an_archive_is_planned_first_and_made_with_yes(
 ) -> None:
     words = ("sessions", "archive", "--before", "2025-01-01")
     planned = command(*words, "--dry-run")
-    assert (planned.code, planned.lines[0]) == (0, "To archive: 2 (archive-2024.db: 2).")
+    assert (planned.code, planned.lines[0]) == (0, "To archive: 2.")
     assert [line.split()[0] for line in planned.lines[2:4]] == ["#1", "#2"]
     assert planned.lines[4:] == [
         "As old, but not ended, so they stay: 1. --open archives them, too.",
         "Nothing was changed (--dry-run).",
     ]
-    assert archives_of(store) == []
+    assert archives(store) == []
     asked = command(*words)
-    assert (asked.code, archives_of(store)) == (1, [])
+    assert (asked.code, archives(store)) == (1, [])
     done = command(*words, "--open", "--yes")
+    [path] = archives(store)
     assert done.lines[-1] == (
-        "Archived: 3. They are still found, and shown whole from the files in"
-        f" {store.path.parent}/; back these up with the database."
+        f"Archived: 3, to {path}. They are no longer found here;"
+        f" `python cli.py import {path}` brings them back."
     )
-    assert [store.get(name).archive for name in "1234"] == ["archive-2024.db"] * 3 + [""]
+    assert [hit.session.number for hit in search(store, Criteria(), limit=9).hits] == [4]
     again = command(*words, "--yes")
     assert again == (0, "No session is that old; nothing was archived.\n", "")
 
@@ -79,15 +81,16 @@ def test_sharing_says_what_leaves_and_how_to_stop(store: SessionStore, command: 
     assert command("sessions", "share") == (
         0,
         "Your other projects on this machine now find the sessions of this one: 4.\n"
-        "They get short goals, tags, dates, status, client and the name of the project; a session"
-        " is read whole from here. To stop: python cli.py sessions share --off\n",
+        "They find them by all words and see short goals, tags, dates, status, client and the name"
+        " of the project; a session is read whole from here. To stop: python cli.py sessions share"
+        " --off\n",
         "",
     )
-    assert command("sessions", "share", "--off") == (
-        0,
-        "Your other projects no longer find the sessions of this one. Hints removed: 4.\n",
-        "",
-    )
+    for said in (
+        "Your other projects no longer find the sessions of this one.\n",
+        "This project did not share its sessions. Nothing was changed.\n",
+    ):
+        assert command("sessions", "share", "--off") == (0, said, "")
 
 
 def test_a_repository_cannot_share_by_what_it_carries(store: SessionStore, state: Path) -> None:

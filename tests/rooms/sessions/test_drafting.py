@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from rooms.sessions.drafting import client_name, prepared
-from rooms.sessions.errors import SessionsError
-from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft
+from rooms.sessions.draft import client_name, prepared
+from rooms.sessions.session import Changes, Draft, Point, SessionsError
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 HALVES = f"{TOKEN[:20]}\u200b{TOKEN[20:]}"
@@ -20,9 +19,9 @@ def whole(text: str) -> Draft:
         goal=text,
         summary=text,
         tags=(text,),
-        decisions=(Decision(what=text, why=text, made_by=text),),
-        approaches=(Approach(description=text, result="failed", reason=text),),
-        blockers=(Blocker(description=text, resolved=True, resolution=text),),
+        decisions=(Point(text=text, why=text, made_by=text),),
+        approaches=(Point(text=text, result="failed", why=text),),
+        blockers=(Point(text=text, is_resolved=True, why=text),),
         changes=Changes(modified_files=(text,), summary=text),
     )
 
@@ -52,9 +51,9 @@ FIELDS: dict[str, dict[str, Any]] = {
     "goal": {"goal": "x {}"},
     "summary": {"summary": "x {}"},
     "tags": {"tags": ("x {}",)},
-    "decisions": {"decisions": (Decision(what="w", why="x {}"),)},
-    "approaches": {"approaches": (Approach(description="d", reason="x {}"),)},
-    "blockers": {"blockers": (Blocker(description="x {}"),)},
+    "decisions": {"decisions": (Point(text="w", why="x {}"),)},
+    "approaches": {"approaches": (Point(text="d", why="x {}", result="success"),)},
+    "blockers": {"blockers": (Point(text="x {}"),)},
     "codeChanges": {"changes": Changes(modified_files=("x {}",))},
 }
 
@@ -67,7 +66,7 @@ def filled(value: Any, text: str) -> Any:
         return tuple(filled(it, text) for it in value)
     if isinstance(value, dict):
         return {name: filled(it, text) for name, it in value.items()}
-    if isinstance(value, Decision | Approach | Blocker | Changes):
+    if isinstance(value, Point | Changes):
         fields = {name: getattr(value, name) for name in value.__slots__}
         return type(value)(**{name: filled(it, text) for name, it in fields.items()})
     return value
@@ -103,12 +102,12 @@ LIMITS: list[tuple[str, int, dict[str, Any]]] = [
     ("goal", 500, {"goal": "{}"}),
     ("summary", 2000, {"summary": "{}"}),
     ("tags", 50, {"tags": ("{}",)}),
-    ("decisions", 1000, {"decisions": (Decision(what="{}"),)}),
-    ("decisions", 1000, {"decisions": (Decision(what="w", why="{}"),)}),
-    ("approaches", 1000, {"approaches": (Approach(description="{}"),)}),
-    ("approaches", 1000, {"approaches": (Approach(description="d", reason="{}"),)}),
-    ("blockers", 1000, {"blockers": (Blocker(description="{}"),)}),
-    ("blockers", 1000, {"blockers": (Blocker(description="b", resolution="{}"),)}),
+    ("decisions", 1000, {"decisions": (Point(text="{}"),)}),
+    ("decisions", 1000, {"decisions": (Point(text="w", why="{}"),)}),
+    ("approaches", 1000, {"approaches": (Point(text="{}", result="success"),)}),
+    ("approaches", 1000, {"approaches": (Point(text="d", why="{}", result="success"),)}),
+    ("blockers", 1000, {"blockers": (Point(text="{}"),)}),
+    ("blockers", 1000, {"blockers": (Point(text="b", why="{}"),)}),
     ("codeChanges", 1000, {"changes": Changes(summary="{}")}),
     ("codeChanges", 500, {"changes": Changes(modified_files=("{}",))}),
 ]
@@ -139,9 +138,9 @@ def test_a_text_that_no_redaction_makes_short_enough_is_refused_at_once() -> Non
 
 COUNTS: list[tuple[str, int, dict[str, Any]]] = [
     ("tags", 20, {"tags": tuple(f"t{at}" for at in range(21))}),
-    ("decisions", 100, {"decisions": tuple(Decision(what=f"d{at}") for at in range(101))}),
-    ("approaches", 100, {"approaches": (Approach(description="d"),) * 101}),
-    ("blockers", 100, {"blockers": (Blocker(description="b"),) * 101}),
+    ("decisions", 100, {"decisions": tuple(Point(text=f"d{at}") for at in range(101))}),
+    ("approaches", 100, {"approaches": (Point(text="d", result="success"),) * 101}),
+    ("blockers", 100, {"blockers": (Point(text="b"),) * 101}),
     ("codeChanges", 500, {"changes": Changes(modified_files=("f",) * 501)}),
 ]
 
@@ -156,9 +155,9 @@ def test_too_many_of_a_kind_are_refused(field: str, most: int, given: dict[str, 
     ("field", "draft"),
     [
         ("goal", Draft(goal=" \n\t\u3000")),
-        ("decisions", Draft(goal="g", decisions=(Decision(what=" "),))),
-        ("approaches", Draft(goal="g", approaches=(Approach(description=""),))),
-        ("blockers", Draft(goal="g", blockers=(Blocker(description="\n"),))),
+        ("decisions", Draft(goal="g", decisions=(Point(text=" "),))),
+        ("approaches", Draft(goal="g", approaches=(Point(text="", result="success"),))),
+        ("blockers", Draft(goal="g", blockers=(Point(text="\n"),))),
     ],
 )
 def test_what_must_be_told_must_not_be_blank(field: str, draft: Draft) -> None:
@@ -188,14 +187,14 @@ def test_dates_of_an_import_are_taken_when_they_are_dates() -> None:
     done = prepared(
         Draft(
             goal="g",
-            decisions=(Decision(what="w", timestamp="2025-12-20T10:00:00.5+09:00"),),
-            approaches=(Approach(description="d", timestamp=f"key {TOKEN}"),),
-            blockers=(Blocker(description="b", discovered_at="2025-12-20", resolved_at="soon"),),
+            decisions=(Point(text="w", at="2025-12-20T10:00:00.5+09:00"),),
+            approaches=(Point(text="d", at=f"key {TOKEN}", result="success"),),
+            blockers=(Point(text="b", at="2025-12-20", resolved_at="soon"),),
         )
     ).draft
-    assert done.decisions[0].timestamp == "2025-12-20T01:00:00+00:00"
-    assert done.approaches[0].timestamp == ""
-    assert done.blockers[0].discovered_at == "2025-12-20T00:00:00+00:00"
+    assert done.decisions[0].at == "2025-12-20T01:00:00+00:00"
+    assert done.approaches[0].at == ""
+    assert done.blockers[0].at == "2025-12-20T00:00:00+00:00"
     assert done.blockers[0].resolved_at == ""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.config import Settings
 from core.program import LOGGER
-from rooms.sessions.session import Blocker, Draft
+from rooms.sessions.session import Draft, Point
 from rooms.sessions.store import SessionStore, delete, open_sessions
 
 NOON = "2026-03-01T12:00:00+00:00"
@@ -55,8 +55,8 @@ def test_the_last_one_saved_wins_also_within_a_second(store: SessionStore) -> No
 def test_a_session_that_another_one_resolves_is_not_the_last_one_saved(
     store: SessionStore,
 ) -> None:
-    save(store, "a", now=NOON, blockers=(Blocker(description="b"),))
-    save(store, "c", now=NOON, parent="#1", blockers=(Blocker(description="b", resolved=True),))
+    save(store, "a", now=NOON, blockers=(Point(text="b"),))
+    save(store, "c", now=NOON, parent="#1", blockers=(Point(text="b", is_resolved=True),))
     assert not store.get("#1").has_warnings
     assert current(store)["goal"] == "c"
 

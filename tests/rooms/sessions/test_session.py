@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.plain import moment_of
-from rooms.sessions.saving import begun, continued, with_resolved
+from rooms.sessions.draft import begun, continued, with_resolved
 from rooms.sessions.session import (
+    POINTS,
     STATUSES,
     Action,
-    Approach,
-    Blocker,
     Changes,
-    Decision,
     Draft,
+    Point,
     Session,
     from_metadata,
     shortened,
@@ -33,11 +32,9 @@ WHOLE = Session(
     status="completed",
     tags=("인증", "JWT"),
     agent="claude-code",
-    decisions=(Decision(what="w", why="y", made_by="claude-code", timestamp=NOW),),
-    approaches=(Approach(description="d", result="failed", reason="r", timestamp=NOW),),
-    blockers=(
-        Blocker(description="b", resolved=True, resolution="s", discovered_at=NOW, resolved_at=NOW),
-    ),
+    decisions=(Point(text="w", why="y", made_by="claude-code", at=NOW),),
+    approaches=(Point(text="d", result="failed", why="r", at=NOW),),
+    blockers=(Point(text="b", is_resolved=True, why="s", at=NOW, resolved_at=NOW),),
     changes=Changes(modified_files=("a.py",), summary="c"),
     started_at=NOW,
     ended_at=NOW,
@@ -48,12 +45,12 @@ WHOLE = Session(
 def test_what_is_optional_and_empty_is_left_out_of_the_objects() -> None:
     bare = Session(number=1, id="ctx_1", goal="g", started_at=NOW, created_at=NOW)
     assert not {"parentId", "endedAt"} & bare.as_json().keys()
-    assert Approach(description="d", timestamp=NOW).as_json() == {
+    assert POINTS["approaches"].as_json(Point(text="d", at=NOW, result="success")) == {
         "description": "d",
         "result": "success",
         "timestamp": NOW,
     }
-    assert Blocker(description="b", discovered_at=NOW).as_json() == {
+    assert POINTS["blockers"].as_json(Point(text="b", at=NOW)) == {
         "description": "b",
         "resolved": False,
         "discoveredAt": NOW,
@@ -74,6 +71,7 @@ def test_the_column_gives_back_what_was_put_into_it() -> None:
         "approaches": WHOLE.approaches,
         "blockers": WHOLE.blockers,
         "changes": WHOLE.changes,
+        "former": WHOLE.former,
     }
     assert to_metadata(Session(number=1, id="ctx_1", goal="g")) == "{}"
 
@@ -165,55 +163,56 @@ def test_completed_and_paused_end_a_session(status: str) -> None:
     ends = status in ("completed", "paused")
     assert first(status=status).ended_at == (FIRST if ends else "")
     again = later(first(status="completed"), status=status)
-    assert again.ended_at == (FIRST if ends else "")
+    assert again.ended_at == (LATER if ends else "")  # with the last save that says so
+    assert later(first(status="completed")).ended_at == FIRST
 
 
 @pytest.mark.row("003 T12", "003 T33")
 def test_a_decision_joins_and_keeps_the_time_at_which_it_was_told_first() -> None:
     session = later(
-        first(decisions=(Decision(what="use JWT", why="stateless"),)),
-        decisions=(Decision(what="Use JWT."), Decision(what="no cookies", why="CORS")),
+        first(decisions=(Point(text="use JWT", why="stateless"),)),
+        decisions=(Point(text="Use JWT."), Point(text="no cookies", why="CORS")),
     )
     assert session.decisions == (
-        Decision(what="use JWT", why="stateless", made_by="codex", timestamp=FIRST),
-        Decision(what="no cookies", why="CORS", made_by="cursor", timestamp=LATER),
+        Point(text="use JWT", why="stateless", made_by="codex", at=FIRST),
+        Point(text="no cookies", why="CORS", made_by="cursor", at=LATER),
     )
-    again = later(session, decisions=(Decision(what="use JWT", why="stateless"),))
+    again = later(session, decisions=(Point(text="use JWT", why="stateless"),))
     assert again.decisions == session.decisions
-    changed = later(session, decisions=(Decision(what="use JWT", why="one login for all"),))
-    assert changed.decisions[0] == Decision(
-        what="use JWT", why="one login for all", made_by="cursor", timestamp=LATER
+    changed = later(session, decisions=(Point(text="use JWT", why="one login for all"),))
+    assert changed.decisions[0] == Point(
+        text="use JWT", why="one login for all", made_by="cursor", at=LATER
     )
     assert len(changed.decisions) == 2
 
 
 @pytest.mark.row("003 T13", "003 T33")
 def test_an_approach_is_replaced_once_it_went_otherwise() -> None:
-    session = first(approaches=(Approach(description="fetch", result="partial", reason="slow"),))
+    session = first(approaches=(Point(text="fetch", result="partial", why="slow"),))
     assert later(session, approaches=session.approaches).approaches == session.approaches
-    told_again = (Approach(description="Fetch", result="partial"),)
+    told_again = (Point(text="Fetch", result="partial"),)
     assert later(session, approaches=told_again).approaches == session.approaches
-    failed = later(session, approaches=(Approach(description="fetch", result="failed"),))
-    assert failed.approaches == (Approach(description="fetch", result="failed", timestamp=LATER),)
+    failed = later(session, approaches=(Point(text="fetch", result="failed"),))
+    assert failed.approaches == (Point(text="fetch", result="failed", at=LATER),)
     assert failed.has_warnings and not session.has_warnings
 
 
 @pytest.mark.row("003 T14", "003 T33")
 def test_a_blocker_keeps_its_discovery_and_is_resolved_once() -> None:
-    blocked = first(blockers=(Blocker(description="no access"),))
-    assert blocked.blockers == (Blocker(description="no access", discovered_at=FIRST),)
+    blocked = first(blockers=(Point(text="no access"),))
+    assert blocked.blockers == (Point(text="no access", at=FIRST),)
     assert blocked.has_warnings
-    solved = later(blocked, blockers=(Blocker(description="no  access.", resolved=True,
-                                              resolution="asked"),))  # fmt: skip
+    solved = later(blocked, blockers=(Point(text="no  access.", is_resolved=True,
+                                              why="asked"),))  # fmt: skip
     [it] = solved.blockers
-    assert (it.resolved, it.resolution) == (True, "asked")
-    assert (it.discovered_at, it.resolved_at) == (FIRST, LATER)
+    assert (it.is_resolved, it.why) == (True, "asked")
+    assert (it.at, it.resolved_at) == (FIRST, LATER)
     assert not solved.has_warnings
-    again = later(solved, blockers=(Blocker(description="no access", resolved=True),))
-    assert (again.blockers[0].resolution, again.blockers[0].resolved_at) == ("asked", LATER)
-    open_again = later(solved, blockers=(Blocker(description="no access"),))
+    again = later(solved, blockers=(Point(text="no access", is_resolved=True),))
+    assert (again.blockers[0].why, again.blockers[0].resolved_at) == ("asked", LATER)
+    open_again = later(solved, blockers=(Point(text="no access"),))
     assert open_again.has_warnings
-    assert (open_again.blockers[0].resolution, open_again.blockers[0].resolved_at) == ("", "")
+    assert (open_again.blockers[0].why, open_again.blockers[0].resolved_at) == ("", "")
 
 
 @pytest.mark.row("003 T15", "003 T33")
@@ -228,16 +227,16 @@ def test_files_add_up_and_the_newer_words_on_them_stay() -> None:
 def test_dates_that_an_import_gives_stay() -> None:
     given = "2025-12-20T00:00:00+00:00"
     session = first(
-        decisions=(Decision(what="w", made_by="someone", timestamp=given),),
-        approaches=(Approach(description="d", timestamp=given),),
+        decisions=(Point(text="w", made_by="someone", at=given),),
+        approaches=(Point(text="d", at=given, result="success"),),
         blockers=(
-            Blocker(description="b", resolved=True, discovered_at=given, resolved_at=given),
-            Blocker(description="c", resolved_at=given),
+            Point(text="b", is_resolved=True, at=given, resolved_at=given),
+            Point(text="c", resolved_at=given),
         ),
     )
-    assert (session.decisions[0].made_by, session.decisions[0].timestamp) == ("someone", given)
-    assert session.approaches[0].timestamp == given
-    assert (session.blockers[0].discovered_at, session.blockers[0].resolved_at) == (given, given)
+    assert (session.decisions[0].made_by, session.decisions[0].at) == ("someone", given)
+    assert session.approaches[0].at == given
+    assert (session.blockers[0].at, session.blockers[0].resolved_at) == (given, given)
     assert session.blockers[1].resolved_at == ""  # of an open one there is none
 
 
@@ -245,25 +244,25 @@ def test_dates_that_an_import_gives_stay() -> None:
 def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
     before = first(
         blockers=(
-            Blocker(description="no access", resolution="wait"),
-            Blocker(description="slow CI"),
-            Blocker(description="done", resolved=True, resolution="so"),
+            Point(text="no access", why="wait"),
+            Point(text="slow CI"),
+            Point(text="done", is_resolved=True, why="so"),
         )
     )
     told = (
-        Blocker(description="No access", resolved=True, resolution="asked"),
-        Blocker(description="slow CI"),
-        Blocker(description="done", resolved=True, resolution="otherwise"),
+        Point(text="No access", is_resolved=True, why="asked"),
+        Point(text="slow CI"),
+        Point(text="done", is_resolved=True, why="otherwise"),
     )
     after = with_resolved(before, told, LATER)
     assert after.has_warnings  # slow CI is still open
-    assert [(it.resolved, it.resolution, it.resolved_at) for it in after.blockers] == [
+    assert [(it.is_resolved, it.why, it.resolved_at) for it in after.blockers] == [
         (True, "asked", LATER),
         (False, "", ""),
         (True, "so", FIRST),
     ]
-    all_told = (*told, Blocker(description="slow CI", resolved=True))
+    all_told = (*told, Point(text="slow CI", is_resolved=True))
     assert not with_resolved(before, all_told, LATER).has_warnings
     assert after.updated_at == before.updated_at
-    untouched = with_resolved(before, (Blocker(description="other", resolved=True),), LATER)
+    untouched = with_resolved(before, (Point(text="other", is_resolved=True),), LATER)
     assert untouched is before

@@ -14,8 +14,7 @@ import pytest
 
 from core.config import Settings
 from rooms.sessions.config import IGNORED, Config
-from rooms.sessions.errors import NoSuchSessionError, SessionsError
-from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session
+from rooms.sessions.session import Changes, Draft, NoSuchSessionError, Point, Session, SessionsError
 from rooms.sessions.store import (
     Saved,
     SessionStore,
@@ -86,7 +85,6 @@ def test_the_first_save_makes_the_directory_and_keeps_the_database_out_of_git(
     seen = git(tmp_path, "status", "--porcelain", "--untracked-files=all").split()
     assert [name for name in seen if name != "??"] == [
         ".context/sessions/.gitignore",
-        ".context/sessions/current.json",
     ]
     if os.name == "posix":
         assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
@@ -285,7 +283,7 @@ def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None
         for own, parent in zip(ids, (ids[2], ids[0], ids[1]), strict=True):
             other.execute("UPDATE contexts SET parent_id = ? WHERE id = ?", (parent, own))
     assert {it.number for it in store.chain(store.get("#1"))} == {1, 2, 3}
-    blocked = (Blocker(description="b", resolved=True),)
+    blocked = (Point(text="b", is_resolved=True),)
     assert save("d", parent="#2", blockers=blocked).is_new
 
 
@@ -304,26 +302,26 @@ def test_a_parent_that_is_gone_ends_the_chain(save: Save, store: SessionStore) -
 def test_what_a_child_resolves_takes_the_flag_from_all_before_it(
     save: Save, store: SessionStore
 ) -> None:
-    open_one = (Blocker(description="no access"),)
+    open_one = (Point(text="no access"),)
     save("a", blockers=open_one)
     save("b", parent="#1", blockers=open_one)
     save("c", blockers=open_one)  # of another chain
     done = save(
         "d",
         parent="#2",
-        blockers=(Blocker(description="No access", resolved=True, resolution="asked"),),
+        blockers=(Point(text="No access", is_resolved=True, why="asked"),),
     )
     assert [it.number for it in done.resolved] == [2, 1]
     assert [store.get(f"#{at}").has_warnings for at in (1, 2, 3, 4)] == [False, False, True, False]
     [before] = store.get("#1").blockers
-    assert (before.resolved, before.resolution, before.resolved_at) == (True, "asked", NOON)
+    assert (before.is_resolved, before.why, before.resolved_at) == (True, "asked", NOON)
 
 
 @pytest.mark.row("003 T16")
 def test_the_flag_stays_while_something_else_failed(save: Save, store: SessionStore) -> None:
-    save("a", blockers=(Blocker(description="b"),),
-         approaches=(Approach(description="x", result="failed"),))  # fmt: skip
-    save("b", parent="#1", blockers=(Blocker(description="b", resolved=True),))
+    save("a", blockers=(Point(text="b"),),
+         approaches=(Point(text="x", result="failed"),))  # fmt: skip
+    save("b", parent="#1", blockers=(Point(text="b", is_resolved=True),))
     assert store.get("#1").has_warnings
 
 
@@ -333,8 +331,8 @@ def test_the_flag_stays_while_something_else_failed(save: Save, store: SessionSt
 def test_saves_that_add_up_to_too_much_are_refused_and_change_nothing(
     save: Save, store: SessionStore
 ) -> None:
-    save(decisions=tuple(Decision(what=f"{at}") for at in range(100)))
-    assert "decisions: 101 given" in refusal(save, decisions=(Decision(what="more"),))
+    save(decisions=tuple(Point(text=f"{at}") for at in range(100)))
+    assert "decisions: 101 given" in refusal(save, decisions=(Point(text="more"),))
     assert len(store.get("#1").decisions) == 100
     files = tuple(f"{at}.py" for at in range(500))
     save("h", changes=Changes(modified_files=files))

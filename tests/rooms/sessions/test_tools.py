@@ -17,15 +17,13 @@ from core.room.copies import copies_of
 from core.room.database import DatabaseError
 from protocol.arguments import LONE_SURROGATE
 from rooms.sessions import tools
-from rooms.sessions.answers.recommended import MOST_FAILURES
-from rooms.sessions.answers.warnings import FAILURE_CHARS
-from rooms.sessions.projects.sharing import share
-from rooms.sessions.session import STATUSES, Approach
+from rooms.sessions.everywhere import share
+from rooms.sessions.hints import FAILURE_CHARS
+from rooms.sessions.session import STATUSES, Point
 from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep.archive import archive_before
-from rooms.sessions.upkeep.copying import keep_copies
+from rooms.sessions.upkeep import keep_copy
 from tests.support.costly import one_in
-from tests.support.room import LATER, OLD, a_room, act, failed, saved
+from tests.support.room import LATER, a_room, act, failed, saved
 from tests.support.session_tools import Call
 
 LOGIN: dict[str, Any] = {
@@ -53,10 +51,10 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
     def keep(store: SessionStore) -> None:
         begun.set()
         assert goes_on.wait(60)
-        keep_copies(store)
+        keep_copy(store)
         raise DatabaseError("copy", path="there", reason="no room")
 
-    monkeypatch.setattr("rooms.sessions.upkeep.copying.keep_copies", keep)
+    monkeypatch.setattr("rooms.sessions.upkeep.keep_copy", keep)
     for _ in range(2):  # the second finds a thread that is at it
         assert call("context_save", **LOGIN).startswith("Saved #")
         assert begun.wait(60) and copies_of(store.path) == []
@@ -83,11 +81,9 @@ def test_what_models_send_where_they_err_is_taken(call: Call, store: SessionStor
     )
     session = store.get("1")
     assert (session.status, session.tags) == ("completed", ("auth", "jwt"))
-    assert [it.what for it in session.decisions] == ["Sign with RS256"]
-    assert [(it.description, it.result, it.reason) for it in session.approaches] == [
-        ("Axios", "failed", "")
-    ]
-    assert [it.description for it in session.blockers] == ["no test card"]
+    assert [it.text for it in session.decisions] == ["Sign with RS256"]
+    assert [(it.text, it.result, it.why) for it in session.approaches] == [("Axios", "failed", "")]
+    assert [it.text for it in session.blockers] == ["no test card"]
     assert session.changes.modified_files == ("src/login.ts",)
     assert call("context_search", query=None, status="", limit="3", offset=None, scope=None)
 
@@ -136,9 +132,9 @@ def test_many_wrong_parts_are_named_by_the_first_few(refused: Call) -> None:
 
 @pytest.mark.row("003 T54")
 def test_a_warning_of_another_year_says_which(call: Call, store: SessionStore) -> None:
-    failed = (Approach(description="Axios", result="failed"),)
+    failed = (Point(text="Axios", result="failed"),)
     saved(store, "Fix the login page", now="2023-12-20T10:00:00+00:00", approaches=failed)
-    assert call("context_warn", currentGoal="the login page") == "! #1 Axios (2023/12/20)"
+    assert call("context_warn", currentGoal="the login page") == "#1 Axios (2023/12/20)"
 
 
 def test_a_korean_tag_is_matched_with_a_particle_and_an_english_one_as_a_word(
@@ -197,35 +193,8 @@ def bank(project: Path) -> SessionStore:
     """Another project, which shares."""
     store = a_room(project.with_name("bank"))
     saved(store, "Build the OAuth login", approaches=(failed("implicit flow", "it is gone"),))
-    share(store, os.environ)
+    share(store.root, os.environ)
     return store
-
-
-@pytest.fixture
-def archived(store: SessionStore) -> SessionStore:
-    """A session in an archive and one that is not."""
-    old = saved(store, "Build the login page", OLD, summary="All of it", tags=("auth",),
-                approaches=(failed("Axios", "CORS"), failed("curl")))  # fmt: skip
-    act(store, old, "npm test", "npm start")
-    saved(store, "Sell shoes", status="coding")
-    archive_before(store, YEARS_LATER)
-    return store
-
-
-def test_what_is_archived_counts(call: Call, archived: SessionStore) -> None:
-    assert call("context_stats") == (
-        "Sessions: 2 (all)\nstatus: coding 1, completed 1\nagents: cursor 2\ntags: auth 1\n"
-        "failed approaches: 2; actions a session: 1.0"
-    )
-
-
-def test_an_archive_that_is_gone_is_said_and_counts_no_longer(
-    call: Call, refused: Call, archived: SessionStore
-) -> None:
-    (archived.path.parent / "archive-2024.db").unlink()
-    assert refused("context_get", id=1)
-    assert call("context_search", query="login").startswith("Sessions: 1 of 1.")
-    assert "failed approaches: 0" in call("context_stats")
 
 
 @pytest.mark.long  # it costs much
@@ -273,7 +242,7 @@ def test_json_spells_out_what_nobody_sees(
 def test_rows_that_others_wrote_are_shown_as_far_as_they_are_sound(
     call: Call, store: SessionStore
 ) -> None:
-    saved(store, "Fix the login page", approaches=(Approach(description="x", result="failed"),))
+    saved(store, "Fix the login page", approaches=(Point(text="x", result="failed"),))
     with store.writing() as connection:
         connection.execute(
             "UPDATE contexts SET metadata = 'no json', tags = '{}', agent = NULL,"
@@ -325,7 +294,7 @@ def test_a_lost_count_of_changes_begins_anew(call: Call, store: SessionStore) ->
     assert call("context_save", goal="Go on") == "Updated #2."
 
 
-FAILED = (Approach(description="Axios", result="failed", reason="CORS", timestamp=LATER),)
+FAILED = (Point(text="Axios", result="failed", why="CORS", at=LATER),)
 
 
 @pytest.fixture
@@ -372,6 +341,6 @@ def test_a_recommendation_names_a_few_failures_in_short(call: Call, store: Sessi
     tried = tuple(failed(f"Attempt {at} " + "x" * 900) for at in range(100))
     saved(store, "Fix the login page", approaches=tried)
     [told] = json.loads(call("context_recommend", currentGoal="the login page"))["recommendations"]
-    assert len(told["failedApproaches"]) == MOST_FAILURES
+    assert len(told["failedApproaches"]) == 10
     assert told["failedApproaches"][-1].startswith("Attempt 99 x")
     assert max(map(len, told["failedApproaches"])) == FAILURE_CHARS

@@ -7,7 +7,7 @@ import pytest
 
 import server
 from core.messages import Language
-from rooms.sessions.answers.hints import hint
+from rooms.sessions.hints import hint
 from rooms.sessions.store import SessionStore
 from tests.support.room import act
 from tests.support.sentences import in_language

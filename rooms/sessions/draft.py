@@ -1,0 +1,301 @@
+"""Makes a draft ready to be stored, and works out what a save makes of a session.
+
+Whatever a session says goes through `prepared` before anything else sees it: secrets out of every
+text, then the limits of each field. `begun` and `continued` are pure: the session as it was and the
+draft go in, the session as it will be comes out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.program import shown
+from core.sanitizer import redact, safe, values_in
+from core.text.plain import SURROGATE, moment_of, normal_form
+from rooms.sessions.session import (
+    AGENT_CHARS,
+    ENDED,
+    GOAL_CHARS,
+    MOST_FILES,
+    MOST_FORMER,
+    MOST_POINTS,
+    MOST_TAGS,
+    OUTCOMES,
+    PATH_CHARS,
+    POINT_CHARS,
+    POINTS,
+    STATUSES,
+    SUMMARY_CHARS,
+    TAG_CHARS,
+    Changes,
+    Draft,
+    Former,
+    Point,
+    Session,
+    SessionsError,
+)
+
+_RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
+_AGENT_CHARS = 40
+# The one name of each client, whatever it calls itself in the handshake or in a hook.
+# fmt: off
+_AGENTS = {
+    "claude-code": "claude-code", "claude code": "claude-code",
+    "claude-ai": "claude-desktop", "claude-desktop": "claude-desktop",
+    "cursor": "cursor", "cursor-vscode": "cursor", "cursor-agent": "cursor",
+    "codex": "codex", "codex-mcp-client": "codex", "codex-cli": "codex",
+    "gemini": "gemini", "gemini-cli": "gemini", "gemini-cli-mcp-client": "gemini",
+    "visual studio code": "vscode", "visual studio code - insiders": "vscode", "vscode": "vscode",
+    "copilot": "copilot", "github-copilot": "copilot", "copilot-cli": "copilot",
+    "windsurf": "windsurf", "windsurf-client": "windsurf",
+}
+# fmt: on
+_BLANKS = re.compile(r"\s+")
+
+
+class Prepared(NamedTuple):
+    """A draft that may be stored, and the kinds of the secrets that were taken out of it."""
+
+    draft: Draft
+    redacted: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where a text of a draft stands: its field, its limit in characters, whether it must be."""
+
+    field: str
+    most: int
+    is_required: bool = False
+
+
+def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
+    """Return the draft as it may be stored. Raises SessionsError (a ValueError).
+
+    A secret that one text gives away goes from all texts. strict: a secret is refused, not taken
+    out. A limit holds for the redacted text.
+    """
+    _check_words(draft)
+    known, redacted = dict[str, str](), list[str]()
+
+    def look_at(text: str, place: Place) -> str:
+        if SURROGATE.search(text):
+            raise SessionsError("lone_surrogate", field=place.field)
+        if place.is_required and not text.strip():
+            raise SessionsError("blank", field=place.field)
+        if len(text) > place.most * _RAW_TIMES:
+            raise _too_long(text, place)
+        known.update(values_in((text,)))
+        return text
+
+    def clean(text: str, place: Place) -> str:
+        text, kinds = redact(text, known) if known else (text, [])
+        if kinds and strict:
+            facts = {"field": place.field, "kinds": ", ".join(sorted({*kinds}))}
+            raise SessionsError("secret_refused", **facts)
+        redacted.extend(kinds)
+        if len(text) > place.most:
+            raise _too_long(text, place)
+        return text
+
+    done = _with_texts(_with_texts(_trimmed(draft), look_at), clean)
+    if done.tags is not None:
+        done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
+    return Prepared(done, tuple(dict.fromkeys(redacted)))
+
+
+def client_name(agent: str) -> str:
+    """Return the name that a client gives itself as it may be stored."""
+    return safe(shown(agent[: AGENT_CHARS * _RAW_TIMES].strip()))[:AGENT_CHARS]
+
+
+def agent_of(name: str) -> str:
+    """Return the name of a client as sessions hold it, "" for none.
+
+    An unknown one is kept as it is given, in lower case, without what cannot be printed.
+    """
+    plain = "".join(char for char in _BLANKS.sub(" ", name) if char.isprintable())
+    lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
+    return _AGENTS.get(lowered, lowered)
+
+
+def _check_words(draft: Draft) -> None:
+    """Raise SessionsError for a word that is none of those declared, and for too many of a kind."""
+    if draft.status is not None and draft.status not in STATUSES:
+        raise SessionsError("bad_status", known=", ".join(STATUSES))
+    if any(it.result not in OUTCOMES for it in draft.approaches):
+        raise SessionsError("bad_result", known=", ".join(OUTCOMES))
+    if len(draft.tags or ()) > MOST_TAGS:
+        raise SessionsError("too_many", field="tags", count=len(draft.tags or ()), most=MOST_TAGS)
+    check_counts(draft)
+
+
+def check_counts(given: Draft | Session) -> None:
+    """Raise SessionsError where there are more points or files than a session may hold."""
+    counts = {name: (len(getattr(given, name)), MOST_POINTS) for name in POINTS}
+    counts["codeChanges"] = (len(given.changes.modified_files) if given.changes else 0, MOST_FILES)
+    for field, (count, most) in counts.items():
+        if count > most:
+            raise SessionsError("too_many", field=field, count=count, most=most)
+
+
+def _too_long(text: str, place: Place) -> SessionsError:
+    facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
+    return SessionsError("too_long", field=place.field, **facts)
+
+
+def _trimmed(draft: Draft) -> Draft:
+    """Return the draft without blanks around its goal and tags, and with usable dates only."""
+    tags, changes = draft.tags, draft.changes
+    if tags is not None:
+        tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
+    if changes is not None:
+        files = dict.fromkeys(path for path in changes.modified_files if path.strip())
+        changes = replace(changes, modified_files=tuple(files))
+    points: Any = {
+        name: tuple(
+            replace(it, at=moment_of(it.at), resolved_at=moment_of(it.resolved_at))
+            for it in getattr(draft, name)
+        )
+        for name in POINTS
+    }
+    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes, **points)
+
+
+def _with_texts(draft: Draft, change: Callable[[str, Place], str]) -> Draft:
+    """Return the draft with another text for each of its texts."""
+    tags, changes = draft.tags, draft.changes
+
+    def changed(point: Point, field: str) -> Point:
+        return replace(
+            point,
+            text=change(point.text, Place(field, POINT_CHARS, is_required=True)),
+            why=change(point.why, Place(field, POINT_CHARS)),
+            made_by=change(point.made_by, Place(field, AGENT_CHARS)),
+        )
+
+    if changes is not None:
+        path = Place("codeChanges", PATH_CHARS)
+        changes = Changes(
+            modified_files=tuple(change(it, path) for it in changes.modified_files),
+            summary=change(changes.summary, Place("codeChanges", POINT_CHARS)),
+        )
+    summary = Place("summary", SUMMARY_CHARS)
+    points: Any = {name: tuple(changed(it, name) for it in getattr(draft, name)) for name in POINTS}
+    return replace(
+        draft,
+        goal=change(draft.goal, Place("goal", GOAL_CHARS, is_required=True)),
+        summary=None if draft.summary is None else change(draft.summary, summary),
+        tags=tags and tuple(change(tag, Place("tags", TAG_CHARS)) for tag in tags),
+        changes=changes,
+        **points,
+    )
+
+
+# What a save makes of a session
+
+
+def begun(draft: Draft, *, id_: str, agent: str, now: str) -> Session:
+    """Return the new session of a draft; its number is given when it is stored."""
+    new = Session(number=0, id=id_, goal=draft.goal, agent=agent, started_at=now, created_at=now)
+    return continued(new, draft, agent=agent, now=now)
+
+
+def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
+    """Return the session with what the draft adds and changes; the replaced texts are kept.
+
+    A point with the text of a stored one takes its place. A point that is told again as it was
+    keeps the time at which it was told first, and a blocker the time of its discovery.
+    """
+    status = draft.status or session.status
+    ended_at = ""
+    if status in ENDED:  # with the last save that says so
+        ended_at = now if draft.status else session.ended_at or now
+    done = replace(
+        session,
+        goal=draft.goal,
+        summary=session.summary if draft.summary is None else draft.summary,
+        status=status,
+        tags=session.tags if draft.tags is None else draft.tags,
+        agent=agent or session.agent,
+        parent_id=draft.parent or session.parent_id,
+        decisions=_joined(session.decisions, draft.decisions, now, made_by=agent),
+        approaches=_joined(session.approaches, draft.approaches, now),
+        blockers=_joined_blockers(session.blockers, draft.blockers, now),
+        changes=_joined_changes(session.changes, draft.changes),
+        ended_at=ended_at,
+        updated_at=now,
+    )
+    return with_flag(_with_former(done, session, now))
+
+
+def with_flag(session: Session) -> Session:
+    """Return the session with `has_warnings` as its approaches and blockers have it."""
+    return replace(session, has_warnings=bool(session.failed or session.open_blockers))
+
+
+def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Session:
+    """Return a session that came before, its open blockers resolved as these report it."""
+    resolved = {_key(it.text): it for it in blockers if it.is_resolved}
+    settled = tuple(
+        replace(it, is_resolved=True, why=cure.why or it.why, resolved_at=now)
+        if not it.is_resolved and (cure := resolved.get(_key(it.text)))
+        else it
+        for it in session.blockers
+    )
+    return with_flag(replace(session, blockers=settled)) if settled != session.blockers else session
+
+
+def _with_former(session: Session, before: Session, now: str) -> Session:
+    """Return the session with what was replaced in it, the last MOST_FORMER updates."""
+    if not before.number:  # it is new
+        return session
+    replaced = {
+        name: value
+        for name in ("goal", "summary", "status", "tags")
+        if (value := getattr(before, name)) and value != getattr(session, name)
+    }
+    if not replaced:
+        return session
+    former = (*before.former, Former(at=now, **replaced))
+    return replace(session, former=former[-MOST_FORMER:])
+
+
+def _joined(
+    stored: Sequence[Point], given: Iterable[Point], now: str, *, made_by: str = ""
+) -> tuple[Point, ...]:
+    known = {_key(it.text): it for it in stored}
+    for it in given:
+        before = known.get(_key(it.text))
+        is_known = before and before.result == it.result and it.why in ("", before.why)
+        if not is_known:
+            known[_key(it.text)] = replace(it, made_by=it.made_by or made_by, at=it.at or now)
+    return tuple(known.values())
+
+
+def _joined_blockers(
+    stored: Sequence[Point], given: Iterable[Point], now: str
+) -> tuple[Point, ...]:
+    known: dict[str, Point] = {_key(it.text): it for it in stored}
+    for it in given:
+        before = known.get(_key(it.text), it)
+        new = replace(it, at=it.at or before.at or now)
+        if it.is_resolved:
+            at = it.resolved_at or before.resolved_at or now
+            new = replace(new, why=it.why or before.why, resolved_at=at)
+        else:
+            new = replace(new, resolved_at="")
+        known[_key(it.text)] = new
+    return tuple(known.values())
+
+
+def _joined_changes(stored: Changes, given: Changes | None) -> Changes:
+    if given is None:
+        return stored
+    files = dict.fromkeys((*stored.modified_files, *given.modified_files))
+    return Changes(modified_files=tuple(files), summary=given.summary or stored.summary)
+
+
+def _key(text: str) -> str:
+    """Return what two texts have in common that differ in case, blanks or the last full stop."""
+    return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")

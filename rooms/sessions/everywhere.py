@@ -1,0 +1,145 @@
+"""Lets a user's projects find each other's sessions.
+
+A project takes part by a file in the user's state directory, outside of any repository: nothing
+that a repository carries can give this consent. A search asks each project by its own index, and
+only reads there; no copy of a session leaves its project.
+"""
+
+import contextlib
+import heapq
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from core.config import Settings, state_directory
+from core.disk import reason_of
+from core.errors import SentinelError
+from rooms.sessions.search import MOST_OFFSET, Criteria, Hit, Level, Page, search
+from rooms.sessions.session import SessionsError
+from rooms.sessions.store import SessionStore, open_sessions
+
+_CONSENT = "sessions-are-shared"
+# Copies of short texts, made by older versions.
+_FORMER = ("global.db", "global.db-wal", "global.db-shm")
+_LEVELS: tuple[Level | None, ...] = (None, "low", "medium", "high")  # the worst first
+_MOST_BYTES = 10_000  # of a path in a consent
+_WAIT_S = 1  # for a writer in another project
+
+
+class SharingError(SessionsError):
+    """A project cannot share; takes the key of its sentence and its facts."""
+
+    table = "sessions.projects"
+
+
+def share(root: Path, environment: Mapping[str, str]) -> None:
+    """Let the user's other projects find the sessions of this one. Raises SharingError."""
+    path = _consent_path(os.fspath(root), environment)
+    if path is None:
+        raise SharingError("no_state")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private = partial(os.open, mode=0o600)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
+            file.write(os.path.realpath(root))
+    except OSError as error:
+        raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
+    remove_former_copies(root, environment)
+
+
+def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
+    """Take the consent back; return whether the project took part. Raises SharingError."""
+    path = _consent_path(os.fspath(root), environment)
+    if path is None:
+        return False
+    remove_former_copies(root, environment)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
+    return True
+
+
+def is_shared(root: Path | str, environment: Mapping[str, str]) -> bool:
+    """Return whether the user of this machine lets other projects find this one's sessions."""
+    path = _consent_path(os.fspath(root), environment)
+    return path is not None and _root_in(path, environment) == os.path.realpath(root)
+
+
+def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return the directories of all projects that take part; a directory may be gone by now.
+
+    root: of any project; all have the same list.
+    """
+    path = _consent_path(os.fspath(root), environment)
+    if path is None:
+        return []
+    consents = path.parent.parent.glob(f"*/{_CONSENT}")
+    return sorted(filter(None, (_root_in(it, environment) for it in consents)))
+
+
+def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> None:
+    """Remove the database into which older versions copied short texts of the projects."""
+    directory = state_directory(os.fspath(root), environment)
+    for name in _FORMER if directory else ():
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(os.path.dirname(directory), name))
+
+
+def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
+    """Return the sessions that fit, of this project and of all that take part, the best first.
+
+    Those of each project stand in the order of its index. They come together by level; of one level
+    the newer comes first. `Hit.project` names another project; one that cannot be read now is
+    passed over. Raises what the store raises.
+    """
+    offset = min(offset, MOST_OFFSET)
+    pages = [search(store, criteria, limit=offset + limit)]
+    for other in others(store.root):
+        with contextlib.suppress(SentinelError, OSError):
+            page = search(other, criteria, limit=offset + limit)
+            name = other.root.name or str(other.root)
+            hits = [hit._replace(project=name) for hit in page.hits]
+            failing = page.failing._replace(project=name) if page.failing else None
+            pages.append(Page(hits, page.total, failing))
+    merged = heapq.merge(*(page.hits for page in pages), key=_worth, reverse=True)
+    all_failing = [page.failing for page in pages if page.failing]
+    return Page(
+        hits=list(islice(merged, offset, offset + limit)),
+        total=sum(page.total for page in pages),
+        failing=max(all_failing, key=_worth, default=None),
+    )
+
+
+def others(root: Path) -> Iterator[SessionStore]:
+    """Yield the stores of the other projects that take part, only to be read from."""
+    own = os.path.realpath(root)
+    for other in shared_roots(root, os.environ):
+        if other != own and os.path.isdir(other):
+            with contextlib.suppress(SentinelError, OSError):
+                yield open_sessions(Path(other), Settings(lock_timeout_s=_WAIT_S))
+
+
+def _worth(hit: Hit) -> tuple[int, str]:
+    return _LEVELS.index(hit.level), hit.session.updated_at
+
+
+def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
+    """Return the file that stands for the consent; None for an account without a home directory."""
+    directory = state_directory(root, environment)
+    return Path(directory, _CONSENT) if directory else None
+
+
+def _root_in(consent: Path, environment: Mapping[str, str]) -> str:
+    """Return the directory for which a consent stands; "" for one that lies in another's place."""
+    try:
+        with open(consent, encoding="utf-8", errors="surrogateescape") as file:
+            root = file.read(_MOST_BYTES)
+    except OSError:
+        return ""
+    is_in_place = os.path.isabs(root) and _consent_path(root, environment) == consent
+    return root if is_in_place else ""

@@ -1,1 +1,0 @@
-"""Sessions as documents, and sessions out of documents: the export and the import."""

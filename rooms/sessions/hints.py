@@ -1,0 +1,146 @@
+"""Writes a session as a hint: one line of some twenty tokens, from which it can be asked for.
+
+No text of a session can pass for another line or for a word of ours: it stands last in its line,
+without line ends and hidden characters, and is quoted where it begins as ours would.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from core.guard.injection import orders_in
+from core.messages import say
+from core.text.plain import Budget, one_line
+from rooms.sessions.rows import sessions_where
+from rooms.sessions.search import Hit
+from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shortened
+from rooms.sessions.store import SessionStore
+
+PROJECT_CHARS, FAILURE_CHARS, REASON_CHARS = 30, 60, 50
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_LIKE_OURS = re.compile(r"[!(#\[]")
+_THIS_YEAR_DAYS = 330  # a month and a day say enough
+
+MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
+_LOOKED_AT = 20
+_RECENT_DAYS = 30  # what is older, context_warn brings back when it is about the task
+
+
+def brief(text: str, most: int) -> str:
+    """Return a text as one line of at most so many characters, with nothing hidden in it."""
+    return shortened(one_line(text), most)
+
+
+def name_of(session: Session, project: str = "") -> str:
+    """Return the name to ask for a session by: `#12`, its id where it is of another project."""
+    return one_line(session.id) if project else f"#{session.number}"
+
+
+def day_of(moment: str) -> str:
+    """Return the date of a moment, and only a date: others may write the table, too."""
+    return moment[:10] if _DAY.match(moment) else "????-??-??"
+
+
+def short_day(moment: str) -> str:
+    """Return the month and the day of a moment, 12/20, before the year where it is not this one."""
+    day = day_of(moment)
+    try:
+        past = datetime.now(UTC) - datetime.fromisoformat(day).replace(tzinfo=UTC)
+    except ValueError:
+        return day
+    short = day[5:].replace("-", "/")
+    return short if past.days < _THIS_YEAR_DAYS else f"{day[:4]}/{short}"
+
+
+def is_order(session: Session) -> bool:
+    """Return whether the texts of a session read like orders to a model."""
+    return bool(orders_in((), session.texts))
+
+
+def goal_of(session: Session) -> str:
+    """Return the short goal for a line of ours."""
+    goal = brief(session.goal, GOAL_SHORT_CHARS)
+    quoted = json.dumps(goal, ensure_ascii=False) if _LIKE_OURS.match(goal) else goal
+    return f"{say('sessions.answers.order')} {quoted}" if is_order(session) else quoted
+
+
+def hint(session: Session, project: str = "") -> str:
+    """Return the line of a session: its name, the day of its last save, `!`, its short goal.
+
+    `!` stands for approaches that failed and blockers that are open. project: the name of another
+    one that the session is from.
+    """
+    words = [name_of(session, project), day_of(session.date)]
+    if session.has_warnings:
+        words.append("!")
+    if session.archive:
+        words.append(say("sessions.answers.archived"))
+    if project:
+        words.append(f"[{brief(project, PROJECT_CHARS)}]")
+    return " ".join([*words, goal_of(session)])
+
+
+def hint_of(hit: Hit) -> str:
+    """Return the line of a session that was found."""
+    return hint(hit.session, hit.project)
+
+
+def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point, str]]:
+    """Yield what failed and what is open, the newest first, each with its short line.
+
+    tried: whether approaches that failed are told.
+    """
+    for point in reversed(session.failed if tried else ()):
+        yield point, _failure(point, point.why, session)
+    for point in reversed(session.open_blockers):
+        yield point, _failure(point, "", session)
+
+
+def _failure(point: Point, why: str, session: Session) -> str:
+    line = brief(point.text, FAILURE_CHARS)
+    if why:
+        line = f"{line}: {brief(why, REASON_CHARS)}"
+    return f"{line} ({short_day(point.at or session.date)})"
+
+
+# The start of a client's session
+
+
+def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
+    """Return what failed or is open, and sessions to continue, the newest first; whole lines only.
+
+    Nobody asked for them: texts that read like orders are left out. budget_tokens: estimated, for
+    all lines. Empty where `config.json` says so, or nothing is there. Raises what the store raises.
+    """
+    if not store.config.shows_at_start:
+        return []
+    heading = say("sessions.answers.start_head")
+    budget = Budget(budget_tokens, budget_tokens * 8)
+    budget.spend(heading)
+    sessions = [it for it in _recent(store) if not is_order(it)]
+    tried = store.config.warns
+    failures = [
+        f"! {name_of(it)} {line}" for it in sessions for _, line in failures_of(it, tried=tried)
+    ]
+    unended = [_unended(it) for it in sessions if not it.ended_at]
+    lines = (*unended[:MOST_OPEN], *failures[:MOST_FAILURES])
+    kept = [line for line in lines if budget.take(line)]
+    return [heading, *kept] if kept else []
+
+
+def _recent(store: SessionStore) -> list[Session]:
+    since = (datetime.now(UTC) - timedelta(days=_RECENT_DAYS)).isoformat(timespec="seconds")
+    condition = (  # by the index of the last saves
+        "updated_at > ? AND archive = '' AND (has_warnings OR ended_at IS NULL)"
+        " ORDER BY updated_at DESC, number DESC LIMIT ?"
+    )
+    with store.database.reading() as connection:
+        if connection is None:
+            return []
+        return list(sessions_where(connection, condition, (since, _LOOKED_AT)))
+
+
+def _unended(session: Session) -> str:
+    state = say("sessions.answers.start_open", status=session.status)
+    return f"{name_of(session)} {short_day(session.date)} {state}: {goal_of(session)}"

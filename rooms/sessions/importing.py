@@ -1,0 +1,231 @@
+"""Brings sessions of others into the store: first a plan, then all of it in one transaction."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from core.lessons.record import utc_now
+from core.room.redaction import mapped
+from core.text.plain import SURROGATE
+from rooms.sessions.draft import with_flag
+from rooms.sessions.exporting import cleaned
+from rooms.sessions.incoming import Fault, Incoming, Source, is_ours, joined
+from rooms.sessions.rows import INTO_ACTIONS, sessions_where, values_of_action
+from rooms.sessions.session import (
+    AGENT_CHARS,
+    GOAL_CHARS,
+    MOST_FILES,
+    MOST_POINTS,
+    MOST_TAGS,
+    PATH_CHARS,
+    POINT_CHARS,
+    POINTS,
+    SUMMARY_CHARS,
+    TAG_CHARS,
+    Action,
+    Session,
+)
+from rooms.sessions.store import SessionStore, insert, update
+
+MOST_ACTIONS = 10_000  # of a session
+_RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an import would do.
+
+    new: the sessions as they would be stored, oldest first, with their actions. known: how many
+    are here already; versions: how many further versions of a session were joined with it.
+    shortened: texts and lists that were too long; redacted: how many secrets of each kind.
+    """
+
+    new: list[tuple[Session, list[Action]]] = field(default_factory=list)
+    known: int = 0
+    versions: int = 0
+    shortened: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def planned(
+    store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
+) -> Plan:
+    """Return what an import of this source would do; changes nothing. Raises DatabaseError.
+
+    tell: gets how many sessions are looked through, of how many.
+    """
+    plan = Plan(faults=[*source.faults])
+    items = _united(source.items, plan)
+    here = _whole_here(store)
+    plan.known = sum(it.session.id in here for it in items)
+    wanted = [it for it in items if it.session.id not in here]
+    now = utc_now()
+    for done, it in enumerate(_with_parents(wanted, items, here)):
+        if tell:
+            tell(done, len(wanted))
+        raw = mapped((it.session, it.actions), _raw)
+        clean = cleaned(raw[0], raw[1])
+        if clean.redacted and store.settings.strict:
+            plan.faults.append(Fault(it.place, "secret"))
+            continue
+        fit = _Fit()
+        actions = fit.newest(mapped(tuple(clean.actions), fit.point), MOST_ACTIONS)
+        plan.new.append((_dated(fit.session(clean.session), now), [*actions]))
+        plan.redacted.update(clean.redacted)
+        plan.shortened += fit.count
+    plan.new.sort(key=lambda it: (it[0].created_at, it[0].updated_at))
+    return plan
+
+
+def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
+    """Save the sessions of a plan in one transaction; returns them with their numbers.
+
+    A session keeps the number that it had here, where that is free. One that has come in meanwhile
+    is left alone; one of which an older version has left a hint here gets its texts back. Raises
+    what the store raises.
+    """
+    saved = list[Session]()
+    with store.writing() as connection:
+        numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
+        hints = {it.id: it for it in sessions_where(connection, "archive != ''")}
+        here = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
+        for session, actions in plan.new:
+            if session.id in here:
+                continue
+            if hint := hints.get(session.id):
+                whole = replace(session, number=hint.number, parent_id=hint.parent_id)
+                update(connection, hint, whole)
+                saved.append(whole)
+            else:
+                is_free = session.number not in numbers
+                stored = insert(connection, session if is_free else replace(session, number=0))
+                numbers.add(stored.number)
+                saved.append(stored)
+            here.add(session.id)
+            rows = map(values_of_action, actions)
+            connection.executemany(f"INSERT OR IGNORE {INTO_ACTIONS}", rows)
+    if saved:
+        store.project()
+    return saved
+
+
+def _whole_here(store: SessionStore) -> set[str]:
+    """Return the ids of the sessions that are here with all of their texts."""
+    with store.database.reading() as connection:
+        statement = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
+        return {id_ for (id_,) in connection.execute(statement)} if connection else set()
+
+
+def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
+    """Return each session once, its versions joined, oldest first; of one moment as they come."""
+    given = sorted(items, key=lambda it: it.session.updated_at)
+    snapshots = {it.snapshot for it in given if it.snapshot}
+    found = dict[str, Incoming]()
+    for it in given:
+        if it.name in snapshots and not it.snapshot:  # the row that was made of a snapshot
+            plan.versions += 1
+        elif before := found.get(it.session.id):
+            plan.versions += 1
+            found[it.session.id] = joined(before, it)
+        else:
+            found[it.session.id] = it
+    return list(found.values())
+
+
+def _with_parents(
+    wanted: Sequence[Incoming], items: Sequence[Incoming], here: set[str]
+) -> Iterator[Incoming]:
+    """Yield the sessions with the id of the one that each continues, "" where that is missing.
+
+    Of a former context that went from goal to goal, each session continues the one before.
+    """
+    named, before, last = dict[str, str](), dict[str, str](), dict[str, str]()
+    for it in items:
+        named[it.name] = it.session.id
+        if it.name and it.name in last:
+            before[it.session.id] = last[it.name]
+        last[it.name] = it.session.id
+    ids = {it.session.id for it in items} | here
+    parents = dict[str, str]()
+    for it in items:
+        given = it.session.parent_id
+        parent = named.get(given, given if is_ours(given) and given in ids else "")
+        parents[it.session.id] = parent or before.get(it.session.id, "")
+    for it in wanted:
+        parent = parents[it.session.id]
+        if _leads_to(it.session.id, parent, parents):
+            parents[it.session.id] = parent = ""
+        yield replace(it, session=replace(it.session, parent_id=parent))
+
+
+def _leads_to(id_: str, parent: str, parents: dict[str, str]) -> bool:
+    """Return whether a chain that goes up from this parent comes to the session again."""
+    seen = set[str]()
+    while parent and parent not in seen:
+        if parent == id_:
+            return True
+        seen.add(parent)
+        parent = parents.get(parent, "")
+    return False
+
+
+def _raw(text: str) -> str:
+    """Return a text of bounded length without halves of characters, which no file can hold."""
+    return SURROGATE.sub("\ufffd", text[:_RAW_CHARS])
+
+
+def _dated(session: Session, now: str) -> Session:
+    """Return a session with dates, where a source has none at all, and with its flag."""
+    dates = ("started_at", "created_at", "updated_at")
+    known: Any = {it: getattr(session, it) or now for it in dates}
+    return with_flag(replace(session, **known))
+
+
+class _Fit:
+    """Shortens what is too long and counts it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def text(self, text: str, most: int) -> str:
+        """Return a text of at most so many characters, with … where it was cut."""
+        if len(text) <= most:
+            return text
+        self.count += 1
+        return f"{text[: most - 1].rstrip()}…"
+
+    def newest(self, items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
+        """Return the last items, at most so many."""
+        self.count += len(items) > most
+        return tuple(items[-most:])
+
+    def point(self, text: str) -> str:
+        """Return a text of a point or an action within its limit."""
+        return self.text(text, POINT_CHARS)
+
+    def session(self, it: Session) -> Session:
+        """Return a session within all limits."""
+        tags = [self.text(tag.strip(), TAG_CHARS) for tag in it.tags if tag.strip()]
+        files = [self.text(path, PATH_CHARS) for path in it.changes.modified_files]
+        changes = replace(
+            it.changes,
+            modified_files=self.newest(files, MOST_FILES),
+            summary=self.point(it.changes.summary),
+        )
+        points: Any = {
+            name: self.newest(mapped(getattr(it, name), self.point), MOST_POINTS) for name in POINTS
+        }
+        return replace(
+            it,
+            goal=self.text(it.goal.strip(), GOAL_CHARS),
+            summary=self.text(it.summary, SUMMARY_CHARS),
+            tags=self.newest(list(dict.fromkeys(tags)), MOST_TAGS),
+            agent=self.text(it.agent, AGENT_CHARS),
+            changes=changes,
+            former=mapped(it.former, lambda text: self.text(text, SUMMARY_CHARS)),
+            **points,
+        )

@@ -1,0 +1,312 @@
+"""Writes what a client has done into the sessions of a project, and never holds it up for that.
+
+    record(root, [Deed("command", "npm test")], Caller("codex", "cx-1"), environment)
+
+A hook calls this at every step of an agent. Where another process writes for longer than WAIT_S,
+the action is dropped and counted. A hook knows the conversation by the client's own id for it, and
+a session only by what `context_save` answers in it. So the answer binds the two, exactly, however
+many conversations of one client go on at the same time. Until then actions wait, and so do those
+after a session has ended, since they may belong to the next one.
+"""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from core.config import state_directory
+from core.lessons.record import utc_now
+from core.room.database import DatabaseBusyError
+from rooms.sessions.config import Config, make_folder, read_config
+from rooms.sessions.policy import is_recorded
+from rooms.sessions.rows import IS_WAITING, WAITING, database_at
+
+WAIT_S = 0.05
+CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
+MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the oldest go
+KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
+SETTLED_DAYS = 1  # then what followed the end of a session is part of it
+DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
+COUNTED_DAYS = 30
+AT_ONCE_S = 2  # hooks of the project and of the user may both be started
+_LOOKED_AT = 20  # actions that were written last
+_FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
+
+# What is read of a text, without the word that is cut: a part of a secret is not known as one.
+_MOST_READ = 4_000
+_CUT_END, _CUT_BEGINNING = re.compile(r"\s\S{1,1999}\Z"), re.compile(r"\A\S{1,1999}\s")
+_MOST_COUNTED_BYTES = 100_000
+_DAY_S = 86_400
+
+_END = "(?![0-9A-Za-z_])"  # no \b: a Korean particle may follow at once, as in `#8로 저장했습니다`
+_NAMED = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15}}){_END}")
+
+
+class Deed(NamedTuple):
+    """What a client has done. kind: command or edit.
+
+    content: the command line, or what was done to the file.
+    failed: None where nothing tells. output: what it printed.
+    file_path: relative to the project.
+    """
+
+    kind: str
+    content: str
+    failed: bool | None = None
+    output: str = ""
+    file_path: str = ""
+
+
+class Caller(NamedTuple):
+    """Whose deed it is. agent: the client, as its hooks name it; conversation: its id there."""
+
+    agent: str
+    conversation: str
+
+    @property
+    def waiting(self) -> str:
+        """What stands in the place of a session's id while its actions wait for one."""
+        return f"{WAITING}{self.agent}:{self.conversation}"
+
+
+def record(
+    root: Path,
+    deeds: Sequence[Deed],
+    caller: Caller,
+    environment: Mapping[str, str],
+    *,
+    strict: bool = False,
+    now: str = "",
+) -> bool:
+    """Write what the project's `config.json` wants; False when it was dropped.
+
+    strict: what holds a secret is left out, where it is redacted otherwise. Raises ConfigError,
+    SessionsError and DatabaseError.
+    """
+    config = read_config(root)
+    rows = [
+        row for deed in deeds if _is_wanted(deed, config) and (row := _row(deed, config, strict))
+    ]
+    if not rows:
+        return True
+
+    def write(connection: Connection) -> None:
+        session, moment = _open_session(connection, caller), now or utc_now()
+        for row in rows:
+            values = {"context_id": session or caller.waiting, **row}
+            if not _is_there(connection, values, moment):
+                _insert(connection, {**values, "created_at": moment})
+        if not session:
+            _forget_oldest(connection, caller)
+            _settle_overdue(connection, moment)
+
+    return _written(root, config, environment, write)
+
+
+def record_save(
+    root: Path, caller: Caller, answer: str, environment: Mapping[str, str], *, now: str = ""
+) -> bool:
+    """Take in what `context_save` has answered in a conversation; False when it was dropped.
+
+    The conversation is bound to the session that the answer names first, and what waits there
+    becomes part of it. An answer that names no session that was just saved binds nothing. Raises
+    ConfigError, SessionsError and DatabaseError.
+    """
+    config, found = read_config(root), _NAMED.search(answer)
+    if not (config.logs_actions and found):
+        return True
+
+    def write(connection: Connection) -> None:
+        moment = now or utc_now()
+        row = connection.execute(
+            "SELECT id FROM contexts WHERE (id = ? OR number = ?) AND archive = ''"
+            " AND julianday(updated_at) > julianday(?) - ?",
+            (found[1], int(found[2] or 0), moment, _FRESH_DAYS),
+        ).fetchone()
+        if row is None:
+            return
+        connection.execute(
+            "INSERT INTO conversations (agent, client_session, context_id, seen_at)"
+            " VALUES (?, ?, ?, ?) ON CONFLICT (agent, client_session)"
+            " DO UPDATE SET context_id = excluded.context_id, seen_at = excluded.seen_at",
+            (*caller, row[0], moment),
+        )
+        _take_over_former(connection)
+        statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
+        connection.execute(statement, (row[0], caller.waiting))
+
+    return _written(root, config, environment, write)
+
+
+def settle(connection: Connection, now: str) -> None:
+    """Settle what has waited long enough; a save calls this in its transaction.
+
+    What came behind the end of a session becomes part of it after SETTLED_DAYS, and what no save
+    has claimed goes after KEPT_DAYS.
+    """
+    _take_over_former(connection)
+    bound = (
+        "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
+        f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
+    )
+    old = f"{IS_WAITING} AND created_at < ?"
+    connection.execute(
+        f"UPDATE actions SET context_id = ({bound}) WHERE {old} AND EXISTS ({bound})",
+        (_before(now, SETTLED_DAYS),),
+    )
+    connection.execute(f"DELETE FROM actions WHERE {old}", (_before(now, KEPT_DAYS),))
+
+
+def _settle_overdue(connection: Connection, now: str) -> None:
+    """Settle where no save has done so for long, so that a project without saves stays small."""
+    oldest = connection.execute(f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}")
+    if (oldest.fetchone()[0] or now) < _before(now, KEPT_DAYS + 1):
+        settle(connection, now)
+
+
+def _take_over_former(connection: Connection) -> None:
+    """Take over the actions that an older version left to wait in a table of its own."""
+    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone() is None:
+        return
+    connection.execute(
+        "INSERT OR IGNORE INTO actions"
+        " (id, context_id, type, content, result, file_path, created_at)"
+        f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
+        " file_path, created_at FROM waiting_actions ORDER BY rowid"
+    )
+    connection.execute("DELETE FROM waiting_actions")
+
+
+def _before(now: str, days: int) -> str:
+    return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
+
+
+def _open_session(connection: Connection, caller: Caller) -> str:
+    """Return the id of the open session that a conversation is bound to, "" for none."""
+    row = connection.execute(
+        "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
+        " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
+        caller,
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def dropped(root: Path, environment: Mapping[str, str]) -> int:
+    """Return how many actions of a project were dropped within the last COUNTED_DAYS."""
+    oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
+    try:
+        with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
+            lines = file.read(_MOST_COUNTED_BYTES).decode("ascii", "replace").splitlines()
+    except OSError:
+        return 0
+    return sum(line >= oldest for line in lines)
+
+
+def _is_wanted(deed: Deed, config: Config) -> bool:
+    """Return whether the settings want a deed: a command by its words, edits and errors as such."""
+    if not config.logs_actions:
+        return False
+    if deed.kind == "edit":
+        return config.logs_errors if deed.failed else config.logs_edits
+    return is_recorded(deed.content, config.include, config.exclude)
+
+
+def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | None:
+    """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
+    # Most commands are not recorded, and need not wait for what knows secrets.
+    from core.sanitizer import redact_together
+
+    content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
+    if len(content) > _MOST_READ:
+        content = _CUT_END.sub("", content[:_MOST_READ])
+    if len(output) > _MOST_READ:
+        output = _CUT_BEGINNING.sub("", output[-_MOST_READ:])
+    texts = redact_together([content, output, path])
+    if strict and any(kinds for _, kinds in texts):
+        return None
+    content, output, path = (text for text, _ in texts)
+    result: str | None = None
+    if deed.failed:
+        end = output.strip()
+        most = RESULT_CHARS - len("failed: …")
+        shown = end if len(end) <= most else f"…{end[-most:]}"
+        result = f"failed: {shown}" if end else "failed"
+    elif deed.failed is not None:
+        result = "success"
+    return {
+        "type": "error" if deed.failed and config.logs_errors else deed.kind,
+        "content": content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
+        "result": result,
+        "file_path": path[:PATH_CHARS] or None,
+    }
+
+
+def _sound(text: str) -> str:
+    """Return a text that the database takes: a lone surrogate or NUL becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+
+
+def _is_there(connection: Connection, values: Mapping[str, str | None], moment: str) -> bool:
+    """Return whether the same has been written just before: another hook tells of the same."""
+    since = datetime.fromisoformat(moment) - timedelta(seconds=AT_ONCE_S)
+    same = " AND ".join(f"{name} IS ?" for name in values)
+    last = f"SELECT * FROM actions ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
+    statement = f"SELECT 1 FROM ({last}) WHERE {same} AND created_at >= ?"
+    given = (*values.values(), since.isoformat(timespec="seconds"))
+    return connection.execute(statement, given).fetchone() is not None
+
+
+def _insert(connection: Connection, values: Mapping[str, str | None]) -> None:
+    row = {"id": f"act_{os.urandom(6).hex()}", **values}
+    places = ", ".join("?" * len(row))
+    statement = f"INSERT INTO actions ({', '.join(row)}) VALUES ({places})"
+    connection.execute(statement, tuple(row.values()))
+
+
+def _forget_oldest(connection: Connection, caller: Caller) -> None:
+    connection.execute(
+        "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
+        " WHERE context_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
+        (caller.waiting, MOST_WAITING),
+    )
+
+
+def _written(
+    root: Path,
+    config: Config,
+    environment: Mapping[str, str],
+    write: Callable[[Connection], None],
+) -> bool:
+    """Carry out a write; False when the database was busy, which is counted."""
+    path = config.database(root)
+    make_folder(path.parent)
+    database = database_at(path, timeout_s=WAIT_S)
+    try:
+        with database.writing() as connection:
+            write(connection)
+        return True
+    except DatabaseBusyError:
+        with contextlib.suppress(OSError):
+            _count_dropped(state_directory(str(root), environment))
+        return False
+    finally:
+        database.close()
+
+
+def _count_dropped(directory: str) -> None:
+    """Add a line with the time: in one call, so that lines of several hooks stay apart."""
+    if not directory:
+        return
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    path = os.path.join(directory, DROPPED)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.fstat(file).st_size < _MOST_COUNTED_BYTES:
+            os.write(file, f"{utc_now()}\n".encode("ascii"))
+    finally:
+        os.close(file)

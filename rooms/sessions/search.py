@@ -1,0 +1,263 @@
+"""Finds sessions: by words, tags, status, client and dates, and by what resembles a goal."""
+
+import sqlite3
+import sys
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from core.room.full_text import IndexTerms, holding_of
+from core.text.plain import bound_of as moment_or_day
+from core.text.plain import end_of, normal_form
+from core.text.ranking import Ranking
+from rooms.sessions.rows import INDEX, sessions_where, tags_of, texts_of
+from rooms.sessions.session import NoSuchSessionError, Point, Session, SessionsError
+from rooms.sessions.store import SessionStore
+
+Level = Literal["high", "medium", "low"]
+
+# Shares of a question that a session has, where a rare word is more of it than a common one; what
+# has less than the least is no hit. Worked out on descriptions of real work, of which the
+# earlier ones about the same work were known: benchmarks/README.md.
+_HIGH, _MEDIUM, LEAST_SHARE = 0.6, 0.4, 0.25
+_MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
+_MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
+_BLOCK = 12  # sessions of about the same share, whose texts are ranked
+_MOST_CHARS = 500_000  # of the texts that are ranked at once
+_MOST_FAILING = 20  # sessions with a failure, of which one may be about the question
+MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """What a search asks for; what is left empty does not count.
+
+    query: words in any language. tags: a session needs all of them. since, until: days or moments
+    in ISO 8601, both included; they are compared with the moment of the last save.
+    """
+
+    query: str = ""
+    tags: tuple[str, ...] = ()
+    status: str = ""
+    agent: str = ""
+    since: str = ""
+    until: str = ""
+
+
+class Hit(NamedTuple):
+    """A session that was found.
+
+    share: how much of what was sought it has, 0 to 1; None without a query. project: the name of
+    the project that it is from, "" for this one.
+    """
+
+    session: Session
+    share: float | None = None
+    project: str = ""
+
+    @property
+    def level(self) -> Level | None:
+        """The share in a word; None without a query."""
+        if self.share is None:
+            return None
+        return "high" if self.share >= _HIGH else "medium" if self.share >= _MEDIUM else "low"
+
+
+class Page(NamedTuple):
+    """Some of the sessions that were found, the best first, and how many there are in all.
+
+    failing: the best of all hits of a query in which something failed on this, on the page or not.
+    """
+
+    hits: list[Hit]
+    total: int
+    failing: Hit | None = None
+
+
+class Filter:
+    """The criteria that are no words. Raises SessionsError for a date that is none.
+
+    condition, values: the same in SQL, for rows of `contexts` and a connection that was prepared.
+    """
+
+    def __init__(self, criteria: Criteria) -> None:
+        self._tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
+        until = bound_of("dateRange.to", criteria.until)
+        conditions = {
+            "status = ?": criteria.status,
+            "agent = ?": criteria.agent,
+            "updated_at >= ?": bound_of("dateRange.from", criteria.since),
+            "updated_at < ?": end_of(until),
+        }
+        given = [condition for condition, value in conditions.items() if value]
+        given += ["has_tags(tags)"] if self._tags else []
+        self.condition = " AND ".join(given or ["1"])
+        self.values = tuple(filter(None, conditions.values()))
+
+    def __bool__(self) -> bool:
+        return self.condition != "1"
+
+    def prepare(self, connection: sqlite3.Connection) -> None:
+        """Make the condition usable on a connection."""
+        wanted = self._tags
+        if wanted:
+            connection.create_function("has_tags", 1, lambda text: wanted <= _tags_in(text))
+
+    def numbers(self, connection: sqlite3.Connection) -> set[int]:
+        """Return the numbers of all sessions that fit."""
+        self.prepare(connection)
+        statement = f"SELECT number FROM contexts WHERE {self.condition}"
+        return {number for (number,) in connection.execute(statement, self.values)}
+
+
+class Candidates:
+    """The sessions that have a good part of a question.
+
+    shares: by number the share of the question that each has. best: the numbers, those of the
+    greatest share first, of equals the newer. frequencies: of its words in all sessions.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        fitting: Collection[int] | None = None,
+        *,
+        least_share: float = LEAST_SHARE,
+        most: int = _MOST_CANDIDATES,
+        any_word: bool = False,
+        without: Collection[int] = (),
+    ) -> None:
+        """Find them. The connection must stay open.
+
+        fitting: the only sessions that may be found. least_share: that each must have. most: how
+        many that have one of the rarest terms are looked at; with `fitting` all of them, for few of
+        them may fit. any_word: words that no session has keep none from being found: who searches
+        may try some. without: sessions that may not be found.
+        """
+        self._connection, self._query = connection, query
+        most = most if fitting is None else sys.maxsize
+        holding = holding_of(IndexTerms(connection, INDEX), query, most)
+        self.frequencies = holding.frequencies()
+        having = holding.shares(least_share, any_word=any_word)
+        allowed = having if fitting is None else fitting
+        self.shares = {
+            number: share
+            for number, share in having.items()
+            if number in allowed and number not in without
+        }
+        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+
+    def page(self, offset: int, limit: int) -> list[int]:
+        """Return the numbers of some of them, in the order of the ranker where shares are near.
+
+        Few texts are read for it, so that the time hardly grows with their number. No two pages
+        have a session in common.
+        """
+        first = offset // _BLOCK * _BLOCK
+        numbers = list[int]()
+        for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
+            kept, texts, left = list[int](), list[str](), _MOST_CHARS
+            for number, text in texts_of(self._connection, self.best[start : start + _BLOCK]):
+                kept.append(number)
+                texts.append(text[:left])
+                left -= len(texts[-1])
+            order = Ranking(self._query, texts, self.frequencies).order()
+            numbers += [kept[at] for at in order]
+        return numbers[offset - first : offset - first + limit]
+
+    def hits(self, numbers: Sequence[int]) -> list[Hit]:
+        """Return the sessions of these numbers, in their order, each with its level."""
+        condition = f"number IN ({', '.join(map(str, numbers))})"
+        sessions = {it.number: it for it in sessions_where(self._connection, condition)}
+        return [Hit(sessions[it], self.shares[it]) for it in numbers if it in sessions]
+
+    def failing(self) -> Hit | None:
+        """Return the best session with a failure or an open blocker that the question is about."""
+        condition = f"has_warnings AND number IN ({', '.join(map(str, self.best))})"
+        statement = f"SELECT number FROM contexts WHERE {condition}"
+        failing = {number for (number,) in self._connection.execute(statement)}
+        best = self.hits([it for it in self.best if it in failing][:_MOST_FAILING])
+        return next((it for it in best if is_about(self._query, failures(it.session))), None)
+
+
+def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
+    """Return the sessions that fit, the most relevant first; without a query the newest first.
+
+    limit: how many at most; offset: how many to pass over. A session does not count that has less
+    than a quarter of those words of the query that any session has. Raises what the store raises,
+    and SessionsError for a date that is none.
+    """
+    wanted, offset = Filter(criteria), min(offset, MOST_OFFSET)
+    with store.database.reading() as connection:
+        if connection is None:
+            return Page([], 0)
+        if not criteria.query.strip():
+            return _newest(connection, wanted, limit, offset)
+        fitting = wanted.numbers(connection) if wanted else None
+        found = Candidates(connection, criteria.query, fitting, any_word=True)
+        hits = found.hits(found.page(offset, limit))
+        return Page(hits, len(found.best), found.failing())
+
+
+def resembling(
+    store: SessionStore, goal: str, *, limit: int, but: str = "", any_word: bool = False
+) -> list[Hit]:
+    """Return the sessions that are about the same as a goal, the closest first; each has a share.
+
+    but: the id of a session to leave out with its whole chain. any_word: whether words that no
+    session has keep none from being found, as in a search; LEAST_SHARE then holds for the others.
+    """
+    left_out = set[int]()
+    if but:
+        with suppress(NoSuchSessionError):
+            left_out = {it.number for it in store.chain(store.get(but))}
+    with store.database.reading() as connection:
+        if connection is None:
+            return []
+        most = _MOST_RESEMBLING
+        found = Candidates(connection, goal, most=most, any_word=any_word, without=left_out)
+        return found.hits(found.best[:limit])  # a goal says enough by its words
+
+
+def failures(session: Session) -> list[Point]:
+    """Return the approaches that failed and the blockers that are open."""
+    return [*session.failed, *session.open_blockers]
+
+
+def is_about(question: str, points: Sequence[Point]) -> bool:
+    """Return whether any of these points has a word of a question, exactly."""
+    texts = [f"{it.text}\n{it.why}" for it in points]
+    return bool(Ranking(question, texts).holding().shares())
+
+
+def bound_of(field: str, text: str) -> str:
+    """Return a day as a day, a moment in UTC, "" for a blank text. Raises SessionsError.
+
+    field: the name of the argument that holds it.
+    """
+    found = moment_or_day(text)
+    if text.strip() and not found:
+        raise SessionsError("bad_date", field=field)
+    return found
+
+
+def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> Page:
+    wanted.prepare(connection)
+    [total] = connection.execute(
+        f"SELECT count(*) FROM contexts WHERE {wanted.condition}", wanted.values
+    ).fetchone()
+    condition = f"{wanted.condition} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
+    sessions = sessions_where(connection, condition, (*wanted.values, limit, offset))
+    return Page([Hit(session) for session in sessions], total)
+
+
+@lru_cache(maxsize=4_096)
+def _tags_in(text: str | None) -> frozenset[str]:
+    return frozenset(map(_plain, tags_of(text)))
+
+
+def _plain(tag: str) -> str:
+    return normal_form("NFC", tag).strip().casefold()

@@ -1,1 +1,0 @@
-"""Keeps the sessions in good order: archives, checks, repairs, and what must be gone is gone."""

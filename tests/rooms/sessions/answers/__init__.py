@@ -1,1 +1,0 @@
-"""Tests of what the tools of the sessions answer."""

@@ -1,1 +1,0 @@
-"""Tests that a session is found by what it says."""

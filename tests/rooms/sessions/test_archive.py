@@ -1,0 +1,158 @@
+"""Tests that old sessions move to a file whole, and that an import brings them back."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rooms.sessions import archive
+from rooms.sessions.archive import Archived, archive_before, find_session
+from rooms.sessions.importing import carry_out, planned
+from rooms.sessions.incoming import read_source
+from rooms.sessions.search import Criteria, search
+from rooms.sessions.session import Changes, Point, Session, UpkeepError
+from rooms.sessions.store import SessionStore
+from tests.support.room import OLD, a_room, act, failed, saved
+
+DAY = "2026-01-01"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SessionStore:
+    return a_room(tmp_path)
+
+
+def a_full_session(store: SessionStore, goal: str = "Fix the login of the shop " * 3) -> Session:
+    fields = {
+        "summary": "The token expired too early. " * 8,
+        "tags": ("auth", "인증"),
+        "decisions": (Point(text="use fetch", why="it is there"),),
+        "approaches": (failed("retry in a loop", "the server locks the account"),),
+        "blockers": (Point(text="no account", is_resolved=True, why="asked for one"),),
+        "changes": Changes(modified_files=("src/login.ts",), summary="the expiry"),
+    }
+    session = saved(store, goal, OLD, **{**fields, "summary": "A first try."})
+    act(store, session, "npm test", "git commit -m fix")
+    return saved(store, goal, OLD, **fields, id=session.id)
+
+
+def everything(store: SessionStore) -> list[tuple[Session, list[str]]]:
+    sessions = [it.session for it in search(store, Criteria(), limit=999).hits]
+    sessions.sort(key=lambda it: it.number)
+    return [(it, [action.content for action in store.actions(it)]) for it in sessions]
+
+
+def brought_back(store: SessionStore, archived: Archived) -> list[Session]:
+    assert archived.path
+    return carry_out(store, planned(store, read_source(archived.path)))
+
+
+@pytest.mark.row("003 T78", "003 T78.a")
+def test_an_import_brings_archived_sessions_back_as_they_were(store: SessionStore) -> None:
+    first = a_full_session(store)
+    second = saved(store, "Test the login", OLD, parent=first.id)
+    saved(store, "Newer")
+    assert store.get("1").former
+    before = everything(store)
+    done = archive_before(store, DAY)
+    assert ([it.id for it in done.sessions], done.open, done.kept) == ([first.id, second.id], 0, [])
+    assert [it.number for it, _ in everything(store)] == [3]
+    assert search(store, Criteria(query="인증"), limit=5).hits == []
+    assert sorted(it.number for it in brought_back(store, done)) == [1, 2]
+    assert everything(store) == before
+    assert [it.number for it in store.chain(second)] == [1, 2]
+    assert brought_back(store, done) == []
+
+
+def test_the_file_is_for_its_owner_and_for_no_git(store: SessionStore) -> None:
+    a_full_session(store)
+    path = archive_before(store, DAY).path
+    assert path and path.stat().st_mode & 0o777 == 0o600
+    assert path.with_name(".gitignore").read_text() == "*\n"
+
+
+def test_an_archived_session_is_refused_with_its_date_and_its_file(store: SessionStore) -> None:
+    session = a_full_session(store)
+    path = archive_before(store, DAY).path
+    assert path
+    for name in ("#1", "1", session.id):
+        with pytest.raises(UpkeepError) as caught:
+            find_session(store, name)
+        shown = path.relative_to(store.root).as_posix()
+        assert f"import {shown}` brings it back" in str(caught.value)
+        assert f"archived on {path.stem[9:19]}" in str(caught.value)
+
+
+def test_what_is_newer_open_or_only_tried_stays(store: SessionStore) -> None:
+    old = saved(store, "Old and ended", OLD)
+    still_open = saved(store, "Old and open", OLD, status="coding")
+    saved(store, "New")
+    tried = archive_before(store, DAY, dry_run=True)
+    assert (tried.sessions, tried.open, tried.path) == ([old], 1, None)
+    assert len(everything(store)) == 3
+    assert archive_before(store, DAY).sessions == [old]
+    assert archive_before(store, DAY, dry_run=True, with_open=True).sessions == [still_open]
+
+
+def test_a_session_with_an_open_blocker_or_a_child_that_stays_stays_and_is_named(
+    store: SessionStore,
+) -> None:
+    first = saved(store, "Plan the login", OLD)
+    second = saved(store, "Build the login", OLD, parent=first.id)
+    saved(store, "Go on with the login", parent=second.id)
+    blocked = saved(store, "Ask for an account", OLD, blockers=(Point(text="no account"),))
+    alone = saved(store, "Print the invoices", OLD)
+    done = archive_before(store, DAY)
+    assert (done.sessions, done.kept) == ([alone], [first, second, blocked])
+    assert [it.number for it, _ in everything(store)] == [1, 2, 3, 4]
+
+
+def test_a_project_without_sessions_gets_no_file(store: SessionStore, tmp_path: Path) -> None:
+    assert archive_before(store, DAY) == ([], None, 0, [])
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_date_that_is_none_archives_nothing(store: SessionStore) -> None:
+    with pytest.raises(UpkeepError, match="not a date"):
+        archive_before(store, "yesterday")
+
+
+@pytest.mark.parametrize("date", ["20260101", "2026-W01-4", "2026-01-01T09:00+09:00"])
+def test_every_form_of_a_date_means_the_same_day(store: SessionStore, date: str) -> None:
+    saved(store, "Fix the login", "2025-12-31T10:00:00+00:00")
+    saved(store, "Fix the logout", "2026-05-01T10:00:00+00:00")
+    assert [it.number for it in archive_before(store, date).sessions] == [1]
+
+
+def test_a_file_that_cannot_be_written_leaves_every_session(store: SessionStore) -> None:
+    a_full_session(store)
+    (store.path.parent / archive.ARCHIVE).write_text("a file in the way")
+    with pytest.raises(UpkeepError, match="every session is still here"):
+        archive_before(store, DAY)
+    assert [it.number for it, _ in everything(store)] == [1]
+
+
+def test_a_session_that_would_come_back_otherwise_stays(store: SessionStore) -> None:
+    a_full_session(store)
+    with store.writing() as connection:  # by another program, which knows another status
+        connection.execute("UPDATE contexts SET status = 'done'")
+    with pytest.raises(UpkeepError, match="would not be the same"):
+        archive_before(store, DAY)
+    assert [it.status for it, _ in everything(store)] == ["done"]
+    assert archive.archives(store) == []
+
+
+def test_a_session_that_changes_meanwhile_stays(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = a_full_session(store)
+    write = archive._exported
+
+    def written(*given: object) -> Path:
+        path = write(*given)  # type: ignore[arg-type]
+        saved(store, session.goal, id=session.id, summary="Saved meanwhile")
+        return path
+
+    monkeypatch.setattr(archive, "_exported", written)
+    archive_before(store, DAY)
+    assert [it.summary for it, _ in everything(store)] == ["Saved meanwhile"]

@@ -1,0 +1,242 @@
+"""Tests what an export holds in each form: every text as text, in a range, within a budget."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from core.config import Settings
+from rooms.sessions.exporting import FORMS as WRITTEN
+from rooms.sessions.exporting import FormName, Head, Whole, cleaned, export
+from rooms.sessions.session import Action, Changes, NoSuchSessionError, Point, Session
+from rooms.sessions.store import SessionStore, open_sessions
+from tests.support.cli_process import TOKEN
+from tests.support.sentences import in_language
+from tests.support.session_samples import keep, make_sample_store, sample_sessions
+
+FORMS: Sequence[FormName] = ("markdown", "json", "html")
+DAY = "2026-11-20T10:00:00+00:00"
+SIGNS = ["<script>alert(1)</script>", "</style>", "<img src=x onerror=alert(1)>", "&lt;", '"', "'"]
+SIGNS += ["# x", "\n# y\n", "\n---\n", "```", "~~~", "`", "[x](http://e.example)", "![x](y)", "|"]
+SIGNS += ["\n| a | b |\n| - | - |\n", "<!-- ", " -->", "<http://e.example>", "\n- z", "\n1. z"]
+SIGNS += ["\u202e", "\u200b", "\x1b[31m", "\x00", "\ud800", "\u2028", "\r", "가", "a", " ", "\\"]
+TEXTS = st.lists(st.sampled_from(SIGNS), min_size=1, max_size=8).map("".join)
+
+
+def document(
+    sessions: Iterable[tuple[Session, Sequence[Action]]], name: FormName, *, project: str = ""
+) -> str:
+    """The document of these sessions, as the tool writes it."""
+    form, whole = WRITTEN[name], [cleaned(*it) for it in sessions]
+    numbers = {it.session.id: it.session.number for it in whole}
+    texts = [
+        form.session(Whole(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
+        for it in whole
+    ]
+    return form.begin(Head(project, len(whole), DAY)) + form.between.join(texts) + form.end(0)
+
+
+def hostile(text: str) -> tuple[Session, list[Action]]:
+    """A session with this text wherever one stands."""
+    session = Session(
+        number=7,
+        id="ctx_00000000000a",
+        goal=text,
+        summary=text,
+        status=text,
+        tags=(text,),
+        agent=text,
+        decisions=(Point(text=text, why=text, made_by=text),),
+        approaches=(Point(text=text, result="failed", why=text),),
+        blockers=(Point(text=text, why=text),),
+        changes=Changes(modified_files=(text,), summary=text),
+        started_at=DAY,
+        created_at=DAY,
+        updated_at=DAY,
+    )
+    action = Action(id="act_1", kind=text, content=text, result=text, file_path=f"{text}x")
+    return session, [action]
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes, and whether anything else is in it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found = list[tuple[str, tuple[str, ...]]]()
+        self.comments = list[str]()
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, tuple(name for name, _ in attrs if name not in ("lang", "dir"))))
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+
+def blocks(text: str) -> list[str]:
+    """The kinds of the blocks and spans of a Markdown document, but for those of plain text."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    kinds = []
+    for token in parser.parse(text):
+        kinds += [token.type, *(it.type for it in token.children or ())]
+    plain = {"text", "inline", "softbreak", "hardbreak", "code_inline", "text_special"}
+    return [kind for kind in kinds if kind not in plain]
+
+
+@pytest.mark.long  # it costs much
+@given(TEXTS)
+@example("<script>")
+@example("# x```")
+@example("  1. x`")
+@example("x\n# heading\n| a |\n| - |\n[l](u)")
+def test_no_text_becomes_markup_in_any_form(text: str) -> None:
+    quiet, loud = hostile("x"), hostile(text)
+    page = document([loud], "html", project="shop")
+    expected, found = Tags(document([quiet], "html", project="shop")), Tags(page)
+    if text.strip():  # else some parts are left out
+        assert found.found == expected.found
+    assert found.comments == expected.comments
+    spoken = document([loud], "markdown", project="shop")
+    expected_kinds = blocks(document([quiet], "markdown", project="shop"))
+    assert set(blocks(spoken)) <= set(expected_kinds)
+    assert blocks(spoken).count("heading_open") <= expected_kinds.count("heading_open")
+    told = document([loud], "json", project="shop")
+    assert json.loads(told)["contexts"][0]["goal"] == text
+    assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + spoken + told)
+
+
+@pytest.mark.row("003 T59")
+def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
+    page = in_language("ko", document, sample_sessions(6), "html", project="<b>shop")
+    assert "<title>&lt;b&gt;shop의 세션</title>" in page
+    assert re.findall(r"(?:src|href)=\"(?!#)", page) == []
+    assert "default-src 'none'; style-src 'sha256-" in page
+    assert {"script", "img", "iframe", "link", "form"} & {it for it, _ in Tags(page).found} == set()
+
+
+@pytest.mark.row("003 T59")
+def test_markdown_says_all_that_a_session_holds() -> None:
+    session = replace(
+        hostile("x")[0],
+        goal="Fix the login",
+        summary="Two lines.\nOf words.",
+        status="paused",
+        tags=("auth",),
+        agent="codex",
+        decisions=(Point(text="Cookies", why="They expire"),),
+        approaches=(Point(text="A header", result="failed", why="Stripped"),),
+        blockers=(Point(text="No access", is_resolved=True, why="Asked"),),
+        changes=Changes(modified_files=("src/a.py",), summary="Sends it"),
+    )
+    action = Action(id="a", kind="command", content="npm test", result="failed", created_at=DAY)
+    text = document([(session, [action])], "markdown", project="shop")
+    assert text.partition("\n\n## ")[2] == (
+        "\\#7 Fix the login\n\n"
+        "saved 2026-11-20; paused; codex; `auth`\n\n"
+        "Two lines.\\\nOf words.\n\n"
+        "### Decisions\n\n- Cookies\n  - why: They expire\n\n"
+        "### Approaches\n\n- **failed**: A header\n  - reason: Stripped\n\n"
+        "### Blockers\n\n- **resolved**: No access\n  - solution: Asked\n\n"
+        "### Changed files\n\n- Sends it\n- `src/a.py`\n\n"
+        "### Actions\n\n- 2026-11-20 10:00 command: `npm test` → failed\n"
+    )
+
+
+@pytest.mark.row("003 T59")
+def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> None:
+    store = make_sample_store(tmp_path, 3)
+    told = json.loads(export(store, "json").text)
+    session, actions = sample_sessions(3)[-1]
+    assert (told["format"], told["version"], told["count"]) == ("sentinel-memory-sessions", 1, 3)
+    assert told["contexts"][0] == {
+        **session.as_json(),
+        "updatedAt": session.updated_at,
+        "actions": [it.as_json() for it in actions],
+    }
+
+
+@pytest.mark.row("003 T60")
+@pytest.mark.parametrize(
+    ("since", "until", "count"),
+    [
+        ("2026-11-19", "2026-11-19", 1),
+        ("2026-11-19T14:35", "2026-11-19T14:35:00", 1),
+        ("2026-11-19T14:36", "2026-11-20T17:29", 0),
+        ("2026-11-19T23:35:00+09:00", "2026-11-19T14:35Z", 1),
+        ("", "2026-11-19", 2),
+        ("2026-11-20", "", 1),
+        ("2027-01-01", "", 0),
+    ],
+)
+def test_a_range_includes_both_of_its_ends(
+    tmp_path: Path, since: str, until: str, count: int
+) -> None:
+    store = open_sessions(tmp_path, Settings())
+    moments = ("2026-11-01T00:00:00", "2026-11-19T14:35:00", "2026-11-20T17:30:00")
+    for number, moment in enumerate(moments, 1):
+        session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
+        keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
+    assert export(store, "json", since=since, until=until, output="x.json").count == count
+
+
+@pytest.mark.row("003 T63")
+@pytest.mark.parametrize("form", FORMS)
+def test_an_answer_keeps_to_its_budget_with_whole_sessions(tmp_path: Path, form: FormName) -> None:
+    settings = Settings(budget_tokens=2_000, budget_chars=9_000)
+    store = make_sample_store(tmp_path, 24, settings=settings)
+    done = export(store, form)
+    assert 0 < done.count < 24
+    assert done.left_out == 24 - done.count
+    assert len(done.text) <= 9_000 or form == "html"  # whose style alone is half of that
+    assert "left out" in done.text
+    assert f": {done.left_out}. Give output a file" in done.text
+    if form == "json":
+        assert len(json.loads(done.text)["contexts"]) == done.count
+
+
+def test_an_answer_without_room_for_one_session_has_none(tmp_path: Path) -> None:
+    store = open_sessions(tmp_path, Settings(budget_tokens=1_000, budget_chars=1_500))
+    keep(store, [(replace(hostile("x " * 900)[0], number=0), [])])
+    done = export(store, "markdown")
+    assert (done.count, done.left_out) == (0, 1)
+
+
+def test_a_file_has_all_sessions_whatever_the_budget(tmp_path: Path) -> None:
+    store = make_sample_store(tmp_path, 24, settings=Settings(budget_tokens=1_000))
+    assert export(store, "markdown", output="all.md").left_out == 0
+    text = (tmp_path / "all.md").read_text(encoding="utf-8")
+    assert len(re.findall("^## ", text, re.M)) == 24
+
+
+def lines_of(store: SessionStore) -> list[str]:
+    """The sessions of an export as JSON, each as a text of its own."""
+    export(store, "json", output="all.json")
+    text = (store.root / "all.json").read_text(encoding="utf-8")
+    return [line.removesuffix(",") for line in text.splitlines()[1:-1]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_secret_leaves_even_if_the_database_has_one(tmp_path: Path, form: FormName) -> None:
+    session, actions = hostile(f"use {TOKEN} here")
+    store = open_sessions(tmp_path, Settings())
+    keep(store, [(session, actions)])
+    text = export(store, form).text
+    assert TOKEN not in text
+    assert "use " in text
+
+
+def test_without_sessions_a_document_says_so_and_nothing_is_made(tmp_path: Path) -> None:
+    store = open_sessions(tmp_path, Settings())
+    assert "해당하는 세션이 없습니다." in in_language("ko", export, store, "markdown").text
+    with pytest.raises(NoSuchSessionError):
+        export(store, "markdown", names=["1"])
+    assert list(tmp_path.iterdir()) == []
