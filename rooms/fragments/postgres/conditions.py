@@ -88,6 +88,8 @@ def _parts(wanted: Wanted) -> Iterator[Condition]:
     if wanted.checked_before:
         part, given = _compared("checked_at <", wanted.checked_before, 0)
         yield f"(checked_at IS NULL OR {part})", given
+    if wanted.numbers is not None:
+        yield "number = ANY (%s::bigint[])", (numbers_of(wanted.numbers),)
     if wanted.after:
         yield "number > %s", (bound(wanted.after),)
     if wanted.is_anchor is not None:

@@ -1,24 +1,24 @@
-"""Tests what an engine of the fragments must do: in a file, on a server, with a Redis beside it.
+"""Tests what an engine of the fragments must do, in a file, on a server, with a Redis beside it.
 
-What a filter means is said once more, in plain Python, by `is_meant`; whatever is stored and asked
-for, an engine says the same.
+`PlainEngine` says the same in plain Python: whatever is stored and asked for, an engine answers
+alike. A new engine gets a line in `MAKERS`; docs/design.md says what it has to answer.
 """
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from redis import Redis
 
-from core.text.plain import normal_form
 from rooms.fragments.fragment import (
     KINDS,
     LIFETIMES,
@@ -39,7 +39,6 @@ from rooms.fragments.fragment import (
     Wanted,
 )
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.reading import PostgresReading
 from rooms.fragments.redis import client
 from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.storage.engine import Engine, pages_of
@@ -47,13 +46,14 @@ from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cached_engines import a_cache
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
-from tests.support.real_engines import Valkey, valkey
+from tests.support.plain_engine import PlainEngine
+from tests.support.real_engines import valkey
 from tests.support.tables import table
-from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import a_server
 
-_MEANT = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
+_FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
 # Each example opens an engine: the full profile tries no more than these.
-SOME = settings(max_examples=min(settings().max_examples, 60), suppress_health_check=_MEANT)
+SOME = settings(max_examples=min(settings().max_examples, 60), suppress_health_check=_FIXTURES)
 HOSTILE = (
     "'; DROP TABLE fragments; --",
     'content: "NEAR(a b, 1)" AND NOT -x* ^y {a b}: (a OR "b',
@@ -66,229 +66,161 @@ HOSTILE = (
 )
 
 
-class Engines(Protocol):
-    """Makes engines for a test, and closes them after it."""
+@dataclass
+class Engines:
+    """Makes engines for a test, and closes them after it.
+
+    make: returns the engine of a place, one that was never used for "". agent: whose the engines
+    are, "" for upkeep's.
+    """
+
+    make: Callable[[str], Engine]
+    agent: str = ""
+    places: dict[int, str] = field(default_factory=dict)
+    made: list[Engine] = field(default_factory=list)
 
     def new(self, *, is_untouched: bool = False) -> Engine:
-        """Return an engine that has stored nothing; those before it are not used again.
+        """An engine that has stored nothing; those before it are not used again.
 
         is_untouched: not even its file or its tables are there.
         """
-
-    def again(self, engine: Engine) -> Engine:
-        """Return another engine with the same data, as another process has it."""
-
-
-class Files:
-    """Engines in files. directory: below which each has one of its own."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory, self._numbers = directory, count(1)
-
-    def new(self, *, is_untouched: bool = False) -> Engine:
-        return SqliteEngine(self._directory / str(next(self._numbers)) / "memory.db", timeout_s=30)
-
-    def again(self, engine: Engine) -> Engine:
-        return SqliteEngine(Path(engine.name), timeout_s=30)
-
-
-class Servers:
-    """Engines on a server."""
-
-    def __init__(self, team: TeamServer) -> None:
-        self._team = team
-
-    def new(self, *, is_untouched: bool = False) -> Engine:
-        return self.at(self._team.empty_dsn() if is_untouched else self._team.emptied_dsn())
-
-    def again(self, engine: Any) -> Engine:
-        return self.at(engine.server.dsn)
-
-    def at(self, dsn: str) -> Engine:
-        return PostgresEngine(a_server(dsn), timeout_s=10.0)
-
-
-class _Revised:
-    """A reading that tells the revisions of all agents: else nothing of theirs is remembered."""
-
-    def __init__(self, reading: PostgresReading) -> None:
-        self._reading = reading
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reading, name)
-
-    def revisions(self) -> dict[str, str]:
-        return dict(self._reading._rows("SELECT agent_id, revision::text FROM revisions"))
-
-
-class _RevisedEngine(PostgresEngine):
-    @contextmanager
-    def reading(self) -> Iterator[Rows]:
-        with super().reading() as reading:
-            told: Any = _Revised(reading) if isinstance(reading, PostgresReading) else reading
-            yield told
-
-
-class ServersWithRedis(Servers):
-    """Engines on a server, with a Redis beside it."""
-
-    def __init__(self, team: TeamServer, redis: Valkey) -> None:
-        super().__init__(team)
-        self._redis = redis
-
-    def new(self, *, is_untouched: bool = False) -> Engine:
-        with Redis(port=self._redis.port) as redis:
-            redis.flushall()
-        return super().new(is_untouched=is_untouched)
-
-    def again(self, engine: Any) -> Engine:
-        return self.at(engine.inner.server.dsn)
-
-    def at(self, dsn: str) -> Engine:
-        inner = _RevisedEngine(a_server(dsn), timeout_s=10.0)
-        return CachedEngine(inner, a_cache(self._redis.address, inner.name))
-
-
-class Closing:
-    """Closes the engines before a new one, and all of them in the end."""
-
-    def __init__(self, engines: Engines) -> None:
-        self._engines, self._made = engines, list[Engine]()
-
-    def new(self, *, is_untouched: bool = False) -> Engine:
         self.close()
-        self._made.append(self._engines.new(is_untouched=is_untouched))
-        return self._made[-1]
+        return self._for_agent(self.make("untouched" if is_untouched else ""))
 
     def again(self, engine: Engine) -> Engine:
-        self._made.append(self._engines.again(engine))
-        return self._made[-1]
+        """Another engine with the same data, as another process has it."""
+        return self._for_agent(self.make(self._place_of(engine)))
+
+    def of_all(self, engine: Engine) -> Engine:
+        """The engine as upkeep has it."""
+        return engine.for_agent("")
 
     def close(self) -> None:
-        for engine in self._made:
+        for engine in self.made:
             engine.close()
-        self._made.clear()
+        self.made.clear()
+
+    def _for_agent(self, engine: Engine) -> Engine:
+        self.made.append(engine)
+        return engine.for_agent(self.agent) if self.agent else engine
+
+    def _place_of(self, engine: Any) -> str:
+        inner = getattr(engine, "inner", engine)
+        return inner.server.dsn if hasattr(inner, "server") else str(inner.name)
 
 
-@contextmanager
-def engines_of(kind: str, request: pytest.FixtureRequest, directory: Path) -> Iterator[Engines]:
-    if kind == "a file":
-        yield Files(directory)
-        return
-    team: TeamServer = request.getfixturevalue("team_server")
-    if kind == "a server":
-        yield Servers(team)
-        return
-    with pytest.MonkeyPatch.context() as patch, valkey() as redis:
+def in_files(request: pytest.FixtureRequest) -> Iterator[Engines]:
+    directory, numbers = request.getfixturevalue("tmp_path"), count(1)
+
+    def make(place: str) -> Engine:
+        is_new = place in ("", "untouched")
+        path = directory / str(next(numbers)) / "memory.db" if is_new else Path(place)
+        return SqliteEngine(path, timeout_s=30)
+
+    yield Engines(make)
+
+
+def on_a_server(request: pytest.FixtureRequest) -> Iterator[Engines]:
+    team = request.getfixturevalue("team_server")
+
+    def make(place: str) -> Engine:
+        dsn = {"": team.emptied_dsn, "untouched": team.empty_dsn}.get(place, lambda: place)()
+        return PostgresEngine(a_server(dsn), timeout_s=10.0)
+
+    yield Engines(make)
+
+
+def for_an_agent(request: pytest.FixtureRequest) -> Iterator[Engines]:
+    for engines in on_a_server(request):
+        engines.agent = "alice"
+        yield engines
+
+
+def with_redis(request: pytest.FixtureRequest) -> Iterator[Engines]:
+    [engines] = on_a_server(request)
+    with pytest.MonkeyPatch.context() as patch, valkey() as server:
         patch.setattr(client, "TIMEOUT_S", 60.0)  # a busy machine is no failure of Redis
-        yield ServersWithRedis(team, redis)
+
+        def make(place: str) -> Engine:
+            if place in ("", "untouched"):
+                with Redis(port=server.port) as redis:
+                    redis.flushall()
+            inner = engines.make(place)
+            return CachedEngine(inner, a_cache(server.address, inner.name))
+
+        yield Engines(make, "alice")
 
 
-_LONG = pytest.param("a server with Redis", marks=pytest.mark.long)
+MAKERS = {
+    "a file": in_files,
+    "a server": on_a_server,
+    "a server, for an agent": for_an_agent,
+    "a server with Redis, for an agent": with_redis,
+}
+_LONG = pytest.param("a server with Redis, for an agent", marks=pytest.mark.long)
 
 
-@pytest.fixture(params=["a file", "a server", _LONG])
-def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engines]:
-    with engines_of(request.param, request, tmp_path) as some:
-        made = Closing(some)
-        yield made
-        made.close()
+@pytest.fixture(params=["a file", "a server", "a server, for an agent", _LONG])
+def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
+    for engines in MAKERS[request.param](request):
+        yield engines
+        engines.close()
+
+
+BY_UPKEEP = pytest.mark.parametrize("engines", ["a file", "a server"], indirect=True)
+
+
+def own(engine: Engine, fragment: Fragment) -> Fragment:
+    """The fragment as that of the agent whose the engine is."""
+    agent = getattr(engine, "agent", "")
+    return replace(fragment, agent=agent) if agent else fragment
 
 
 def stored(engine: Engine, *fragments: Fragment) -> list[Fragment]:
-    with engine.writing() as writing:
-        return writing.add(fragments)
+    with engine.writing() as rows:
+        return rows.add([own(engine, each) for each in fragments])
 
 
 def put_vectors(engine: Engine, vectors: Iterable[tuple[Fragment, Sequence[float]]]) -> None:
-    with engine.writing() as writing:
-        writing.put_vectors([Embedding(it.number, a_vector(*of)) for it, of in vectors])
+    with engine.writing() as rows:
+        rows.put_vectors([Embedding(each.number, a_vector(*of)) for each, of in vectors])
 
 
 def found(engine: Engine, wanted: Wanted = Wanted(), **how: Any) -> list[str]:  # noqa: B008
-    with engine.reading() as reading:
-        return [it.id for it in reading.find(wanted, **how)]
+    with engine.reading() as rows:
+        return [each.id for each in rows.find(wanted, **how)]
 
 
 def shares(engine: Engine, query: str) -> dict[str, float]:
     """The share of a question that each fragment has, by its id."""
-    with engine.reading() as reading:
-        by_number = reading.holding(query, 3_000).shares(0.25)
-        return {it.id: by_number[it.number] for it in reading.by_numbers(by_number)}
+    with engine.reading() as rows:
+        by_number = rows.holding(query, 3_000).shares(0.25)
+        return {each.id: by_number[each.number] for each in rows.by_numbers(by_number)}
 
 
-# what a filter means
+# Filters, and what becomes of fragments.
 
-
-def plain(word: str) -> str:
-    return normal_form("NFKC", word).casefold().strip()
-
-
-def is_meant(it: Fragment, wanted: Wanted, with_vector: set[str]) -> bool:
-    """Whether a filter means a fragment: every field in plain Python."""
-    keywords, since, until = {*map(plain, it.keywords)}, wanted.since, wanted.until
-    return all((
-        {
-            "live": not it.deleted_at and not it.superseded_at,
-            "superseded": not it.deleted_at and bool(it.superseded_at),
-            "bin": bool(it.deleted_at),
-            "kept": not it.deleted_at,
-            "all": True,
-        }[wanted.state],
-        not wanted.agents or it.agent in wanted.agents,
-        not wanted.kinds or it.kind in wanted.kinds,
-        not wanted.lifetimes or it.lifetime in wanted.lifetimes,
-        not wanted.tiers or it.tier in wanted.tiers,
-        not wanted.topics or plain(it.topic) in map(plain, wanted.topics),
-        {*map(plain, wanted.keywords)} <= keywords,
-        wanted.session in ("", it.session),
-        wanted.source in ("", it.source),
-        wanted.privacy in ("", it.privacy),
-        wanted.content_hash in ("", it.content_hash),
-        it.created_at >= since,
-        not until or it.created_at <= until or it.created_at.startswith(until),
-        wanted.is_anchor in (None, it.is_anchor),
-        wanted.has_vector in (None, it.id in with_vector),
-        not wanted.used_before or it.used_at < wanted.used_before,
-        not wanted.expires_before or "" < it.expires_at < wanted.expires_before,
-        not wanted.deleted_before or "" < it.deleted_at < wanted.deleted_before,
-        not wanted.checked_before or it.checked_at < wanted.checked_before,
-        it.number > wanted.after,
-    ))  # fmt: skip
-
-
-def in_order(meant: Iterable[Fragment], order: Order) -> list[str]:
-    keys: dict[Order, Callable[[Fragment], Any]] = {
-        "number": lambda it: -it.number,
-        "newest": lambda it: (it.created_at, it.number),
-        "worth": lambda it: (it.is_anchor, it.importance, it.created_at, it.number),
-    }
-    return [it.id for it in sorted(meant, key=keys[order], reverse=True)]
-
-
+AGENTS = ("default", "alice", "bob")
 WORDS = st.sampled_from(["auth", "AUTH", "Ａｕｔｈ", "인증", "\u110b\u1175\u11ab증", "straße", "x"])
 MOMENTS = st.sampled_from(["", *DAYS])
-FRAGMENTS = st.lists(
-    st.builds(
-        lambda **given: Fragment(id="", content="content", **given),
-        topic=WORDS,
-        keywords=st.lists(WORDS, max_size=3).map(tuple),
-        kind=st.sampled_from(KINDS),
-        lifetime=st.sampled_from(LIFETIMES),
-        tier=st.sampled_from(TIERS),
-        privacy=st.sampled_from(PRIVACIES),
-        importance=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
-        agent=st.sampled_from(["default", "claude"]),
-        session=st.sampled_from(["", "s1"]),
-        source=st.sampled_from(["", "README"]),
-        content_hash=st.sampled_from(["a", "b"]),
-        is_anchor=st.booleans(),
-        created_at=st.sampled_from(DAYS),
-        **dict.fromkeys(("accessed_at", "updated_at", "expires_at", "checked_at"), MOMENTS),
-        deleted_at=st.one_of(st.just(""), MOMENTS),
-        superseded_at=st.one_of(st.just(""), MOMENTS),
-    ),
-    max_size=12,
+DRAFTS = st.builds(
+    lambda **values: Fragment(id="", content="content", **values),
+    topic=WORDS,
+    keywords=st.lists(WORDS, max_size=3).map(tuple),
+    kind=st.sampled_from(KINDS),
+    lifetime=st.sampled_from(LIFETIMES),
+    tier=st.sampled_from(TIERS),
+    privacy=st.sampled_from(PRIVACIES),
+    importance=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    agent=st.sampled_from(AGENTS),
+    session=st.sampled_from(["", "s1"]),
+    source=st.sampled_from(["", "README"]),
+    content_hash=st.sampled_from(["a", "b"]),
+    is_anchor=st.booleans(),
+    created_at=st.sampled_from(DAYS),
+    **dict.fromkeys(("accessed_at", "updated_at", "expires_at", "checked_at"), MOMENTS),
+    deleted_at=st.one_of(st.just(""), MOMENTS),
+    superseded_at=st.one_of(st.just(""), MOMENTS),
 )
 
 
@@ -297,20 +229,22 @@ def some_of(words: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
 
 
 def at_times(values: st.SearchStrategy[Any], otherwise: Any) -> st.SearchStrategy[Any]:
-    """Mostly nothing: with every field filled in, a filter means no fragment."""
+    """Mostly nothing: with every field filled in, a filter lets no fragment through."""
     return st.one_of(st.just(otherwise), st.just(otherwise), st.just(otherwise), values)
 
 
 WANTED = st.builds(
     Wanted,
-    agents=some_of(["default", "claude", "nobody"]),
+    agents=some_of([*AGENTS, "nobody"]),
     kinds=some_of(KINDS),
     lifetimes=some_of(LIFETIMES),
     tiers=some_of(TIERS),
     topics=at_times(st.lists(WORDS, max_size=2).map(tuple), ()),
     keywords=at_times(st.lists(WORDS, max_size=2).map(tuple), ()),
+    numbers=at_times(st.lists(st.integers(-1, 12) | st.just(2**70), max_size=6).map(tuple), None),
     session=at_times(st.just("s1"), ""),
     source=at_times(st.just("README"), ""),
+    privacy=at_times(st.sampled_from(PRIVACIES), ""),
     content_hash=at_times(st.sampled_from(["a", "b"]), ""),
     since=at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:7]]), ""),
     until=at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:7]]), ""),
@@ -325,78 +259,220 @@ WANTED = st.builds(
 )
 
 
-@pytest.mark.row("002 2.13.b", "002 2.13.c", "002 2.13.d", "002 2.13.e", "002 2.13.f", "002 2.13.g")
-class TestFinding:
-    """What a filter means, in which order, and how many there are."""
+def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, most: int) -> Any:
+    """What is said of the fragments that a filter lets through, by every verb that has one."""
+    return [
+        *(rows.find(wanted, order=order) for order in get_args(Order)),
+        *(rows.find(wanted, order=order, limit=most, offset=first) for order in get_args(Order)),
+        [{**rows.count(wanted, by)} for by in get_args(By)],
+        [{**rows.count(wanted, by, least=2)} for by in get_args(By) if by],
+        [rows.has(wanted, least) for least in (1, most, 2**80)],
+        [tuple(pair) for pair in rows.with_keywords(keywords, wanted, most)],
+        rows.near(a_vector(1.0, 0.0), wanted, most),
+        {**rows.count_links(wanted)},
+    ]
 
-    @SOME
-    @given(drafts=FRAGMENTS, wanted=WANTED, data=st.data())
-    def test_a_filter_means_what_plain_python_says(
-        self, engines: Engines, drafts: list[Fragment], wanted: Wanted, data: st.DataObject
-    ) -> None:
-        engine = engines.new()
-        given_ones = stored(engine, *(replace(it, id=f"f{at}") for at, it in enumerate(drafts)))
-        with_vector = given_ones[::3]
-        put_vectors(engine, [(it, (1.0, 0.0)) for it in with_vector])
-        meant = [it for it in given_ones if is_meant(it, wanted, {it.id for it in with_vector})]
-        with engine.reading() as reading:
-            for order in get_args(Order):
-                expected = in_order(meant, order)
-                if order == "number":
-                    expected = [it.id for it in meant]
-                assert [it.id for it in reading.find(wanted, order=order)] == expected
-                limit, offset = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 5))
-                some = reading.find(wanted, order=order, limit=limit, offset=offset)
-                assert [it.id for it in some] == expected[offset : offset + limit]
-            assert reading.count(wanted) == {"": len(meant)}
-            for by in filter(None, get_args(By)):
-                counts = Counter(getattr(it, by) for it in meant)
-                assert reading.count(wanted, by) == counts
-                several = {value: count for value, count in counts.items() if count > 1}
-                assert reading.count(wanted, by, least=2) == several
-            for least in (1, 2, len(meant) or 1, len(meant) + 1, 2**80):
-                assert reading.has(wanted, least) == (len(meant) >= least)
-            keywords = data.draw(st.lists(WORDS, max_size=3))
-            having = [
-                (it.number, len({*map(plain, keywords)} & {*map(plain, it.keywords)}))
-                for it in meant
-            ]
-            most_first = sorted((it for it in having if it[1]), key=lambda it: (-it[1], -it[0]))
-            assert reading.with_keywords(keywords, wanted, 5) == most_first[:5]
-            near = reading.near(a_vector(1.0, 0.0), wanted, 5)
-            numbers = [it.number for it in meant if it in with_vector]
-            assert near == [(it, 1.0) for it in sorted(numbers, reverse=True)[:5]]
+
+@pytest.mark.row("002 2.13.b", "002 2.13.c", "002 2.13.d", "002 2.13.e", "002 2.13.f", "002 2.13.g")
+@SOME
+@given(
+    st.lists(DRAFTS, max_size=12), WANTED, st.lists(WORDS, max_size=3), st.integers(0, 5),
+    st.integers(1, 5),
+)  # fmt: skip
+def test_a_filter_lets_through_what_plain_python_does(
+    engines: Engines,
+    drafts: list[Fragment],
+    wanted: Wanted,
+    words: list[str],
+    first: int,
+    most: int,
+) -> None:
+    engine = engines.new()
+    plain = PlainEngine(keeps_agents_apart=engine.keeps_agents_apart)
+    for each in (engines.of_all(engine), plain):
+        added = stored(each, *(replace(it, id=f"f{at}") for at, it in enumerate(drafts)))
+        put_vectors(each, [(it, (1.0, 0.0)) for it in added[::3]])
+        with each.writing() as rows:
+            rows.put_links(Link(from_id=it.id, to_id="f0", created_at=DAYS[0]) for it in added[:4])
+    with engine.reading() as rows, plain.for_agent(engines.agent).reading() as expected:
+        asked = wanted, words, first, most
+        assert answers(rows, *asked) == answers(expected, *asked)
+
+
+QUESTIONS_OF_LIFE = ("deploy the node", "배포 redis token", "deplyo")
+LIFE_WORDS = st.lists(st.sampled_from(["node", "redis", "deploy", "lint", "배포", "token"]),
+                      min_size=2, max_size=2, unique=True)  # fmt: skip
+NUMBERS = st.lists(st.integers(1, 9), min_size=1, max_size=3)
+IDS = NUMBERS.map(lambda numbers: [f"f{number}" for number in numbers])
+LINKS = st.lists(st.builds(
+    lambda one, other, relation: Link(from_id=f"f{one}", to_id=f"f{other}", relation=relation,
+                                      created_at=DAYS[0]),
+    st.integers(1, 9), st.integers(1, 9), st.sampled_from(RELATIONS),
+), max_size=3)  # fmt: skip
+
+
+class Life(RuleBasedStateMachine):
+    """Changes fragments by chance on an engine and in plain Python, and asks both the same."""
+
+    def __init__(self, engines: Engines) -> None:
+        super().__init__()
+        self.engine = engines.of_all(engines.new())
+        self.plain = PlainEngine(keeps_agents_apart=self.engine.keeps_agents_apart)
+        self.ids = count(1)
+
+    def change(self, verb: Callable[[Rows], Any], agent: str = "") -> None:
+        done = list[Any]()
+        for engine in (self.engine, self.plain):
+            with engine.for_agent(agent).writing() as rows:
+                done.append(verb(rows))
+        assert done[0] == done[1]
+
+    @rule(words=LIFE_WORDS, agent=st.sampled_from(AGENTS), kind=st.sampled_from(KINDS))
+    def add(self, words: list[str], agent: str, kind: Any) -> None:
+        number = next(self.ids)
+        new = a_fragment(f"f{number}", f"{' '.join(words)} {number}", keywords=tuple(words),
+                         agent=agent, kind=kind)  # fmt: skip
+        self.change(lambda rows: rows.add([new]), agent)
+
+    @rule(words=LIFE_WORDS, number=st.integers(1, 9), agent=st.sampled_from(["", *AGENTS]))
+    def say_something_else(self, words: list[str], number: int, agent: str) -> None:
+        def replaced(rows: Rows) -> None:
+            rows.replace([replace(it, content=" ".join(words), keywords=tuple(words[:1]))
+                          for it in rows.by_numbers([number])])  # fmt: skip
+
+        self.change(replaced, agent)
+
+    @rule(
+        numbers=NUMBERS,
+        values=st.sampled_from([
+            {"deleted_at": DAYS[1]}, {"deleted_at": ""}, {"superseded_at": DAYS[2]},
+            {"access_count": 4}, {"tier": "cold", "is_anchor": True},
+        ]),
+        agent=st.sampled_from(["", *AGENTS]),
+    )  # fmt: skip
+    def touch(self, numbers: list[int], values: dict[str, Any], agent: str) -> None:
+        self.change(lambda rows: rows.touch(numbers, values), agent)
+
+    @rule(ids=IDS, agent=st.sampled_from(["", *AGENTS]))
+    def drop(self, ids: list[str], agent: str) -> None:
+        self.change(lambda rows: rows.drop(ids), agent)
+
+    @rule(links=LINKS, is_new=st.booleans())
+    def link(self, links: list[Link], is_new: bool) -> None:
+        def linked(rows: Rows) -> int:
+            ends = {it.id for it in rows.find(Wanted(state="all"))}
+            known = [it for it in links if {it.from_id, it.to_id} <= ends]
+            return rows.put_links(known) if is_new else rows.drop_links(known)
+
+        self.change(linked)
+
+    @rule(numbers=NUMBERS, vector=st.sampled_from([(1.0, 0.0), (0.6, 0.8), (0.0, 1.0)]))
+    def embed(self, numbers: list[int], vector: tuple[float, ...]) -> None:
+        def embedded(rows: Rows) -> None:
+            known = [it.number for it in rows.by_numbers(numbers)]
+            rows.put_vectors([Embedding(number, a_vector(*vector)) for number in known])
+
+        self.change(embedded)
+
+    @rule(numbers=st.one_of(NUMBERS, NUMBERS, st.none()))
+    def forget_vectors(self, numbers: list[int] | None) -> None:
+        self.change(lambda rows: rows.drop_vectors(numbers))
+
+    @rule(number=st.integers(1, 9), day=st.sampled_from(DAYS))
+    def note(self, number: int, day: str) -> None:
+        def noted(rows: Rows) -> None:
+            for it in rows.by_numbers([number]):
+                rows.note([Version(fragment_id=it.id, content="before", amended_at=day)])
+            rows.note([Activity(session_id=f"s{number % 3}", started_at=day, last_at=day)])
+            rows.set_state({"step": "" if number % 2 else day})
+            rows.count_up({"saved": number})
+
+        self.change(noted)
+
+    @rule(number=st.integers(1, 9))
+    def fail(self, number: int) -> None:
+        def failed(rows: Rows) -> None:
+            rows.touch([number], {"content": "never said", "deleted_at": ""})
+            rows.drop(["f1", "f2"])
+            rows.set_state({"step": "never taken"})
+            raise ZeroDivisionError
+
+        for engine in (self.engine, self.plain):
+            with suppress(ZeroDivisionError), engine.writing() as rows:
+                failed(rows)
+
+    @rule()
+    def ask(self) -> None:
+        for agent in ("", "alice"):
+            with (
+                self.engine.for_agent(agent).reading() as rows,
+                self.plain.for_agent(agent).reading() as plain,
+            ):
+                assert self.everything(rows, agent) == self.everything(plain, agent)
+
+    def teardown(self) -> None:
+        self.ask()
+
+    def everything(self, rows: Rows, agent: str) -> Any:
+        every = rows.find(Wanted(state="all"))
+        ids, numbers = [it.id for it in every], [it.number for it in every]
+        kept = () if agent else (rows.links(ids), rows.entries(Version), rows.entries(Activity))
+        asked = list[Any]()
+        for _ in range(2):  # what is remembered of the first time is said at the second
+            for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))):
+                pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
+                asked += [list(map(tuple, pairs)), rows.near(a_vector(1.0, 0.0), wanted, 4)]
+            asked += [rows.holding(question, 3_000).shares(0.2) for question in QUESTIONS_OF_LIFE]
+        return every, rows.vectors(numbers), kept, {} if agent else rows.state(), asked
+
+
+@pytest.mark.row("002 2.97", "002 2.20", "002 2.30.c")
+@pytest.mark.parametrize(
+    ("engines", "examples"),
+    [
+        ("a file", 15),
+        ("a server, for an agent", 2),
+        *(pytest.param(kind, 30, marks=pytest.mark.long) for kind in MAKERS),
+    ],
+    indirect=["engines"],
+)
+def test_whatever_happens_every_answer_is_that_of_plain_python(
+    engines: Engines, examples: int
+) -> None:
+    how = settings(max_examples=examples, stateful_step_count=20, suppress_health_check=_FIXTURES)
+    life: Any = partial(Life, engines)
+    run_state_machine_as_test(life, settings=how)
+
+
+class TestFinding:
+    """Pages, ids and numbers of any size, questions that are no question."""
 
     def test_pages_go_on_where_the_one_before_ended(self, engines: Engines) -> None:
         engine = engines.new()
         stored(engine, *(a_fragment(f"f{at:02}") for at in range(7)))
-        with engine.reading() as reading:
-            pages = [[it.id for it in some] for some in pages_of(reading, Wanted(), 3)]
+        with engine.reading() as rows:
+            pages = [[each.id for each in page] for page in pages_of(rows, Wanted(), 3)]
         assert pages == [["f00", "f01", "f02"], ["f03", "f04", "f05"], ["f06"]]
 
     def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(
         self, engines: Engines
     ) -> None:
         engine = engines.new()
-        given_ones = stored(engine, *(a_fragment(f"f{at:04}") for at in range(1_200)))
-        ids = [it.id for it in reversed(given_ones)]
-        numbers = [it.number for it in given_ones]
-        with engine.reading() as reading:
-            assert [it.id for it in reading.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
+        added = stored(engine, *(a_fragment(f"f{at:04}") for at in range(1_200)))
+        ids, numbers = [it.id for it in reversed(added)], [it.number for it in added]
+        with engine.reading() as rows:
+            assert [it.id for it in rows.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
             beyond = [0, -1, 2**31, 2**63, 2**80, -(2**70)]
-            assert reading.by_numbers([*beyond, *numbers, numbers[0]]) == given_ones
-            assert reading.vectors([*beyond, *numbers]) == []
-            assert reading.links(ids) == []
-            assert reading.by_ids([]) == reading.by_numbers([]) == []
-            nothing = (
-                reading.links([]),
-                reading.vectors([]),
-                reading.with_keywords([], Wanted(), 5),
-            )
-            assert nothing == ([], [], [])
-            assert reading.with_keywords(ids, Wanted(), 2**70) == []
-            assert reading.find(Wanted(after=2**80)) == []
-            assert len(reading.find(Wanted(), limit=2**70)) == 1_200
+            assert rows.by_numbers([*beyond, *numbers, numbers[0]]) == added
+            assert rows.find(Wanted(numbers=(*beyond, *numbers))) == added
+            nothing: list[Any] = [
+                *(rows.vectors([*beyond, *numbers]), rows.vectors([]), rows.links(ids)),
+                *(rows.by_ids([]), rows.by_numbers([]), rows.links([])),
+                *(rows.find(Wanted(numbers=())), rows.find(Wanted(after=2**80))),
+                *(rows.with_keywords(words, Wanted(), 2**70) for words in ([], ids)),
+            ]
+            assert nothing == [[]] * len(nothing)
+            assert len(rows.find(Wanted(), limit=2**70)) == 1_200
 
     @pytest.mark.parametrize("text", [*HOSTILE, "half \ud800"])
     def test_whatever_is_asked_for_is_a_text(self, engines: Engines, text: str) -> None:
@@ -407,169 +483,28 @@ class TestFinding:
         asked |= dict.fromkeys(("session", "source", "content_hash"), text)
         for name, value in asked.items():
             assert found(engine, replace(Wanted(), **{name: value})) == []
-        with engine.reading() as reading:
-            assert reading.with_keywords([text], Wanted(), 5) == []
-            assert (reading.by_ids([text]), reading.links([text], [text])) == ([], [])
-            assert reading.entries(Version, of=text) == []
-            assert shares(engine, text) == {}
+        with engine.reading() as rows:
+            assert rows.with_keywords([text], Wanted(), 5) == []
+            assert (rows.by_ids([text]), rows.links([text], [text])) == ([], [])
+            assert rows.entries(Version, of=text) == []
+        assert shares(engine, text) == {}
 
     def test_where_nothing_was_stored_nothing_is_found_or_made(self, engines: Engines) -> None:
         engine = engines.new(is_untouched=True)
-        with engine.reading() as reading:
-            assert (reading.find(Wanted()), reading.near(a_vector(1.0), Wanted(), 5)) == ([], [])
-            assert (reading.count(Wanted()), reading.count(Wanted(), "kind")) == ({"": 0}, {})
-            assert (reading.holding("login", 100).shares(0.25), reading.state()) == ({}, {})
-            assert reading.entries(Activity) == []
+        with engine.reading() as rows:
+            assert (rows.find(Wanted()), rows.near(a_vector(1.0), Wanted(), 5)) == ([], [])
+            assert (rows.count(Wanted()), rows.count(Wanted(), "kind")) == ({"": 0}, {})
+            assert (rows.holding("login", 100).shares(0.25), rows.state()) == ({}, {})
+            assert rows.entries(Activity) == []
         assert not engine.exists()
         stored(engine, a_fragment("f1"))
         assert engine.exists() and engine.name
 
 
-@pytest.mark.row("002 2.10.c", "002 2.12.a", "004 4.10.a")
-class TestStoring:
-    """What is put in comes back as it was, and goes with all that belongs to it."""
-
-    @SOME
-    @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60))
-    def test_every_field_comes_back(self, engines: Engines, text: str) -> None:
-        engine = engines.new()
-        [whole] = stored(engine, a_whole_fragment(text))
-        with engines.again(engine).reading() as reading:
-            assert reading.by_numbers([whole.number]) == reading.by_ids(["w"]) == [whole]
-        assert replace(whole, number=0) == a_whole_fragment(text)
-
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_a_hostile_text_is_stored_changed_and_removed_as_text(
-        self, engines: Engines, text: str
-    ) -> None:
-        engine = engines.new()
-        [it] = stored(engine, a_fragment("f1", text, topic=text, keywords=(text,)))
-        assert found(engine, Wanted(topics=(text,), keywords=(text,))) == ["f1"]
-        with engine.writing() as writing:
-            writing.replace([replace(it, content=f"{text} other", keywords=("k",))])
-            writing.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
-            writing.set_state({text: text})
-        with engine.reading() as reading:
-            assert reading.by_ids(["f1"])[0].content == f"{text} other"
-            assert reading.entries(Version)[0].content == reading.state()[text] == text
-        with engine.writing() as writing:
-            assert writing.drop(["f1"]) == 1
-        assert shares(engine, "other") == {}
-
-    def test_a_number_is_never_given_twice(self, engines: Engines) -> None:
-        engine = engines.new()
-        [first, second] = stored(engine, a_fragment("f1"), a_fragment("f2"))
-        with engine.writing() as writing:
-            writing.drop(["f2"])
-        [third] = stored(engine, a_fragment("f3"))
-        assert 0 < first.number < second.number < third.number
-
-    def test_an_id_is_there_once(self, engines: Engines) -> None:
-        engine = engines.new()
-        stored(engine, a_fragment("f1", "before"))
-        with pytest.raises(OSError), engine.writing() as writing:
-            writing.add([a_fragment("f2"), a_fragment("f1", "again")])
-        assert found(engine) == ["f1"]
-
-    def test_what_replaces_a_fragment_is_found_and_what_was_is_not(self, engines: Engines) -> None:
-        engine = engines.new()
-        one, two = stored(
-            engine,
-            a_fragment("f1", "the kitchen has a zebra", topic="zoo", keywords=("stripes",)),
-            a_fragment("f2", "the cellar has a giraffe"),
-        )
-        put_vectors(engine, [(one, (1.0, 0.0)), (two, (0.0, 1.0))])
-        changed = replace(one, content="a walrus", topic="sea", keywords=("tusks",))
-        with engine.writing() as writing:
-            writing.replace([changed, replace(two, importance=0.9)])
-            writing.replace([replace(two, number=2**40)])  # nothing is there
-        assert (shares(engine, "zebra"), shares(engine, "stripes")) == ({}, {})
-        assert list(shares(engine, "walrus")) == list(shares(engine, "tusks")) == ["f1"]
-        assert found(engine, Wanted(keywords=("stripes",))) == found(
-            engine, Wanted(topics=("zoo",))
-        )
-        assert found(engine, Wanted(keywords=("tusks",), topics=("SEA",))) == ["f1"]
-        with engine.reading() as reading:
-            assert reading.by_numbers([one.number]) == [changed]
-            # A vector is of a text; it stays where only something else was changed.
-            assert [it.number for it in reading.vectors([one.number, two.number])] == [two.number]
-
-    @pytest.mark.parametrize("field", ["deleted_at", "superseded_at"])
-    def test_what_is_not_live_is_in_no_index_and_comes_back_with_its_words(
-        self, engines: Engines, field: str
-    ) -> None:
-        engine = engines.new()
-        [it] = stored(engine, a_fragment("f1", "a zebra", topic="zoo", keywords=("stripes",)))
-        for moment, expected in ((DAYS[1], []), (DAYS[2], []), ("", ["f1"])):
-            with engine.writing() as writing:
-                writing.touch([it.number], {field: moment})
-            assert list(shares(engine, "zebra")) == list(shares(engine, "stripes")) == expected
-            assert found(engine, Wanted(keywords=("stripes",))) == expected
-            assert found(engine, Wanted(keywords=("stripes",), state="all")) == ["f1"]
-            with engine.reading() as reading:
-                with_keyword = reading.with_keywords(["STRIPES"], Wanted(), 5)
-                assert with_keyword == [(it.number, 1)][: len(expected)]
-
-    def test_one_value_is_set_for_many(self, engines: Engines) -> None:
-        engine = engines.new()
-        given_ones = stored(engine, *(a_fragment(f"f{at}") for at in range(700)))
-        numbers = [it.number for it in given_ones]
-        values: dict[str, Any] = {
-            "tier": "cold",
-            "is_anchor": True,
-            "kind": "error",
-            "access_count": 3,
-        }
-        with engine.writing() as writing:
-            writing.touch([*numbers[1:], 2**40, 2**80], values)
-            writing.touch(numbers, {})
-            writing.touch([], {"tier": "hot"})
-        with engine.reading() as reading:
-            assert reading.find(Wanted()) == [
-                given_ones[0],
-                *(replace(it, **values) for it in given_ones[1:]),
-            ]
-
-    def test_a_dropped_fragment_takes_along_what_belongs_to_it(self, engines: Engines) -> None:
-        engine = engines.new()
-        given_ones = stored(engine, *(a_fragment(f"f{at}", "a zebra") for at in range(600)))
-        put_vectors(engine, [(it, (1.0, 0.0)) for it in given_ones[:2]])
-        with engine.writing() as writing:
-            ends = [("f0", "f1"), ("f1", "f0"), ("f0", "f599")]
-            writing.put_links([Link(from_id=one, to_id=two) for one, two in ends])
-            for one in ("f0", "f599"):
-                writing.note([Version(fragment_id=one, content="x", amended_at=DAYS[0])])
-            for pair in (("f0", "f599"), ("f598", "f0"), ("f598", "f599")):
-                writing.note([Suspicion(first_id=pair[0], second_id=pair[1], similarity=0.5)])
-            assert (writing.count_entries(Version), writing.count_entries(Suspicion)) == (2, 3)
-        with engine.writing() as writing:
-            gone = [it.id for it in given_ones if it.id not in ("f598", "f599")]
-            assert writing.drop([*gone, "nobody"]) == 598
-            assert writing.drop(gone) == writing.drop([]) == 0
-        assert found(engine, Wanted(state="all")) == ["f598", "f599"]
-        assert shares(engine, "zebra").keys() == {"f598", "f599"}
-        with engine.reading() as reading:
-            assert reading.links([*gone, "f599"]) == []
-            assert [it.fragment_id for it in reading.entries(Version)] == ["f599"]
-            assert [it.first_id for it in reading.entries(Suspicion)] == ["f598"]
-            assert reading.count_entries(Version) == reading.count_entries(Suspicion) == 1
-            assert reading.vectors(it.number for it in given_ones) == []
-            assert reading.near(a_vector(1.0, 0.0), Wanted(state="all"), 5) == []
-
-
 def a_whole_fragment(text: str) -> Fragment:
     """A fragment whose every field has a value of its own."""
-    texts = (
-        "content",
-        "topic",
-        "source",
-        "agent",
-        "session",
-        "content_hash",
-        "last_session",
-        "promoted",
-    )
-    moments = ("accessed_at", "created_at", "updated_at", "verified_at", "checked_at", "decayed_at")
+    texts = "content topic source agent session content_hash last_session promoted".split()
+    moments = "accessed_at created_at updated_at verified_at checked_at decayed_at".split()
     values: dict[str, Any] = {
         **{name: f"{name} {text}" for name in texts},
         **{name: f"2026-03-0{at}T10:00:00+00:00" for at, name in enumerate(moments, 1)},
@@ -583,6 +518,156 @@ def a_whole_fragment(text: str) -> Fragment:
     return Fragment(**values)
 
 
+@pytest.mark.row("002 2.10.c", "002 2.12.a", "004 4.10.a")
+class TestStoring:
+    """What is put in comes back as it was, and goes with all that belongs to it."""
+
+    @SOME
+    @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60))
+    def test_every_field_comes_back(self, engines: Engines, text: str) -> None:
+        engine = engines.new()
+        expected = own(engine, a_whole_fragment(text))
+        [whole] = stored(engine, expected)
+        with engines.again(engine).reading() as rows:
+            assert rows.by_numbers([whole.number]) == rows.by_ids(["w"]) == [whole]
+        assert replace(whole, number=0) == expected
+
+    @BY_UPKEEP
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_a_hostile_text_is_stored_changed_and_removed_as_text(
+        self, engines: Engines, text: str
+    ) -> None:
+        engine = engines.new()
+        [it] = stored(engine, a_fragment("f1", text, topic=text, keywords=(text,)))
+        assert found(engine, Wanted(topics=(text,), keywords=(text,))) == ["f1"]
+        with engine.writing() as rows:
+            rows.replace([replace(it, content=f"{text} other", keywords=("k",))])
+            rows.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
+            rows.set_state({text: text})
+        with engine.reading() as rows:
+            assert rows.by_ids(["f1"])[0].content == f"{text} other"
+            assert rows.entries(Version)[0].content == rows.state()[text] == text
+        with engine.writing() as rows:
+            assert rows.drop(["f1"]) == 1
+        assert shares(engine, "other") == {}
+
+    def test_a_number_is_never_given_twice_and_an_id_is_there_once(self, engines: Engines) -> None:
+        engine = engines.new()
+        [first, second] = stored(engine, a_fragment("f1"), a_fragment("f2"))
+        with engine.writing() as rows:
+            rows.drop(["f2"])
+        [third] = stored(engine, a_fragment("f3"))
+        assert 0 < first.number < second.number < third.number
+        with pytest.raises(OSError):
+            stored(engine, a_fragment("f4"), a_fragment("f1", "again"))
+        assert found(engine) == ["f1", "f3"]
+
+    def test_what_replaces_a_fragment_is_found_and_what_was_is_not(self, engines: Engines) -> None:
+        engine = engines.new()
+        one, two = stored(
+            engine,
+            a_fragment("f1", "the kitchen has a zebra", topic="zoo", keywords=("stripes",)),
+            a_fragment("f2", "the cellar has a giraffe"),
+        )
+        put_vectors(engine, [(one, (1.0, 0.0)), (two, (0.0, 1.0))])
+        changed = replace(one, content="a walrus", topic="sea", keywords=("tusks",))
+        with engine.writing() as rows:
+            rows.replace([changed, replace(two, importance=0.9), replace(two, number=2**40)])
+        assert (shares(engine, "zebra"), shares(engine, "stripes")) == ({}, {})
+        assert list(shares(engine, "walrus")) == list(shares(engine, "tusks")) == ["f1"]
+        assert found(engine, Wanted(keywords=("stripes",))) == []
+        assert found(engine, Wanted(topics=("zoo",))) == []
+        assert found(engine, Wanted(keywords=("tusks",), topics=("SEA",))) == ["f1"]
+        with engine.reading() as rows:
+            assert rows.by_numbers([one.number]) == [changed]
+            # A vector is of a text; it stays where only something else was changed.
+            assert [it.number for it in rows.vectors([one.number, two.number])] == [two.number]
+
+    @pytest.mark.parametrize("field", ["deleted_at", "superseded_at"])
+    def test_what_is_not_live_is_in_no_index_and_comes_back_with_its_words(
+        self, engines: Engines, field: str
+    ) -> None:
+        engine = engines.new()
+        [it] = stored(engine, a_fragment("f1", "a zebra", topic="zoo", keywords=("stripes",)))
+        for moment, expected in ((DAYS[1], []), (DAYS[2], []), ("", ["f1"])):
+            with engine.writing() as rows:
+                rows.touch([it.number], {field: moment})
+            assert list(shares(engine, "zebra")) == list(shares(engine, "stripes")) == expected
+            assert found(engine, Wanted(keywords=("stripes",))) == expected
+            assert found(engine, Wanted(keywords=("stripes",), state="all")) == ["f1"]
+            with engine.reading() as rows:
+                pairs = [tuple(pair) for pair in rows.with_keywords(["STRIPES"], Wanted(), 5)]
+                assert pairs == [(it.number, 1)][: len(expected)]
+
+    def test_one_value_is_set_for_many(self, engines: Engines) -> None:
+        engine = engines.new()
+        added = stored(engine, *(a_fragment(f"f{at}") for at in range(700)))
+        numbers = [it.number for it in added]
+        values: dict[str, Any] = {"tier": "cold", "is_anchor": True, "access_count": 3}
+        values["kind"] = "error"
+        with engine.writing() as rows:
+            rows.touch([*numbers[1:], 2**40, 2**80], values)
+            rows.touch(numbers, {})
+            rows.touch([], {"tier": "hot"})
+        with engine.reading() as rows:
+            assert rows.find(Wanted()) == [added[0], *(replace(it, **values) for it in added[1:])]
+
+    @BY_UPKEEP
+    def test_a_dropped_fragment_takes_along_what_belongs_to_it(self, engines: Engines) -> None:
+        engine = engines.new()
+        added = stored(engine, *(a_fragment(f"f{at}", "a zebra") for at in range(600)))
+        put_vectors(engine, [(it, (1.0, 0.0)) for it in added[:2]])
+        with engine.writing() as rows:
+            ends = [("f0", "f1"), ("f1", "f0"), ("f0", "f599")]
+            rows.put_links([Link(from_id=one, to_id=two) for one, two in ends])
+            for one in ("f0", "f599"):
+                rows.note([Version(fragment_id=one, content="x", amended_at=DAYS[0])])
+            for pair in (("f0", "f599"), ("f598", "f0"), ("f598", "f599")):
+                rows.note([Suspicion(first_id=pair[0], second_id=pair[1], similarity=0.5)])
+            assert (rows.count_entries(Version), rows.count_entries(Suspicion)) == (2, 3)
+        with engine.writing() as rows:
+            gone = [it.id for it in added if it.id not in ("f598", "f599")]
+            assert rows.drop([*gone, "nobody"]) == 598
+            assert rows.drop(gone) == rows.drop([]) == 0
+        assert found(engine, Wanted(state="all")) == ["f598", "f599"]
+        assert shares(engine, "zebra").keys() == {"f598", "f599"}
+        with engine.reading() as rows:
+            assert rows.links([*gone, "f599"]) == []
+            assert [it.fragment_id for it in rows.entries(Version)] == ["f599"]
+            assert [it.first_id for it in rows.entries(Suspicion)] == ["f598"]
+            assert rows.count_entries(Version) == rows.count_entries(Suspicion) == 1
+            assert rows.vectors(it.number for it in added) == []
+            assert rows.near(a_vector(1.0, 0.0), Wanted(state="all"), 5) == []
+
+
+ENTRIES: list[tuple[Entry, Entry]] = [
+    (
+        Version(fragment_id="a", content="c", keywords=("k", "케이"), amended_at=DAYS[0]),
+        Version(fragment_id="b", content="", kind="error", amended_at=DAYS[1], amended_by="x"),
+    ),
+    (
+        ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=DAYS[0],
+                     session_id="a", suggestion="s", context="c", trigger_type="sampled"),
+        ToolFeedback(tool_name="recall", relevant=False, sufficient=True, created_at=DAYS[1]),
+    ),
+    (
+        TaskFeedback(session_id="a", overall_success=False, tool_highlights=("one", "둘"),
+                     tool_pain_points=("two",), created_at=DAYS[0]),
+        TaskFeedback(session_id="b", created_at=DAYS[1]),
+    ),
+    (
+        Activity(session_id="a", agent="x", started_at=DAYS[0], last_at=DAYS[0], calls=3,
+                 written=2, reflected_at=DAYS[1], ended_at=DAYS[2]),
+        Activity(session_id="b", started_at=DAYS[1], last_at=DAYS[1]),
+    ),
+    (
+        Suspicion(first_id="x", second_id="a", similarity=0.75, found_at=DAYS[0]),
+        Suspicion(first_id="x", second_id="b", similarity=0.5, found_at=DAYS[1]),
+    ),
+]  # fmt: skip
+
+
+@BY_UPKEEP
 class TestNoting:
     """Links, entries and the state."""
 
@@ -592,106 +677,77 @@ class TestNoting:
         forth = Link(from_id="a", to_id="b", relation="caused_by", created_at=DAYS[0])
         back = Link(from_id="b", to_id="a", relation="related", created_at=DAYS[1])
         other = Link(from_id="c", to_id="b", relation="part_of", created_at=DAYS[0])
-        with engine.writing() as writing:
-            assert writing.put_links([forth, back, other]) == 3
-            assert writing.put_links([replace(forth, relation="resolved_by")]) == 0
-            assert writing.put_links([]) == writing.drop_links([]) == 0
-        with engine.reading() as reading:
-            assert reading.links(["a"]) == [replace(forth, relation="resolved_by"), back]
-            assert reading.links(["b", "c"], ["part_of", "related"]) == [back, other]
-            assert reading.links(["a"], ["part_of"]) == []
-        with engine.writing() as writing:
+        with engine.writing() as rows:
+            assert rows.put_links([forth, back, other]) == 3
+            assert rows.put_links([replace(forth, relation="resolved_by")]) == 0
+            assert rows.put_links([]) == rows.drop_links([]) == 0
+        with engine.reading() as rows:
+            assert rows.links(["a"]) == [replace(forth, relation="resolved_by"), back]
+            assert rows.links(["b", "c"], ["part_of", "related"]) == [back, other]
+            assert rows.links(["a"], ["part_of"]) == []
+        with engine.writing() as rows:
             for relation in RELATIONS:
-                assert not writing.put_links([replace(forth, relation=relation)])  # type: ignore[arg-type]
-                assert writing.links(["a"], [relation])[0].relation == relation
-            assert writing.drop_links([forth, other, forth]) == 2
-            assert writing.links(["a", "b", "c"]) == [back]
+                assert not rows.put_links([replace(forth, relation=relation)])  # type: ignore[arg-type]
+                assert rows.links(["a"], [relation])[0].relation == relation
+            assert rows.drop_links([forth, other, forth]) == 2
+            assert rows.links(["a", "b", "c"]) == [back]
 
-    ENTRIES: tuple[tuple[Entry, Entry, str], ...] = (
-        (
-            Version(fragment_id="a", content="c", keywords=("k", "케이"), amended_at=DAYS[0]),
-            Version(fragment_id="b", content="", kind="error", amended_at=DAYS[1], amended_by="x"),
-            "a",
-        ),
-        (
-            ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=DAYS[0],
-                         session_id="a", suggestion="s", context="c", trigger_type="sampled"),
-            ToolFeedback(tool_name="recall", relevant=False, sufficient=True, created_at=DAYS[1]),
-            "a",
-        ),
-        (
-            TaskFeedback(session_id="a", overall_success=False, tool_highlights=("one", "둘"),
-                         tool_pain_points=("two",), created_at=DAYS[0]),
-            TaskFeedback(session_id="b", created_at=DAYS[1]),
-            "a",
-        ),
-        (
-            Activity(session_id="a", agent="x", started_at=DAYS[0], last_at=DAYS[0], calls=3,
-                     written=2, reflected_at=DAYS[1], ended_at=DAYS[2]),
-            Activity(session_id="b", started_at=DAYS[1], last_at=DAYS[1]),
-            "a",
-        ),
-        (
-            Suspicion(first_id="x", second_id="a", similarity=0.75, found_at=DAYS[0]),
-            Suspicion(first_id="x", second_id="b", similarity=0.5, found_at=DAYS[1]),
-            "a",
-        ),
-    )  # fmt: skip
-
-    @pytest.mark.parametrize(("first", "second", "of"), ENTRIES)
+    @pytest.mark.parametrize(("first", "second"), ENTRIES)
     def test_entries_come_oldest_first_and_go_by_what_they_are_of_or_their_age(
-        self, engines: Engines, first: Entry, second: Entry, of: str
+        self, engines: Engines, first: Entry, second: Entry
     ) -> None:
         engine, kind = engines.new(), type(first)
-        with engine.writing() as writing:
-            writing.note([first, second])
-        with engine.reading() as reading:
-            assert reading.entries(kind) == [first, second]
-            assert reading.entries(kind, limit=1) == reading.entries(kind, of=of) == [first]
-            assert reading.entries(kind, since=DAYS[1]) == [second]
-            assert reading.entries(kind, of="nobody") == []
-        with engine.writing() as writing:
-            assert writing.forget_entries(kind, of="nobody") == 0
-            assert writing.forget_entries(kind, of=of) == 1
-            writing.note([first])
-            assert writing.forget_entries(kind, before=DAYS[1]) == 1
-            assert writing.entries(kind) == [second]
-            assert writing.forget_entries(kind) == 1
+        with engine.writing() as rows:
+            rows.note([first, second])
+        with engine.reading() as rows:
+            assert rows.entries(kind) == [first, second]
+            assert rows.entries(kind, limit=1) == rows.entries(kind, of="a") == [first]
+            assert rows.entries(kind, since=DAYS[1]) == [second]
+            assert rows.entries(kind, of="nobody") == []
+        with engine.writing() as rows:
+            assert rows.forget_entries(kind, of="nobody") == 0
+            assert rows.forget_entries(kind, of="a") == 1
+            rows.note([first])
+            assert rows.forget_entries(kind, before=DAYS[1]) == 1
+            assert rows.entries(kind) == [second]
+            assert rows.forget_entries(kind) == 1
 
     def test_an_activity_and_a_suspicion_are_there_once(self, engines: Engines) -> None:
         engine = engines.new()
         before = Activity(session_id="s", started_at=DAYS[0], last_at=DAYS[0], calls=1)
         doubt = Suspicion(first_id="a", second_id="b", similarity=0.5, found_at=DAYS[0])
-        with engine.writing() as writing:
-            writing.note([before, doubt])
-            writing.note([replace(before, calls=2), replace(doubt, similarity=0.9)])
-            assert writing.entries(Activity) == [replace(before, calls=2)]
-            assert writing.entries(Suspicion) == [replace(doubt, similarity=0.9)]
+        with engine.writing() as rows:
+            rows.note([before, doubt])
+            rows.note([replace(before, calls=2), replace(doubt, similarity=0.9)])
+            assert rows.entries(Activity) == [replace(before, calls=2)]
+            assert rows.entries(Suspicion) == [replace(doubt, similarity=0.9)]
 
     def test_the_state_keeps_values_and_counts(self, engines: Engines) -> None:
         engine = engines.new()
-        with engine.writing() as writing:
-            writing.set_state({"model": "m", "step": "3"})
-            writing.count_up({"purged": 2, "expired": 0})
-            writing.count_up({"purged": 5})
-            writing.set_state({"step": "", "nothing": ""})
-        with engine.reading() as reading:
-            assert reading.state() == {"model": "m", "purged": "7"}
+        with engine.writing() as rows:
+            rows.set_state({"model": "m", "step": "3"})
+            rows.count_up({"purged": 2, "expired": 0})
+            rows.count_up({"purged": 5})
+            rows.set_state({"step": "", "nothing": ""})
+        with engine.reading() as rows:
+            assert rows.state() == {"model": "m", "purged": "7"}
 
 
 SENTENCES, QUESTIONS = table("engine_questions").values()
+MISSPELT = {"retained": "retrained", "deploymnet": "deployment", "datenbnak": "Datenbank",
+            "webhoks": "webhooks", "migratoin": "migration"}  # fmt: skip
 
 
 @pytest.mark.row("002 2.10.c", "002 2.13.h", "002 2.14")
 class TestSearching:
     """Terms of both languages, keywords, vectors."""
 
-    @pytest.mark.parametrize("question", QUESTIONS)
-    def test_terms_of_both_languages_are_found(self, engines: Engines, question: str) -> None:
+    def test_terms_of_both_languages_are_found(self, engines: Engines) -> None:
         engine = engines.new()
         stored(engine, *(a_fragment(id_, text) for id_, text in SENTENCES.items()))
-        assert {*QUESTIONS[question]} <= shares(engine, question).keys()
-        assert not (shares(engine, question) and not QUESTIONS[question])
+        for question, ids in QUESTIONS.items():
+            assert {*ids} <= shares(engine, question).keys()
+            assert ids or not shares(engine, question), question
 
     def test_topic_and_keywords_are_searched_as_the_content_is(self, engines: Engines) -> None:
         engine = engines.new()
@@ -704,24 +760,35 @@ class TestSearching:
         assert shares(engine, "zebra").keys() == {"content", "topic", "keywords"}
         assert shares(engine, "얼룩말").keys() == {"keywords"}
 
+    def test_a_misspelt_word_is_forgiven_however_many_words_begin_as_it_does(
+        self, engines: Engines
+    ) -> None:
+        engine = engines.new()
+        stored(engine, *(a_fragment(word, f"it says {word}") for word in MISSPELT.values()))
+        begins = sorted({word[:3] for word in MISSPELT})
+        stored(engine, *(a_fragment(f"{word}{at}", f"{word}xq{at}z") for word in begins
+                         for at in range(400)))  # fmt: skip
+        for asked, word in MISSPELT.items():
+            assert list(shares(engine, asked)) == [word], asked
+        # Where a text has the word as it is spelled, nothing has to be forgiven.
+        stored(engine, a_fragment("as it is", "retained"))
+        assert list(shares(engine, "retained")) == ["as it is"]
+
     def test_how_common_a_term_is_and_how_many_there_are_is_known(self, engines: Engines) -> None:
         engine = engines.new()
         stored(engine, *(a_fragment(f"f{at}", f"common {at * 'x'}z") for at in range(30)))
-        with engine.reading() as reading:
-            holding = reading.holding("common xxxxxxxz", 3_000)
+        with engine.reading() as rows:
+            holding = rows.holding("common xxxxxxxz", 3_000)
         assert holding.total == 30
         assert [it.having for it in holding.terms] == [30, 1]
-        with engine.writing() as writing:
-            first, second, third, *_ = writing.find(Wanted())
-            writing.touch([first.number], {"deleted_at": DAYS[1]})
-            writing.replace([replace(second, superseded_at=DAYS[1])])
-            writing.drop([third.id])
-        with engine.reading() as reading:
-            assert reading.holding("common", 3_000).total == 27
-        with engine.writing() as writing:
-            writing.touch([first.number], {"deleted_at": ""})
-        with engine.reading() as reading:
-            assert reading.holding("common", 3_000).total == 28
+        with engine.writing() as rows:
+            first, second, third, *_ = rows.find(Wanted())
+            rows.touch([first.number], {"deleted_at": DAYS[1]})
+            rows.replace([replace(second, superseded_at=DAYS[1])])
+            rows.drop([third.id])
+            assert rows.holding("common", 3_000).total == 27
+            rows.touch([first.number], {"deleted_at": ""})
+            assert rows.holding("common", 3_000).total == 28
 
     def test_the_nearest_vectors_come_first(self, engines: Engines) -> None:
         engine = engines.new()
@@ -729,17 +796,14 @@ class TestSearching:
         vectors = [(1.0, 0.0), (0.6, 0.8), (0.0, 1.0), (0.6, 0.8), (-1.0, 0.0)]
         put_vectors(engine, zip(ones, vectors, strict=True))
         asked = a_vector(1.0, 0.0)
-        with engine.reading() as reading:
-            near = reading.near(asked, Wanted(), 4)
-            assert near == [
-                (ones[at].number, it) for at, it in ((0, 1.0), (3, 0.6), (1, 0.6), (2, 0.0))
-            ]
-            assert reading.near(asked, Wanted(), 0) == []
-            assert reading.near(a_vector(1.0), Wanted(), 5) == []  # of another length
-            assert reading.near(b"", Wanted(), 5) == reading.near(b"abc", Wanted(), 5) == []
-            assert reading.vectors([ones[1].number]) == [
-                Embedding(ones[1].number, a_vector(0.6, 0.8))
-            ]
+        with engine.reading() as rows:
+            expected = [(ones[at].number, it) for at, it in ((0, 1.0), (3, 0.6), (1, 0.6), (2, 0))]
+            assert rows.near(asked, Wanted(), 4) == expected
+            assert rows.near(asked, Wanted(), 0) == []
+            assert rows.near(a_vector(1.0), Wanted(), 5) == []  # of another length
+            assert rows.near(b"", Wanted(), 5) == rows.near(b"abc", Wanted(), 5) == []
+            vector = Embedding(ones[1].number, a_vector(0.6, 0.8))
+            assert rows.vectors([ones[1].number]) == [vector]
 
     def test_what_is_near_follows_every_change(self, engines: Engines) -> None:
         engine = engines.new()
@@ -748,40 +812,40 @@ class TestSearching:
         asked = a_vector(1.0, 0.0)
 
         def near(wanted: Wanted = Wanted()) -> list[tuple[int, float]]:  # noqa: B008
-            with engine.reading() as reading:
-                return reading.near(asked, wanted, 5)
+            with engine.reading() as rows:
+                return rows.near(asked, wanted, 5)
 
         assert near() == []
         put_vectors(engine, [(one, (1.0, 0.0)), (two, (0.0, 1.0))])
         assert near() == [(one.number, 1.0), (two.number, 0.0)]
         put_vectors(other, [(two, (0.8, 0.6)), (three, (0.6, 0.8))])
         assert near() == [(one.number, 1.0), (two.number, 0.8), (three.number, 0.6)]
-        with other.writing() as writing:
-            writing.touch([one.number], {"deleted_at": DAYS[1]})
+        with other.writing() as rows:
+            rows.touch([one.number], {"deleted_at": DAYS[1]})
         assert near() == [(two.number, 0.8), (three.number, 0.6)]
         assert near(Wanted(state="bin")) == [(one.number, 1.0)]
-        with pytest.raises(ZeroDivisionError), engine.writing() as writing:
-            writing.put_vectors([Embedding(two.number, a_vector(-1.0, 0.0))])
-            assert writing.near(asked, Wanted(), 5)[-1] == (two.number, -1.0)
+        with pytest.raises(ZeroDivisionError), engine.writing() as rows:
+            rows.put_vectors([Embedding(two.number, a_vector(-1.0, 0.0))])
+            assert rows.near(asked, Wanted(), 5)[-1] == (two.number, -1.0)
             raise ZeroDivisionError
         put_vectors(other, [(three, (0.0, 1.0))])
         assert near() == [(two.number, 0.8), (three.number, 0.0)]
-        with other.writing() as writing:
-            writing.drop_vectors([two.number])
+        with other.writing() as rows:
+            rows.drop_vectors([two.number])
         assert near() == [(three.number, 0.0)]
-        with other.writing() as writing:
-            writing.drop_vectors()
+        with other.writing() as rows:
+            rows.drop_vectors()
         assert near() == []
         put_vectors(other, [(three, (1.0, 0.0))])
         assert near() == [(three.number, 1.0)]
 
-    def test_few_that_are_meant_are_found_behind_many_that_are_not(self, engines: Engines) -> None:
+    def test_few_that_are_wanted_are_found_behind_many_that_are_not(self, engines: Engines) -> None:
         engine = engines.new()
         many = stored(engine, *(a_fragment(f"f{at}") for at in range(300)))
         few = stored(engine, *(a_fragment(f"g{at}", topic="rare") for at in range(3)))
         put_vectors(engine, [*((it, (1.0, 0.0)) for it in many), *((it, (0.0, 1.0)) for it in few)])
-        with engine.reading() as reading:
-            near = reading.near(a_vector(1.0, 0.0), Wanted(topics=("Rare",)), 2)
+        with engine.reading() as rows:
+            near = rows.near(a_vector(1.0, 0.0), Wanted(topics=("Rare",)), 2)
         assert near == [(few[2].number, 0.0), (few[1].number, 0.0)]
 
 
@@ -791,20 +855,20 @@ class TestTransacting:
     def test_an_error_inside_undoes_all(self, engines: Engines) -> None:
         engine = engines.new()
         [it] = stored(engine, a_fragment("f1", "a zebra"))
-        with pytest.raises(ZeroDivisionError), engine.writing() as writing:
-            writing.add([a_fragment("f2")])
-            writing.replace([replace(it, content="a walrus")])
-            writing.put_links([Link(from_id="f1", to_id="f2")])
-            writing.put_vectors([Embedding(it.number, a_vector(1.0))])
-            writing.note([Version(fragment_id="f1", content="x", amended_at=DAYS[0])])
-            writing.set_state({"name": "value"})
-            assert [it.id for it in writing.find(Wanted())] == ["f1", "f2"]  # sees its own
+        with pytest.raises(ZeroDivisionError), engine.writing() as rows:
+            rows.add([own(engine, a_fragment("f2"))])
+            rows.replace([replace(it, content="a walrus")])
+            rows.put_links([Link(from_id="f1", to_id="f2")])
+            rows.put_vectors([Embedding(it.number, a_vector(1.0))])
+            rows.note([Version(fragment_id="f1", content="x", amended_at=DAYS[0])])
+            rows.count_up({"name": 1})
+            assert [it.id for it in rows.find(Wanted())] == ["f1", "f2"]  # sees its own
             raise ZeroDivisionError
         assert found(engine) == list(shares(engine, "zebra")) == ["f1"]
         assert shares(engine, "walrus") == {}
-        with engine.reading() as reading:
-            assert (reading.links(["f1"]), reading.vectors([it.number])) == ([], [])
-            assert (reading.entries(Version), reading.state()) == ([], {})
+        with engine.reading() as rows:
+            assert (rows.links(["f1"]), rows.vectors([it.number])) == ([], [])
+            assert (rows.entries(Version), rows.state()) == ([], {})
 
     def test_what_was_stored_is_there_for_everybody_at_once(self, engines: Engines) -> None:
         engine = engines.new()
@@ -818,10 +882,10 @@ class TestTransacting:
     def test_a_reader_sees_one_state(self, engines: Engines) -> None:
         engine = engines.new()
         stored(engine, a_fragment("f1"))
-        with engine.reading() as reading:
-            assert reading.count(Wanted()) == {"": 1}
+        with engine.reading() as rows:
+            assert rows.count(Wanted()) == {"": 1}
             stored(engines.again(engine), a_fragment("f2"))
-            assert reading.count(Wanted()) == {"": 1}
+            assert rows.count(Wanted()) == {"": 1}
         assert found(engine) == ["f1", "f2"]
 
     def test_writers_take_turns_and_none_is_lost(self, engines: Engines) -> None:
@@ -832,11 +896,11 @@ class TestTransacting:
         def write(at: int) -> None:
             try:
                 for turn in range(15):
-                    with both[at % 2].writing() as writing:
-                        [it] = writing.by_ids(["f"])
-                        writing.replace([replace(it, access_count=it.access_count + 1)])
-                        writing.add([a_fragment(f"f{at}-{turn}")])
-                        writing.count_up({"saved": 1})
+                    with both[at % 2].writing() as rows:
+                        [it] = rows.by_ids(["f"])
+                        rows.replace([replace(it, access_count=it.access_count + 1)])
+                        rows.add([own(engine, a_fragment(f"f{at}-{turn}"))])
+                        rows.count_up({"saved": 1})
             except BaseException as error:  # an assertion in a thread is nobody's
                 wrong.append(error)
 
@@ -846,9 +910,9 @@ class TestTransacting:
         for thread in threads:
             thread.join()
         assert wrong == []
-        with engine.reading() as reading:
-            assert reading.by_ids(["f"])[0].access_count == 60
-            assert (reading.count(Wanted()), reading.state()) == ({"": 61}, {"saved": "60"})
+        with engine.reading() as rows:
+            assert rows.by_ids(["f"])[0].access_count == 60
+            assert (rows.count(Wanted()), rows.state()) == ({"": 61}, {"saved": "60"})
 
     def test_what_was_closed_opens_again(self, engines: Engines) -> None:
         engine = engines.new()
