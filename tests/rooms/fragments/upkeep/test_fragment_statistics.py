@@ -1,17 +1,26 @@
-"""Tests what is counted for `memory_stats`, `stats` and the page."""
+"""Tests what is counted for `memory_stats`, `stats`, the page and the operator of a server."""
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from core.config import Settings
 from rooms.fragments.bin import forget
+from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity, Embedding
 from rooms.fragments.links import link
-from rooms.fragments.room import Room
+from rooms.fragments.room import Room, open_room
+from rooms.fragments.upkeep import service
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.statistics import Statistics, statistics_of
 from rooms.fragments.versions import Amendment, amend
+from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, is_unused
-from tests.support.upkeep_room import changed, saved
+from tests.support.upkeep_room import changed, saved, state_of
 
 
 def test_of_a_room_where_nothing_was_saved_all_is_nothing(room: Room) -> None:
@@ -31,19 +40,20 @@ def test_each_fragment_is_counted_by_what_it_is(room: Room, clock: Clock) -> Non
     amend(room, Amendment(id=one.id, content="The shop runs on Node 22", supersedes=True))
     forget(room, id=lost.id)
     forget(room, id=gone.id, hard=True)
-    with room.engine.writing() as writing:
-        writing.put_vectors([Embedding(episodic.number, bytes(8))])
-        writing.set_state({"embedding_model": "small"})
-        writing.note([Activity(session_id="s", written=2), Activity(session_id="t")])
+    with room.engine.writing() as rows:
+        rows.put_vectors([Embedding(episodic.number, bytes(8))])
+        rows.set_state({"embedding_model": "small", "strange": "many"})
+        rows.note([Activity(session_id="s", written=2), Activity(session_id="t")])
     found = statistics_of(room)
     assert (found.live, found.superseded, found.deleted) == (3, 1, {"forgotten": 1})
+    assert found.left_out == 2
     assert found.kinds == {"decision": 1, "fact": 2}
     assert found.lifetimes == {"episodic": 1, "semantic": 2}
     assert found.tiers == {"hot": 2, "permanent": 1} and found.anchors == 1
     assert found.agents == {"default": 3}
     assert found.links["superseded_by"] == 1 and found.links["part_of"] >= 1
     assert (found.versions, found.with_vector, found.model) == (1, 1, "small")
-    assert found.figures["purged"] == 1
+    assert found.figures["purged"] == 1 and "strange" not in found.figures
     assert found.unreflected == 1 and found.upkeep_at == ""
 
 
@@ -54,6 +64,9 @@ def test_the_last_upkeep_and_what_waits_are_named(room: Room, clock: Clock) -> N
     found = statistics_of(room)
     assert found.upkeep_at == clock() and found.upkeep["contradictions"]["suspected"] == 1
     assert found.suspicions == 1
+    with room.engine.writing() as rows:
+        rows.set_state({"upkeep_figures": "["})  # as another program left it
+    assert statistics_of(room).upkeep == {}
 
 
 def test_an_agent_sees_its_own_and_what_is_everybodys(room: Room) -> None:
@@ -64,9 +77,70 @@ def test_an_agent_sees_its_own_and_what_is_everybodys(room: Room) -> None:
     assert statistics_of(room).live == 3
 
 
-def test_what_another_program_left_in_the_state_is_passed_over(room: Room) -> None:
-    saved(room, "The shop runs on Node 20")
-    with room.engine.writing() as writing:
-        writing.set_state({"upkeep_figures": "[", "purged": "many", "upkeep": "[]"})
-    found = statistics_of(room)
-    assert found.upkeep == {} and found.figures["purged"] == 0
+class Served:
+    """The upkeep of a server over the fragments in a file, in a thread of this process."""
+
+    def __init__(self, environment: Mapping[str, str], silent_for: timedelta) -> None:
+        self.figures, self._stop = dict[str, float](), threading.Event()
+        more = {"pause_s": 0.01, "silent_for": silent_for, "figures": self.figures}
+        self._thread = threading.Thread(
+            target=service.upkeep_of_server,
+            args=(Settings(), environment, self._stop),
+            kwargs=more,
+        )
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Run it until a condition holds."""
+        self._thread.start()
+        ends = datetime.now(UTC) + timedelta(seconds=60)
+        while not is_so() and datetime.now(UTC) < ends:
+            self._stop.wait(0.01)
+        self._stop.set()
+        self._thread.join()
+
+
+@IN_A_FILE
+def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_be_read(
+    tmp_path: Path,
+) -> None:
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+    room = open_room(Settings(), environment)
+    gone = remember(room, Draft(content="The old server is called heron")).fragment
+    remember(room, Draft(content="The shop runs on Node 20"))
+    forget(room, id=gone.id)
+    served = Served(environment, timedelta(days=1))
+    served.until(lambda: served.figures.get("fragments_last_upkeep_timestamp_seconds"))
+    ended = datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp()
+    assert served.figures == {
+        "fragments_live": 1,
+        "fragments_superseded": 0,
+        "fragments_in_bin": 1,
+        "fragments_missing_vectors": 1,
+        "fragments_last_upkeep_timestamp_seconds": ended,
+        "judge_failures": 0,
+    }
+    room.engine.close()
+    room.config.path.write_bytes(b"no database")
+    away = Served(environment, timedelta(days=1))
+    away.figures.update(served.figures)
+    away.until(lambda: not away.figures)
+    assert away.figures == {}
+
+
+@IN_A_FILE
+def test_a_server_ends_sessions_that_were_silent_for_as_long_as_its_operator_says(
+    tmp_path: Path,
+) -> None:
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+    room, now = open_room(Settings(), environment), datetime.now(UTC)
+    remember(room, Draft(content="The shop runs on Node 20"))
+    moments = [(now - timedelta(minutes=it)).isoformat(timespec="seconds") for it in (61, 5)]
+    with room.engine.writing() as rows:
+        rows.note(Activity(session_id=f"s{it}", last_at=it, started_at=it) for it in moments)
+
+    def ended() -> list[bool]:
+        with room.engine.reading() as rows:
+            return [bool(it.ended_at) for it in rows.entries(Activity)]
+
+    Served(environment, timedelta(minutes=60)).until(lambda: any(ended()))
+    assert ended() == [True, False]

@@ -1,10 +1,13 @@
 """Tests what the upkeep finds of contradictions, who decides on them, and what waits."""
 
 import struct
+import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rooms.fragments.activity import end_session
 from rooms.fragments.bin import forget
@@ -14,7 +17,8 @@ from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion
 from rooms.fragments.links import link
 from rooms.fragments.models.judge import Label, Verdict
 from rooms.fragments.room import Room
-from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.consolidation import Report, consolidate
+from rooms.fragments.upkeep.suspicions import NEGATION, NUMBERS, OPPOSITES, signs_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, figures
@@ -28,12 +32,15 @@ from tests.support.upkeep_room import (
     saved,
 )
 
+SLOW = "The pool holds at most 20 connections."
+FAST = "The pool holds at most 50 connections."
+
 
 @dataclass
 class JudgeOf:
     """A judge who says one thing of every pair, and remembers which it was asked about."""
 
-    label: Label | Literal[""] = "neutral"
+    label: Label | None = "neutral"
     confidence: float = 0.5
     asked: list[tuple[str, str]] = field(default_factory=list)
 
@@ -44,10 +51,6 @@ class JudgeOf:
         return Verdict(self.label, self.confidence)
 
 
-SLOW = "The pool holds at most 20 connections."
-FAST = "The pool holds at most 50 connections."
-
-
 def pool(room: Room, clock: Clock, **fields: object) -> tuple[Fragment, Fragment]:
     """Two fragments that contradict each other, the second said a day later."""
     one = saved(room, SLOW, topic="pool", **fields)
@@ -56,8 +59,13 @@ def pool(room: Room, clock: Clock, **fields: object) -> tuple[Fragment, Fragment
 
 
 def suspicions_of(room: Room) -> list[Suspicion]:
-    with room.engine.reading() as reading:
-        return reading.entries(Suspicion)
+    with room.engine.reading() as rows:
+        return rows.entries(Suspicion)
+
+
+def later(room: Room, clock: Clock, judge: JudgeOf | None = None) -> Report:
+    clock.wait(hours=1)
+    return consolidate(room, judge=judge)
 
 
 @pytest.mark.long  # it costs much
@@ -75,17 +83,20 @@ def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_a
 
 
 @pytest.mark.row("002 2.61.b")
-def test_a_pair_is_proposed_with_its_signs_and_nothing_is_decided(room: Room, clock: Clock) -> None:
-    one, other = pool(room, clock)
-    report = consolidate(room)
-    [pair] = report.suspicions
+def test_a_pair_is_proposed_with_its_signs_for_a_month_and_nothing_is_decided(
+    room: Room, clock: Clock
+) -> None:
+    one, other = pool(room, clock, type="preference")
+    [pair] = consolidate(room).suspicions
     assert (pair.earlier.id, pair.later.id) == (one.id, other.id)
     assert pair.signs == ("numbers",) and pair.similarity >= 0.5
     assert now_of(room, one).is_live and now_of(room, other).is_live
-    clock.wait(days=2)
+    clock.wait(days=30)
     again = consolidate(room)
     assert "contradictions" not in figures_of(again)  # only what is new is compared
     assert [it.later.id for it in again.suspicions] == [other.id]
+    clock.wait(days=1)
+    assert consolidate(room).suspicions == []
 
 
 @pytest.mark.long  # it costs much
@@ -105,20 +116,9 @@ def test_a_pair_that_somebody_settled_is_proposed_no_more(
     elif how == "contradicts":
         link(room, one.id, other.id, how)
     else:  # as an import may leave it
-        with room.engine.writing() as writing:
-            writing.put_links([Link(from_id=one.id, to_id=other.id, relation="resolved_by")])
-    clock.wait(hours=1)
-    report = consolidate(room)
-    assert report.suspicions == [] and suspicions_of(room) == []
-
-
-def test_a_pair_that_nobody_settles_is_proposed_for_a_month(room: Room, clock: Clock) -> None:
-    pool(room, clock, type="preference")
-    consolidate(room)
-    clock.wait(days=30)
-    assert len(consolidate(room).suspicions) == 1
-    clock.wait(days=1)
-    assert consolidate(room).suspicions == []
+        with room.engine.writing() as rows:
+            rows.put_links([Link(from_id=one.id, to_id=other.id, relation="resolved_by")])
+    assert later(room, clock).suspicions == [] and suspicions_of(room) == []
 
 
 def test_what_is_amended_is_compared_again(room: Room, clock: Clock) -> None:
@@ -132,11 +132,18 @@ def test_what_is_amended_is_compared_again(room: Room, clock: Clock) -> None:
 
 
 @pytest.mark.row("002 2.61")
-def test_other_topics_and_other_agents_are_not_compared(room: Room) -> None:
+def test_other_topics_and_other_agents_and_what_is_noted_of_sessions_are_not_compared(
+    room: Room, clock: Clock
+) -> None:
     saved(room, SLOW, topic="pool")
     saved(room, FAST, topic="database")
     changed(room, saved(room, "The pool holds at most 60 connections.", topic="pool"), agent="kim")
-    assert consolidate(room).suspicions == []
+    for at in range(3):
+        for text in ("Alpha is here.", "Bravo is there.", "Charlie is gone.")[: at + 1]:
+            remember(room, Draft(content=f"{text} {at}", topic=f"t{at}{text[0]}"), session=f"s{at}")
+        clock.wait(hours=1)
+        assert end_session(room, f"s{at}").reflected
+    assert consolidate(room).suspicions == [] and suspicions_of(room) == []
 
 
 @pytest.mark.row("002 2.61.a", "002 2.62")
@@ -164,35 +171,32 @@ def test_the_one_that_was_corrected_last_counts(room: Room, clock: Clock) -> Non
     assert now_of(room, one).is_live and not now_of(room, other).is_live
 
 
-def test_what_is_pinned_is_left_to_the_caller_whatever_a_judge_says(
-    room: Room, clock: Clock
+@pytest.mark.parametrize(
+    ("judge", "fields", "suspected"),
+    [
+        (JudgeOf("entailment", 0.9), {}, 0),
+        (JudgeOf("neutral", 0.9), {}, 0),
+        (JudgeOf("contradiction", 0.79), {}, 1),
+        (JudgeOf("contradiction", 1.0), {"is_anchor": True}, 1),  # that is left to the caller
+    ],
+)
+def test_a_pair_that_is_cleared_passes_and_what_is_unsure_or_pinned_waits(
+    room: Room, clock: Clock, judge: JudgeOf, fields: dict[str, Any], suspected: int
 ) -> None:
-    one, other = pool(room, clock, is_anchor=True)
-    report = consolidate(room, judge=JudgeOf("contradiction", 1.0))
-    assert figures_of(report)["contradictions"] == {"checked": 2, "judged": 1, "suspected": 1}
+    one, other = pool(room, clock, **fields)
+    report = consolidate(room, judge=judge)
+    counts = {"checked": 2, "judged": 1, **({"suspected": 1} if suspected else {})}
+    assert figures_of(report)["contradictions"] == counts
+    assert len(report.suspicions) == suspected
     assert now_of(room, one).is_live and now_of(room, other).is_live
-    assert len(report.suspicions) == 1
 
 
-@pytest.mark.parametrize("label", ["entailment", "neutral"])
-def test_a_pair_of_which_a_judge_is_sure_that_it_is_none_passes(
-    room: Room, clock: Clock, label: Label
-) -> None:
-    pool(room, clock)
-    report = consolidate(room, judge=JudgeOf(label, 0.9))
-    assert figures_of(report)["contradictions"] == {"checked": 2, "judged": 1}
-    assert report.suspicions == []
-
-
-def test_what_a_judge_is_not_sure_of_waits_and_is_judged_again(room: Room, clock: Clock) -> None:
+def test_what_waits_is_judged_again_until_a_judge_is_sure(room: Room, clock: Clock) -> None:
     one, _ = pool(room, clock)
-    report = consolidate(room, judge=JudgeOf("contradiction", 0.79))
-    assert figures_of(report)["contradictions"] == {"checked": 2, "judged": 1, "suspected": 1}
-    clock.wait(hours=1)
+    consolidate(room, judge=JudgeOf("contradiction", 0.79))
     unsure = JudgeOf("neutral", 0.5)
-    assert len(consolidate(room, judge=unsure).suspicions) == 1 and len(unsure.asked) == 1
-    clock.wait(hours=1)
-    report = consolidate(room, judge=JudgeOf("contradiction", 0.9))
+    assert len(later(room, clock, unsure).suspicions) == 1 and len(unsure.asked) == 1
+    report = later(room, clock, JudgeOf("contradiction", 0.9))
     assert figures_of(report)["suspicions"] == {"judged": 1, "linked": 1}
     assert not now_of(room, one).is_live and suspicions_of(room) == []
 
@@ -200,8 +204,7 @@ def test_what_a_judge_is_not_sure_of_waits_and_is_judged_again(room: Room, clock
 def test_a_suspicion_that_a_judge_clears_later_is_dropped(room: Room, clock: Clock) -> None:
     pool(room, clock)
     consolidate(room)
-    clock.wait(hours=1)
-    report = consolidate(room, judge=JudgeOf("entailment", 0.9))
+    report = later(room, clock, JudgeOf("entailment", 0.9))
     assert figures_of(report)["suspicions"] == {"judged": 1, "dropped": 1}
     assert report.suspicions == []
 
@@ -213,9 +216,8 @@ def test_at_most_ten_that_wait_are_judged_again(room: Room, clock: Clock) -> Non
         saved(room, f"Service {at} holds 20 connections.", topic=f"t{at}")
         saved(room, f"Service {at} holds 50 connections.", topic=f"t{at}")
     consolidate(room)
-    clock.wait(hours=1)
     judge = JudgeOf("contradiction", 0.9)
-    report = consolidate(room, judge=judge)
+    report = later(room, clock, judge)
     assert figures_of(report)["suspicions"] == {"judged": 10, "linked": 10, "waiting": 2}
     assert len(judge.asked) == 10
 
@@ -225,12 +227,14 @@ def test_a_judge_that_does_not_answer_leaves_the_signs(room: Room, clock: Clock)
     pool(room, clock)
     saved(room, "Redis caching is enabled in staging.", topic="cache")
     saved(room, "Redis caching is enabled in staging and in production.", topic="cache")
-    report = consolidate(room, judge=JudgeOf(""))
+    report = consolidate(room, judge=JudgeOf(None))
     assert figures_of(report)["contradictions"] == {"checked": 4, "suspected": 1}
 
 
-def vector(*numbers: float) -> bytes:
-    return struct.pack(f"<{len(numbers)}f", *numbers)
+def put_vectors(room: Room, one: Fragment, other: Fragment, cosine: float) -> None:
+    with room.engine.writing() as rows:
+        for it, numbers in ((one, (1.0, 0.0)), (other, (cosine, (1 - cosine**2) ** 0.5))):
+            rows.put_vectors([Embedding(it.number, struct.pack("<2f", *numbers))])
 
 
 @pytest.mark.long  # it costs much
@@ -239,41 +243,62 @@ def vector(*numbers: float) -> bytes:
 def test_with_vectors_the_cosine_of_the_specification_decides(
     room: Room, clock: Clock, cosine: float, found: int
 ) -> None:
-    one, other = pool(room, clock)
-    with room.engine.writing() as writing:
-        writing.put_vectors(
-            [
-                Embedding(one.number, vector(1.0, 0.0)),
-                Embedding(other.number, vector(cosine, (1 - cosine**2) ** 0.5)),
-            ]
-        )
+    put_vectors(room, *pool(room, clock), cosine)
     assert len(consolidate(room).suspicions) == found
 
 
 @pytest.mark.row("002 2.79")
 @pytest.mark.parametrize(("cosine", "waits"), [(0.93, True), (0.91, False)])
 def test_a_near_pair_waits_until_the_judge_answers(
-    room: Room, clock: Clock, cosine: float, waits: bool
+    room: Room, clock: Clock, cosine: float, *, waits: bool
 ) -> None:
     one = saved(room, "The shop sells bread on Sundays.", topic="shop")
     other = saved(room, "Bakers of the shop work at night.", topic="shop")
-    with room.engine.writing() as writing:
-        for it, numbers in ((one, (1.0, 0.0)), (other, (cosine, (1 - cosine**2) ** 0.5))):
-            writing.put_vectors([Embedding(it.number, vector(*numbers))])
-    report = consolidate(room, judge=JudgeOf(""))
+    put_vectors(room, one, other, cosine)
+    report = consolidate(room, judge=JudgeOf(None))
     ids = [(it.earlier.id, it.later.id) for it in report.suspicions]
     assert ids == ([(one.id, other.id)] if waits else [])
-    clock.wait(days=1)
-    consolidate(room, judge=JudgeOf("contradiction", 0.9))
+    later(room, clock, JudgeOf("contradiction", 0.9))
     assert bool(now_of(room, one).superseded_at) == waits
 
 
-def test_what_is_noted_of_sessions_is_no_contradiction(room: Room, clock: Clock) -> None:
-    for at in range(3):
-        for text in ("Alpha is here.", "Bravo is there.", "Charlie is gone.")[: at + 1]:
-            draft = Draft(content=f"{text} {at}", topic=f"t{at}{text[0]}")
-            remember(room, draft, session=f"s{at}")
-        clock.wait(hours=1)
-        assert end_session(room, f"s{at}").reflected
-    consolidate(room)
-    assert suspicions_of(room) == []
+def test_every_contradiction_of_the_samples_shows_a_sign_and_hardly_an_agreement_does() -> None:
+    assert [it for it in CONTRADICTING if not signs_of(*it)] == []
+    shown = [one for one, other in AGREEING if signs_of(one, other)]
+    assert shown == ["The build works without a network."]  # the other is hardly alike to it
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "signs"),
+    [
+        ("The API is public", "The API isn't public", (NEGATION,)),
+        ("It works without a network", "It does not work without a network", (NEGATION,)),
+        ("테스트는 병렬로 돌린다", "테스트는 병렬로 안 돌린다", (NEGATION,)),
+        ("Port 8080", "Port 9090", (NUMBERS,)),
+        ("The cache is on", "The cache is off", (OPPOSITES,)),
+        ("알림을 켜 둔다", "알림을 꺼 둔다", (OPPOSITES,)),
+        ("동기 방식이다", "비동기 방식이다", (OPPOSITES,)),
+        ("The cache is on", "The cache is on and warm", ()),
+        ("Version 3 of the API", "The API", ()),
+        ("비활성화한다", "비활성화해 둔다", ()),
+        ("", "", ()),
+    ],
+)
+def test_each_kind_of_sign_is_seen_in_both_orders(
+    one: str, other: str, signs: tuple[str, ...]
+) -> None:
+    assert signs_of(one, other) == signs_of(other, one) == signs
+
+
+@given(st.text(), st.text())
+def test_any_two_texts_can_be_compared_and_none_contradicts_itself(one: str, other: str) -> None:
+    assert signs_of(one, one) == ()
+    assert sorted(signs_of(one, other)) == sorted(signs_of(other, one))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", ["1." * 20_000, "not " * 10_000, "안 " * 20_000, "'" * 40_000])
+def test_the_time_grows_with_the_texts_alone(text: str) -> None:
+    start = time.process_time()
+    signs_of(text, text + "x")
+    assert time.process_time() - start < 20

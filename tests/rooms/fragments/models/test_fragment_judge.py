@@ -1,0 +1,487 @@
+"""Tests who judges two texts: a chat model, the Gemini command line, a model in a directory."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooms.fragments.errors import ServiceError
+from rooms.fragments.models import check, missing
+from rooms.fragments.models.judge import (
+    RULE,
+    SURE,
+    ChatJudge,
+    GeminiJudge,
+    Judge,
+    JudgeSettings,
+    Verdict,
+    answered,
+    asked,
+    found_program,
+    is_private,
+    judge_of,
+    of_scores,
+    read,
+)
+from tests.support.sentences import in_language
+from tests.support.stand_in_service import Answer, StandIn, stand_in
+
+SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
+OLD, NEW = "The shop runs on port 8080", "The shop runs on port 9090"
+POSIX = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+
+
+def said(content: Any) -> Answer:
+    """What a chat endpoint answers."""
+    return Answer({"choices": [{"message": {"role": "assistant", "content": content}}]})
+
+
+@pytest.fixture
+def chat() -> Iterator[StandIn]:
+    with stand_in(lambda _: said('{"label": "contradiction", "confidence": 0.93}')) as running:
+        yield running
+
+
+class Local:
+    """A judge on this machine, such as a model in a directory. answer: what it comes to."""
+
+    def __init__(self, answer: Verdict | ServiceError = Verdict("contradiction", 0.95)) -> None:  # noqa: B008
+        self.answer, self.asked = answer, list[tuple[str, str]]()
+
+    def verdict(self, earlier: str, later: str) -> Verdict:
+        self.asked.append((earlier, later))
+        if isinstance(self.answer, ServiceError):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def local() -> Local:
+    return Local()
+
+
+def environment_of(chat: StandIn) -> dict[str, str]:
+    return {
+        "SENTINEL_MEMORY_JUDGE": "chat",
+        "SENTINEL_MEMORY_JUDGE_MODEL": "small",
+        "SENTINEL_MEMORY_JUDGE_URL": f"{chat.address}/v1",
+        "OPENAI_API_KEY": KEY,
+    }
+
+
+def both(local: Local, chat: StandIn) -> Judge:
+    """The local one first, then the model at the address."""
+    [settings] = read(environment_of(chat))
+    return Judge([local, ChatJudge(settings)])
+
+
+def judge(environment: dict[str, str]) -> Judge:
+    found = judge_of(environment)
+    assert found
+    return found
+
+
+def failure(ask: Callable[[str, str], Verdict]) -> ServiceError:
+    with pytest.raises(ServiceError) as caught:
+        ask(OLD, NEW)
+    return caught.value
+
+
+WRONG = [
+    *((it, "bad_judge") for it in ("gpt", "onnx;chat", "onnx", "chat:gpt", "gemini chat", "nli")),
+    *((it, "bad_directory") for it in ("onnx:models/nli", "onnx:")),
+]
+
+
+@pytest.mark.row("002 2.86")
+def test_settings_of_judges_that_cannot_work_are_refused_before_anything_is_asked() -> None:
+    def keys_of(words: str, **more: str) -> list[str]:
+        return [error.key for error in check({"SENTINEL_MEMORY_JUDGE": words, **more})]
+
+    chat = {"SENTINEL_MEMORY_JUDGE_URL": "https://x.test", "SENTINEL_MEMORY_JUDGE_MODEL": "m"}
+    assert [(it, key) for it, key in WRONG if keys_of(it, **chat) != [key]] == []
+    assert [it for it in ("", " , ", "Gemini", "onnx:/srv/models/nli") if keys_of(it)] == []
+    assert keys_of("chat") == ["not_set", "not_set"] and keys_of("chat", **chat) == []
+    assert keys_of("chat", **{**chat, "SENTINEL_MEMORY_JUDGE_URL": "x.test"}) == ["bad_address"]
+    open_line = {**chat, "SENTINEL_MEMORY_JUDGE_URL": "http://x.test", "OPENAI_API_KEY": KEY}
+    assert keys_of("chat", **open_line) == ["open_key"]
+    with pytest.raises(ServiceError):
+        judge_of({"SENTINEL_MEMORY_JUDGE": "gpt"})
+    assert judge_of({**chat, "OPENAI_API_KEY": KEY}) is None  # nobody, unless one is named
+    environment = {"SENTINEL_MEMORY_JUDGE": "chat", **chat, "OPENAI_API_KEY": KEY}
+    assert KEY not in repr(read(environment)) and "x.test" not in repr(read(environment))
+
+
+@pytest.mark.row("002 2.62.d")
+def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(chat: StandIn) -> None:
+    assert judge(environment_of(chat)).verdict(OLD, NEW) == Verdict("contradiction", 0.93)
+    [request] = chat.asked
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    question = {"role": "user", "content": f'{{"earlier": "{OLD}", "later": "{NEW}"}}'}
+    messages = [{"role": "system", "content": RULE}, question]
+    assert request.body == {"model": "small", "messages": messages}
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_text_leaves_its_place_in_the_question(earlier: str, later: str) -> None:
+    question = asked(earlier, later)
+    assert json.loads(question) == {"earlier": earlier, "later": later}
+    assert "\n" not in question
+
+
+@pytest.mark.row("002 2.75.e")
+def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, local: Local) -> None:
+    local.answer = Verdict("neutral", 0.4)
+    both(local, chat).verdict(f"the token is {SECRET}", f"no token but {SECRET}")
+    sent = repr(local.asked) + repr(chat.bodies)
+    assert (SECRET in sent, sent.count("[REDACTED]")) == (False, 4)
+
+
+READ = [
+    ('{"label": "neutral", "confidence": 0.4}', Verdict("neutral", 0.4)),
+    ('```json\n{"label":"Contradiction","confidence":"0.9"}\n```', Verdict("contradiction", 0.9)),
+    ('Sure! {"confidence": 85, "label": "entails"} Bye.', Verdict("entailment", 0.85)),
+    ('{"label": "contradicts", "confidence": "90%"}', Verdict("contradiction", 0.9)),
+    ('<think>{"label": "neutral"} or {x}?</think>{"label": "entailment", "confidence": 1}',
+     Verdict("entailment", 1)),
+    ('{"label": "contradiction"}', Verdict("contradiction", 0)),
+    ('{"result": {"label": "neutral", "confidence": 0.8}}', Verdict("neutral", 0.8)),
+    ("{" * 1_000 + '{"label": "neutral", "confidence": 1}', Verdict("neutral", 1)),
+]  # fmt: skip
+UNREADABLE: list[Any] = [
+    *("", "contradiction", "{}", '{"label": 1}', '{"label": "maybe", "confidence": 1}'),
+    *(f'{{"label": "neutral", "confidence": {it}}}' for it in ("NaN", "-1", "101", '"?"', "null")),
+    *('{"label": ["neutral"]}', "{" * 5_000, None, 1, ["text"], [{"type": "text"}]),
+]
+
+
+def test_an_answer_is_read_however_it_is_dressed(chat: StandIn) -> None:
+    assert [(text, answered(text)) for text, _ in READ] == READ
+    parts = [{"type": "reasoning"}, {"type": "text", "text": READ[0][0]}]
+    chat.answer = lambda _: said(parts)
+    assert judge(environment_of(chat)).verdict(OLD, NEW) == READ[0][1]
+
+
+def test_what_holds_no_verdict_is_no_answer(chat: StandIn) -> None:
+    bodies: list[Any] = [{}, [], None, "text", {"choices": []}, {"choices": [None]}]
+    used = judge(environment_of(chat))
+    for answer in (*map(said, UNREADABLE), *map(Answer, bodies)):
+        chat.answer = lambda _, answer=answer: answer  # type: ignore[misc]
+        assert failure(used.verdict).key == "bad_answer", answer
+
+
+def scores(contradiction: float, entailment: float) -> dict[str, float]:
+    neutral = 1 - contradiction - entailment
+    return {"contradiction": contradiction, "entailment": entailment, "neutral": neutral}
+
+
+def test_a_contradiction_holds_in_both_directions_and_entailment_in_one() -> None:
+    sure, unsure = scores(0.9, 0.05), scores(0.1, 0.1)
+    assert of_scores(sure, sure) == Verdict("contradiction", 0.9)
+    assert of_scores(scores(0.02, 0.95), unsure) == Verdict("entailment", 0.95)
+    assert of_scores(unsure, scores(0.02, 0.95)) == Verdict("entailment", 0.95)
+    assert of_scores(sure, unsure).label == "neutral"
+    assert of_scores(sure, scores(0.0, 0.95)).label == "entailment"
+    assert of_scores(scores(0.99, 0.01), scores(0.1, 0.85)).label == "neutral"
+    assert 0.7 < of_scores(*[scores(0.1, 0.0)] * 2).confidence < SURE
+
+
+@given(*(st.floats(0, 1) for _ in range(4)))
+def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
+    a: float, b: float, c: float, d: float
+) -> None:
+    both_ways = scores(a, (1 - a) * b), scores(c, (1 - c) * d)
+    verdict = of_scores(*both_ways)
+    assert 0 <= verdict.confidence <= 1
+    assert verdict.is_sure == (verdict.label != "neutral")
+    assert of_scores(*both_ways[::-1]).label == verdict.label
+
+
+@pytest.mark.row("002 2.62.a", "002 2.62.c")
+def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, local: Local) -> None:
+    used = both(local, chat)
+    assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
+    local.answer = Verdict("entailment", 0.98)
+    assert used.verdict(OLD, NEW).label == "entailment" and chat.asked == []
+    local.answer = Verdict("neutral", 0.79)
+    assert Judge([local]).verdict(OLD, NEW) == local.answer  # where there is no other
+    assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93) and len(chat.asked) == 1
+    chat.answer = lambda _: Answer({}, 429, {"Retry-After": "60"})
+    assert used.verdict(OLD, NEW) == local.answer
+
+
+def test_a_judge_that_fails_is_counted_and_left_alone_for_a_while(
+    chat: StandIn, local: Local
+) -> None:
+    used = both(local, chat)
+    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=500)
+    assert used.verdict(OLD, NEW) == used.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
+    assert used.failure and (used.failure.key, used.failures) == ("failed", 2)
+    assert (len(local.asked), len(chat.asked)) == (1, 2)
+
+
+def test_where_all_judges_fail_the_last_failure_is_said_without_the_texts(
+    chat: StandIn, local: Local
+) -> None:
+    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=503)
+    chat.answer = lambda it: Answer({"error": [it.body, dict(it.headers)]}, 401)
+    error = failure(both(local, chat).verdict)
+    shown = str(error) + in_language("ko", str, error) + repr(error)
+    assert error.key == "no_access"
+    assert not any(secret in shown for secret in (KEY, OLD, NEW, chat.address))
+
+
+TELLING = """
+import json, os, sys
+from pathlib import Path
+given = sys.stdin.read()
+settings = json.loads(Path(os.environ["GEMINI_CLI_SYSTEM_SETTINGS_PATH"]).read_text())
+rule = Path(os.environ["GEMINI_SYSTEM_MD"]).read_text()
+told = {"rule": rule, "arguments": sys.argv[1:], "given": given, "folder": os.getcwd(),
+        "files": sorted(os.listdir()), "settings": settings,
+        "rooms": os.environ["SENTINEL_MEMORY_ROOMS"]}
+Path(TOLD).write_text(json.dumps(told))
+print("Loaded cached credentials.")
+print('{"label": "contradiction", "confidence": 0.9}')
+"""
+HANGING = """
+import subprocess, sys, time
+from pathlib import Path
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+Path(TOLD).write_text(str(child.pid))
+time.sleep(3600)
+"""
+Made = Callable[[str], str]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """Makes a program `gemini` of this source and returns the directory that it is in."""
+
+    def make(source: str) -> str:
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        program = folder / "gemini"
+        told = repr(str(tmp_path / "told.json"))
+        program.write_text(f"#!{sys.executable}\nTOLD = {told}\n{source}")
+        program.chmod(0o755)
+        return str(folder)
+
+    return make
+
+
+def gemini(path: str, place: Path, timeout_s: float = 60) -> GeminiJudge:
+    """A judge for which every directory is private: those of a test are below one for all."""
+    return GeminiJudge(JudgeSettings("gemini", str(place), path=path), timeout_s, lambda _: True)
+
+
+@POSIX
+@pytest.mark.row("002 2.62.d", "002 2.76", "002 2.76.a")
+def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_act_with(
+    made: Made, tmp_path: Path
+) -> None:
+    later = "$(touch /tmp/x); `id` & \"quoted\" 'single' %PATH%\nnext line 결제"
+    used = gemini(made(TELLING), tmp_path)
+    assert used.verdict("earlier", later) == Verdict("contradiction", 0.9)
+    told: dict[str, Any] = json.loads((tmp_path / "told.json").read_text())
+    assert told["arguments"] == ["--extensions", "none", "--allowed-mcp-server-names", "none"]
+    assert told["files"] == ["rule.md", "settings.json"] and told["rule"] == RULE
+    assert Path(told["folder"]).parent == tmp_path and not os.path.exists(told["folder"])
+    assert told["settings"] == {
+        "tools": {"core": []},
+        "mcp": {"allowed": ["none"]},
+        "hooksConfig": {"enabled": False},
+    }
+    assert told["rooms"] == "lessons"
+    assert json.loads(told["given"]) == {"earlier": "earlier", "later": later}
+
+
+@POSIX
+@pytest.mark.row("002 2.76.a")
+def test_gemini_is_not_started_where_others_could_put_their_settings(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "home/data"
+    inner.mkdir(parents=True, mode=0o700)
+    tmp_path.chmod(0o700)
+    assert is_private(inner, tmp_path)
+    monkeypatch.setenv("HOME", str(inner))
+    settings = JudgeSettings("gemini", str(inner), path=made(TELLING))
+    used = GeminiJudge(settings, is_private=lambda it: is_private(it, tmp_path))
+    for mode in (0o770, 0o702, 0o1777):
+        inner.parent.chmod(mode)
+        assert not is_private(inner, tmp_path), oct(mode)
+        assert failure(used.verdict).key == "no_private_place"
+    assert not (tmp_path / "told.json").exists()
+
+
+@POSIX
+@pytest.mark.long  # it costs much
+def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
+    made: Made, tmp_path: Path
+) -> None:
+    error = failure(gemini(made("import sys; print('{}'); sys.exit(41)"), tmp_path).verdict)
+    assert (error.key, error.facts["status"]) == ("program_failed", 41)
+    broken = "import sys; sys.stdout.buffer.write(bytes([255, 254]))"
+    for source in ("print('I cannot do that.')", "print('x' * 1_000_000)", broken):
+        assert failure(gemini(made(source), tmp_path).verdict).key == "bad_answer"
+
+
+@POSIX
+def test_a_program_that_hangs_is_ended_with_whatever_it_started(made: Made, tmp_path: Path) -> None:
+    told, path = tmp_path / "told.json", made(HANGING)
+    for limit_s in (1.5, 6, 60):  # on a busy machine it has not started the other before
+        assert failure(gemini(path, tmp_path, limit_s).verdict).key == "timeout"
+        if told.exists() and told.read_text():
+            break
+    child, ends = int(told.read_text()), time.monotonic() + 60
+    while is_running(child) and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process runs; one that has ended and waits to be noticed does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+        return not Path("/proc/self").exists()
+    return state not in "ZX"
+
+
+@POSIX
+def test_gemini_is_found_in_absolute_directories_of_the_path_only(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(TELLING)
+    monkeypatch.chdir(folder)
+    for path in ("", ".", os.pathsep, str(tmp_path)):
+        assert found_program(path) == "", path
+    assert failure(gemini("", tmp_path).verdict).key == "no_program"
+    assert found_program(os.pathsep.join((".", str(tmp_path), folder))) == f"{folder}/gemini"
+    environment = {"SENTINEL_MEMORY_JUDGE": "gemini", "PATH": folder}
+    assert missing(environment) == []
+    os.chmod(f"{folder}/gemini", 0o644)
+    assert found_program(folder) == "" and check(environment) == []
+    assert [error.key for error in missing(environment)] == ["no_program"]
+
+
+WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "the", "port", "is", "open", "never", "indeed"]
+LABELS = ["entailment", "neutral", "contradiction"]
+FILES = ("model.onnx", "tokenizer.json", "config.json")
+WANTED = ["input_ids", "attention_mask", "token_type_ids"]
+
+
+def model_in(folder: Path, labels: list[str] = LABELS, inputs: list[str] = WANTED) -> Path:
+    """A model that hears `never` in a hypothesis as a contradiction, `indeed` as entailment."""
+    reason = "it needs the packages of requirements-dev.txt"
+    for package in ("numpy", "onnxruntime"):
+        pytest.importorskip(package, reason=reason)
+    onnx = pytest.importorskip("onnx", reason=reason)
+    tokenizers = pytest.importorskip("tokenizers", reason=reason)
+    helper, kinds = onnx.helper, onnx.TensorProto
+    weights = [0.0] * len(WORDS) * 3
+    for word, column, weight in (("[CLS]", 1, 1.0), ("never", 2, 6.0), ("indeed", 0, 6.0)):
+        weights[WORDS.index(word) * 3 + column] = weight
+    nodes = [
+        helper.make_node("Gather", ["weights", "input_ids"], ["words"]),
+        helper.make_node("Cast", ["token_type_ids"], ["second"], to=kinds.FLOAT),
+        helper.make_node("Unsqueeze", ["second", "last"], ["column"]),
+        helper.make_node("Mul", ["words", "column"], ["heard"]),
+        helper.make_node("ReduceSum", ["heard", "middle"], ["logits"], keepdims=0),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "nli",
+        [helper.make_tensor_value_info(it, kinds.INT64, [1, "n"]) for it in inputs],
+        [helper.make_tensor_value_info("logits", kinds.FLOAT, [1, 3])],
+        [
+            helper.make_tensor("weights", kinds.FLOAT, [len(WORDS), 3], weights),
+            helper.make_tensor("last", kinds.INT64, [1], [2]),
+            helper.make_tensor("middle", kinds.INT64, [1], [1]),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(folder / "model.onnx"))
+    words = tokenizers.models.WordLevel({it: at for at, it in enumerate(WORDS)}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
+    )
+    tokenizer.enable_padding(length=64)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    named = {str(at): it for at, it in enumerate(labels)}
+    (folder / "config.json").write_text(json.dumps({"id2label": named}))
+    return folder
+
+
+def onnx_of(folder: Path) -> Judge:
+    return judge({"SENTINEL_MEMORY_JUDGE": f"onnx:{folder}"})
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.62.b", "002 2.62.d")
+def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> None:
+    folder = model_in(tmp_path / "nli")
+    (folder / "onnx").mkdir()
+    (folder / "model.onnx").rename(folder / "onnx/model.onnx")  # where some are published
+    used = onnx_of(folder)
+    for earlier, later, label in (
+        ("the port is never open", "never is the port open", "contradiction"),
+        ("never " * 2_000, "never " * 2_000, "contradiction"),  # longer than it takes
+        ("the port is open", "the port is indeed open", "entailment"),
+        ("the port is open", "the port is never open", "neutral"),  # in one direction only
+        ("the port is open", "the port is open", "neutral"),
+    ):
+        verdict = used.verdict(earlier, later)
+        assert (verdict.label, verdict.is_sure) == (label, label != "neutral")
+
+
+def test_the_labels_of_a_model_stand_in_its_own_order(tmp_path: Path) -> None:
+    used = onnx_of(model_in(tmp_path / "nli", [it.upper() for it in reversed(LABELS)]))
+    assert used.verdict("the port is never open", "never is the port open").label == "entailment"
+
+
+def test_a_file_that_is_missing_or_broken_or_of_another_kind_is_named(tmp_path: Path) -> None:
+    contents = (None, b"", b"{}", b"\xff\xfe broken")
+    others = [json.dumps({"id2label": it}).encode() for it in ({"0": "yes"}, {"0": "neutral"})]
+    cases = [(file, it) for file in FILES for it in contents]
+    for number, (file, content) in enumerate([*cases, *(("config.json", it) for it in others)]):
+        folder = model_in(tmp_path / f"nli{number}")
+        (folder / file).unlink()
+        if content is not None:
+            (folder / file).write_bytes(content)
+        error = failure(onnx_of(folder).verdict)
+        assert (error.key, error.facts.get("file")) == ("no_model", file), content
+        assert str(folder) not in str(error)
+    wants_more = model_in(tmp_path / "nli", inputs=[*WANTED, "pixel_values"])
+    assert failure(onnx_of(wants_more).verdict).key == "bad_answer"
+
+
+@pytest.mark.row("002 2.62.b")
+def test_packages_and_directories_that_are_missing_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    error = failure(onnx_of(tmp_path).verdict)
+    command = f"`{sys.executable} -m pip install onnxruntime tokenizers numpy`"
+    assert error.key == "no_package"
+    assert command in str(error) and command in in_language("ko", str, error)
+    named = [it.key for it in missing({"SENTINEL_MEMORY_JUDGE": f"onnx:{tmp_path / 'gone'}"})]
+    assert named[-1] == "no_model"
