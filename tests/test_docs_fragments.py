@@ -261,7 +261,16 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -
         for it in answered(calls, tmp_path, {"SENTINEL_MEMORY_ANSWERS": "json"})
     }
     assert set(answers) == {it.function.__name__ for it in tools.TOOLS}
-    optional = {"others", "redacted", "too_long", "links", "proposals", "warning", "superseded"}
+    optional = {
+        "others",
+        "relations",
+        "redacted",
+        "too_long",
+        "links",
+        "proposals",
+        "warning",
+        "superseded",
+    }
     optional |= {"lesson", "message"}  # with the log, with sessions
     for name in BOTH:
         rows = [row for row in rows_of(name, 4) if len(row) == 2 and "`success`" in row[1]]

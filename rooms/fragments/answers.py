@@ -205,6 +205,7 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
                 "left_out": found.left_out,
             },
             {
+                "relations": [link_object(it) for it in found.relations],
                 "others": [
                     {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
                     for rank, it in others
@@ -215,6 +216,9 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
     lines = list[str]()
     for entry in found.found:
         lines.append(entry.labelled() if found.is_labelled else entry.line())
+        if entry.source == "fragment":
+            relations = [it for it in found.relations if it.from_id == entry.id]
+            lines += map(call.relation_text, relations)
         for it in found.linked:
             if it.to_id == entry.id:
                 arrow = "" if it.leads_here else " ←"  # the relation of this one to the one above

@@ -71,6 +71,12 @@ class Call(NamedTuple):
         """Return a fragment in the form of the answer, for what counts the tokens."""
         return as_json(object_of(fragment)) if self.as_json else self.line(fragment)
 
+    def relation_text(self, link: Link) -> str:
+        """Return a link between two fragments of an answer; a line stands below the first one."""
+        if self.as_json:
+            return as_json(link_object(link))
+        return f"  {link.relation} {id_text(link.to_id)}"
+
     def line(self, fragment: Fragment) -> str:
         """Return the line of a fragment: id, day, kind (`!` for a pinned one), topic, notes, text.
 

@@ -146,6 +146,11 @@ def plain_line(fragment: Fragment) -> str:
     return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
 
 
+def plain_relation(link: Link) -> str:
+    """Return a link about as long as it is shown."""
+    return f"  {link.relation} {link.to_id}"
+
+
 # How use is counted: what is used stays, and is not recalled the more for it.
 
 _LOCK = threading.Lock()
@@ -285,6 +290,7 @@ def recall(
     session: str = "",
     embedder: Embedder | None = None,
     line: Line = plain_line,
+    relation_line: Callable[[Link], str] = plain_relation,
     count: Count = count_use,
     beside: Sequence[Gather] = (),
 ) -> Recalled:
@@ -292,10 +298,10 @@ def recall(
 
     agent: whose fragments, beside those of the default; "" for all. session: whose working memory
     is looked at, too; "" for that of all. embedder: None for that of the environment. line: what a
-    fragment looks like to its reader, whole: that is what counts for the budget, and behind it
-    ` RELATION ID` for a relation. count: how their use is counted; a server answers first
-    (`count_later`). beside: what gathers from other rooms; a query that narrows fragments down is
-    none for them. Raises FragmentsError, DatabaseError.
+    fragment looks like to its reader, whole: that is what counts for the budget. relation_line:
+    the same of a link between two fragments that were found. count: how their use is counted; a
+    server answers first (`count_later`). beside: what gathers from other rooms; a query that
+    narrows fragments down is none for them. Raises FragmentsError, DatabaseError.
     """
     wanted, meaning = _wanted_of(room, query, agent), _meaning_of(room, query, embedder)
     others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
@@ -309,7 +315,7 @@ def recall(
         linked, relations = search.linked(few) if query.with_links else ([], [])
     budget = Budget(query.tokens, room.settings.budget_chars)
     share = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
-    shown = _Shown(relations, line, is_labelled=bool(beside))
+    shown = _Shown(relations, relation_line, is_labelled=bool(beside))
     shown.take(few, budget)
     near = [it for it in linked if it.to_id in shown.ids and it.fragment.id not in shown.ids]
     linked = [it for it in near if share.take(f"  {it.relation} {line(it.fragment)}")]
@@ -516,9 +522,11 @@ class _Search:
 class _Shown:
     """The entries that fit, and their ids if they are fragments."""
 
-    def __init__(self, relations: Sequence[Link], line: Line, *, is_labelled: bool) -> None:
+    def __init__(
+        self, relations: Sequence[Link], line: Callable[[Link], str], *, is_labelled: bool
+    ) -> None:
         self.entries, self.ids = list[Entry](), set[str]()
-        self._relations, self._is_labelled = relations, is_labelled
+        self._relations, self._relation_line, self._is_labelled = relations, line, is_labelled
 
     def take(self, entries: Sequence[Entry], budget: Budget) -> None:
         """Add the entries that fit into a budget whole, with their relations to those before."""
@@ -529,7 +537,7 @@ class _Shown:
             both = self.ids | {entry.id}
             for it in self._relations:
                 if entry.id in (it.from_id, it.to_id) and both >= {it.from_id, it.to_id}:
-                    text += f" {it.relation} {it.to_id}"
+                    text += f"\n{self._relation_line(it)}"
             if budget.take(text):
                 self.entries.append(entry)
                 self.ids.add(entry.id)

@@ -210,6 +210,7 @@ def recall(
             agent=agentId or "",
             session=call.session,
             line=line,
+            relation_line=call.relation_text,
             count=count_later,
             beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
         )

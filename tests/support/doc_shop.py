@@ -123,8 +123,8 @@ class Shop:
         with room.engine.writing() as writing:
             for day, it in zip(DAYS, told, strict=False):
                 moment = f"{day}T09:00:00+00:00"
-                made = Fragment(**it, source="shop", created_at=moment, updated_at=moment)
-                writing.add([made])
+                fields = {**it, "keywords": tuple(it.get("keywords", ())), "source": "shop"}
+                writing.add([Fragment(**fields, created_at=moment, updated_at=moment)])
             ends = {"from_id": told[1]["id"], "to_id": told[2]["id"]}
             writing.put_links([Link(**ends, relation="resolved_by", created_at=DAYS[2])])
         room.engine.close()
