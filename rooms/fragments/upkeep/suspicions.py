@@ -6,7 +6,6 @@ decides nothing.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from core.data import word_groups
@@ -164,17 +163,12 @@ def _signs(one: str, other: str) -> Iterator[str]:
     if numbers and others and numbers != others:
         yield NUMBERS
     words, other_words = set(pieces_of(one)), set(pieces_of(other))
-    for left, right in _opposites():
+    for left, right in word_groups("opposites"):
         has = _has(one, words, left, right), _has(other, other_words, left, right)
         has_opposite = _has(one, words, right, left), _has(other, other_words, right, left)
         if has[0] != has[1] and has_opposite == has[::-1]:
             yield OPPOSITES
             return
-
-
-@cache
-def _opposites() -> list[list[str]]:
-    return word_groups("opposites")
 
 
 def _has(text: str, words: set[str], word: str, opposite: str) -> bool:
