@@ -184,7 +184,10 @@ def _figures(room: Room, environment: Mapping[str, str]) -> dict[str, float]:
                 Wanted(has_vector=False),
             )
         ]
-    ended = datetime.fromisoformat(state[ENDED]).timestamp() if ENDED in state else 0.0
+    try:
+        ended = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
+    except ValueError:  # none was ended, or another program wrote that
+        ended = 0.0
     return dict(zip(FIGURES, (*counts, ended, judge.failures if judge else 0), strict=True))
 
 
