@@ -1,6 +1,5 @@
 """Keeps fragments in one SQLite file of a person: FTS5 for texts, vectors beside them."""
 
-import array
 import json
 import os
 import re
@@ -46,9 +45,8 @@ _DIFFERENCES = (
     "SELECT 1 FROM fragment_keywords k LEFT JOIN fragments f USING (number)"
     f" WHERE f.number IS NULL OR is_live != ({_LIVE})",
 )
-_AT_ONCE = 500  # fragments, while an index is made
+_AT_ONCE = 500  # fragments, while an index is made; vectors that are multiplied
 _FLOAT_BYTES = 4
-_NEAR = 1e-4  # as far may numpy's cosine of 32-bit floats be from the exact one
 
 
 @cache
@@ -75,8 +73,7 @@ class Vectors:
     def forget(self) -> None:
         """Keep nothing in memory."""
         self._of: tuple[object, int] = None, 0  # which file, and bytes of a vector
-        self._numbers, self._data = array.array("q"), bytearray()  # 0 for a vector that is gone
-        self._places = dict[int, int]()  # of the vector of a number
+        self._data, self._places = bytearray(), dict[int, int]()  # one behind the other; by number
         self._revision = 0  # up to which they were read
 
     def near(
@@ -89,8 +86,8 @@ class Vectors:
     ) -> list[tuple[int, float]]:
         """Return numbers and cosines of the nearest, the nearest first, of equals the newest.
 
-        Vectors of another length, and what is none, are passed over. file: what tells the file of
-        the connection from another one. allowed: the only numbers that may be found.
+        Vectors of another length, and bytes that are none, are passed over. file: what tells the
+        file of the connection from another one. allowed: the only numbers that may be found.
         """
         if not vector or len(vector) % _FLOAT_BYTES or most < 1:
             return []
@@ -98,14 +95,17 @@ class Vectors:
             self._uses_numpy = find_spec("numpy") is not None
         with self._guard:
             self._refresh(connection, file, len(vector))
-            cosines = self._by_numpy if self._uses_numpy else self._by_python
-            found = cosines(vector, allowed, most)
-            rounded = ((round(cosine, DIGITS), number) for cosine, number in found)
-            return [(number, cosine) for cosine, number in nlargest(most, rounded)]
+            numbers = [number for number in allowed if number in self._places]
+            places = [self._places[number] for number in numbers]
+            multiplied = self._by_numpy if self._uses_numpy else self._by_python
+            cosines = multiplied(vector, places) if places else []
+        found = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
+        nearest = nlargest(most, (pair for pair in found if isfinite(pair[0])))
+        return [(number, cosine) for cosine, number in nearest]
 
     def _refresh(self, connection: sqlite3.Connection, file: object, size: int) -> None:
         """Take in what was stored since the last time; all of it for another file or length."""
-        if self._of != (file, size) or len(self._numbers) > 2 * len(self._places):
+        if self._of != (file, size) or len(self._data) > 2 * size * len(self._places):
             self.forget()
             self._of = file, size
         statement = (
@@ -113,46 +113,29 @@ class Vectors:
             " WHERE revision > ? ORDER BY revision"
         )
         for revision, number, embedding in connection.execute(statement, (self._revision,)):
-            if number in self._places:
-                self._numbers[self._places.pop(number)] = 0
-            if isinstance(embedding, bytes) and len(embedding) == size:
-                self._places[number] = len(self._numbers)
-                self._numbers.append(number)
-                self._data += embedding
             self._revision = revision
+            self._places.pop(number, None)
+            if isinstance(embedding, bytes) and len(embedding) == size:
+                self._places[number] = len(self._data) // size
+                self._data += embedding
 
-    def _by_python(
-        self, vector: bytes, allowed: Collection[int], most: int
-    ) -> Iterator[tuple[float, int]]:
-        floats, size = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f"), len(vector)
+    def _by_python(self, vector: bytes, places: Sequence[int]) -> list[float]:
+        floats = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f")
         wanted = floats.unpack(vector)
-        for number in allowed:
-            if (place := self._places.get(number)) is not None:
-                cosine = sum(map(mul, wanted, floats.unpack_from(self._data, place * size)))
-                if isfinite(cosine):
-                    yield cosine, number
+        stored = (floats.unpack_from(self._data, place * floats.size) for place in places)
+        return [sum(map(mul, wanted, each)) for each in stored]
 
-    def _by_numpy(
-        self, vector: bytes, allowed: Collection[int], most: int
-    ) -> Iterable[tuple[float, int]]:
-        """Return exact cosines of those that may be the nearest, a few more than are wanted."""
-        if not self._numbers:
-            return ()
+    def _by_numpy(self, vector: bytes, places: Sequence[int]) -> list[float]:
         import numpy
 
-        numbers = numpy.frombuffer(self._numbers, dtype=numpy.int64)
-        matrix = numpy.frombuffer(self._data, dtype="<f4").reshape(len(numbers), -1)
-        wanted = numpy.frombuffer(vector, dtype="<f4")
+        wanted = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
+        matrix = numpy.frombuffer(self._data, "<f4").reshape(-1, len(wanted))
+        cosines = list[float]()
         with numpy.errstate(all="ignore"):  # what another program stored may be no number
-            cosines = matrix @ wanted
-        may_be_found = numpy.isin(numbers, numpy.fromiter(allowed, numpy.int64, len(allowed)))
-        places = numpy.flatnonzero(may_be_found & numpy.isfinite(cosines))
-        if len(places) > most:
-            those = cosines[places]
-            least = numpy.partition(those, len(places) - most)[len(places) - most]
-            places = places[those >= least - _NEAR]
-        exact = matrix[places].astype(numpy.float64) @ wanted.astype(numpy.float64)
-        return list(zip(exact.tolist(), numbers[places].tolist(), strict=True))
+            for start in range(0, len(places), _AT_ONCE):
+                some = matrix[places[start : start + _AT_ONCE]].astype(numpy.float64)
+                cosines += (some @ wanted).tolist()
+        return cosines
 
 
 class SqliteRows(Rows):
