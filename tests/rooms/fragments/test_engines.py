@@ -157,17 +157,25 @@ MAKERS = {
     "a server, for an agent": for_an_agent,
     "a server with Redis, for an agent": with_redis,
 }
-_LONG = pytest.param("a server with Redis, for an agent", marks=pytest.mark.long)
 
 
-@pytest.fixture(params=["a file", "a server", "a server, for an agent", _LONG])
+def kinds(*, by_upkeep: bool = False) -> list[Any]:
+    """The engines that a test is run with; Redis takes its time."""
+    return [
+        pytest.param(kind, marks=[pytest.mark.long] if "Redis" in kind else [])
+        for kind in MAKERS
+        if not (by_upkeep and "for an agent" in kind)
+    ]
+
+
+@pytest.fixture(params=kinds())
 def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
     for engines in MAKERS[request.param](request):
         yield engines
         engines.close()
 
 
-BY_UPKEEP = pytest.mark.parametrize("engines", ["a file", "a server"], indirect=True)
+BY_UPKEEP = pytest.mark.parametrize("engines", kinds(by_upkeep=True), indirect=True)
 
 
 def own(engine: Engine, fragment: Fragment) -> Fragment:
@@ -427,15 +435,7 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.row("002 2.97", "002 2.20", "002 2.30.c")
-@pytest.mark.parametrize(
-    ("engines", "examples"),
-    [
-        ("a file", 15),
-        ("a server, for an agent", 2),
-        *(pytest.param(kind, 30, marks=pytest.mark.long) for kind in MAKERS),
-    ],
-    indirect=["engines"],
-)
+@pytest.mark.parametrize("examples", [2, pytest.param(30, marks=pytest.mark.long)])
 def test_whatever_happens_every_answer_is_that_of_plain_python(
     engines: Engines, examples: int
 ) -> None:
