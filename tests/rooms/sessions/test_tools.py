@@ -206,10 +206,10 @@ def test_a_search_of_all_projects_names_the_project_and_the_id_opens_it(
     said = call("context_search", query="OAuth login", scope="global")
     assert said.splitlines()[1:] == [
         f"{id_} 2026-05-01 ! [bank] Build the OAuth login",
-        f"{id_} has failures on this.",
     ]
     assert call("context_search", query="OAuth login") == "No session found."
     whole = call("context_get", id=id_)
+    assert whole.startswith(f"[bank] {id_} · ")
     assert "goal: Build the OAuth login" in whole
     assert "failed: implicit flow (why: it is gone)" in whole
 
