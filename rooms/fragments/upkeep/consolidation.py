@@ -45,8 +45,10 @@ MOST_LISTED = 10
 
 _AT_ONCE = 300
 _PLACES = {it.name: place for place, it in enumerate(PASSES)}
+QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _REST_S = 1.5  # after which a thread that tends rests
 _consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
+_quiet_until_s = dict[str, float]()  # by the place of the fragments
 
 Kind = Literal["asked", "daily"]
 Progress = Callable[[int, int, str], object]  # the place of a step, from 1, their count, its name
@@ -249,7 +251,8 @@ def go_on(room: Room) -> None:
 
     room = room.for_all()
     fill_in_background(room)
-    if _tending.acquire(blocking=False):
+    is_quiet = time.monotonic() < _quiet_until_s.get(room.engine.name, 0.0)
+    if not is_quiet and _tending.acquire(blocking=False):
         threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
 
 
@@ -268,36 +271,39 @@ def _tend(room: Room) -> None:
     from rooms.fragments.models.judge import has_judge
 
     try:
-        tend(room, compares=not has_judge(os.environ))
+        if tend(room, compares=not has_judge(os.environ)):
+            _quiet_until_s[room.engine.name] = time.monotonic() + QUIET_S
     finally:
         _tending.release()
 
 
-def tend(room: Room, *, compares: bool = True) -> None:
-    """Do what is due of the daily upkeep, for about a second; the next write goes on.
+def tend(room: Room, *, compares: bool = True) -> bool:
+    """Do what is due of the daily upkeep, for about a second; return whether all of it is done.
 
-    compares: whether it looks for contradictions by their signs, which leaves nothing to a judge.
+    The next write goes on with the rest. compares: whether it looks for contradictions by their
+    signs, which leaves nothing to a judge.
 
     Never fails the write: what keeps it from its work is logged. A process that finds another one
     at it leaves the work to that one.
     """
     end = time.monotonic() + AT_MOST_S
     try:
-        do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
+        return do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
     except UpkeepBusyError:
-        return
+        return False
     except (SentinelError, OSError) as error:
         warn("the daily upkeep of the fragments was not done (%s)", error)
+        return False
 
 
-def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None:
-    """Do what is due of the daily upkeep, then of the daily copy.
+def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool:
+    """Do what is due of the daily upkeep, then of the daily copy; return whether all of it is done.
 
     compares: see `tend`. goes_on: asked after each transaction; what is left of the upkeep is gone
     on with by the next call. Raises UpkeepBusyError where another process is at it, FragmentsError,
     DatabaseError.
     """
-    now = room.clock()
+    now, is_done = room.clock(), True
     with room.engine.reading() as rows:
         is_wanted = is_due(rows.state(), now)
     if is_wanted:
@@ -308,7 +314,9 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None
                 end_idle_sessions(room)
                 run = run_of(state, "daily", now)
                 work = Work(run.begun_at, room.config, compares=compares)
-                for _ in carry_out(room, work, run):
+                for done in carry_out(room, work, run):
                     if not goes_on():
+                        is_done = not done.at
                         break
     room.engine.keep_copy()
+    return is_done
