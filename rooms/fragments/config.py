@@ -13,7 +13,7 @@ from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import Server, is_server, server_of
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.redis.place import Place, place_of
+from rooms.fragments.storage.redis import Place, place_of
 
 FILE_NAME = "memory.db"
 MOST_DAYS, MOST_LINKED = 36_500, 100

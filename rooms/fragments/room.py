@@ -93,8 +93,7 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 
         engine = PostgresEngine(config.server, timeout_s=timeout_s, cancellation=cancellation)
         if config.cache:
-            from rooms.fragments.redis.cache import Cache
-            from rooms.fragments.redis.engine import CachedEngine
+            from rooms.fragments.storage.redis import Cache, CachedEngine
 
             engine = CachedEngine(engine, Cache(config.cache, engine.name))
     else:

@@ -6,10 +6,8 @@ from typing import Any
 
 from rooms.fragments.fragment import Embedding, Wanted
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.redis.cache import Cache
-from rooms.fragments.redis.engine import CachedEngine
-from rooms.fragments.redis.place import place_of
 from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.team_engines import a_server
 
@@ -22,7 +20,7 @@ def a_cache(address: str, database: str, **environment: str) -> Cache:
     """What is remembered at an address; a failure is forgotten soon."""
     place = place_of({"SENTINEL_MEMORY_REDIS": address, **environment})
     assert place
-    return Cache(place, database, retry_s=0.02)
+    return Cache(place, database, pause_s=0.02)
 
 
 def an_engine(dsn: str) -> PostgresEngine:

@@ -64,6 +64,10 @@ class Engine(ABC):
         """
         return self
 
+    def figures(self) -> dict[str, int]:
+        """Return what the engine has counted since it was opened, by flat names."""
+        return {}
+
     def keep_copy(self) -> None:  # noqa: B027 a server has nothing to do
         """Make the daily copy, if it is due; that of a server is its operator's business.
 

@@ -204,10 +204,6 @@ def consolidate(
             except WaitEndedError as error:
                 step = 1 + [it.name for it in STEPS].index(run.at)
                 raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
-            if whole.config.cache:
-                from rooms.fragments.redis.engine import keep_current  # only a team has one
-
-                keep_current(whole.engine)
     with room.engine.reading() as rows:
         return _report(rows, run, room)
 

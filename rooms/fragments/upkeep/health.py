@@ -27,6 +27,7 @@ from rooms.fragments.config import (
 )
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.models import check, missing
+from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
 
@@ -87,10 +88,8 @@ def _of_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Finding
             facts: Facts = {"path": str(config_path(path)), "name": name}
             yield _finding("unknown_key", "warning", facts)
         if cache:
-            from rooms.fragments.redis.client import Client
-
-            with closing(Client(cache)) as client:
-                if not client.ask(lambda redis: redis.ping()):
+            with closing(Cache(cache, "")) as asked:
+                if not asked.answers():
                     yield _finding("redis", "warning", {"path": cache.name})
     except SentinelError as error:
         yield _said("config", error)

@@ -9,7 +9,7 @@ from core.config import FRAGMENTS_PLACE, Settings
 from core.postgres.server import is_server
 from core.room.redaction import Held, Redaction
 from rooms.fragments.config import database_path, database_server
-from rooms.fragments.redis.place import place_of
+from rooms.fragments.storage.redis import Cache, place_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.secrets import redact_held, secrets_held
 
@@ -46,8 +46,6 @@ def redact_here(settings: Settings, environment: Mapping[str, str]) -> Redaction
         done = redact_on_server(server)
     place = place_of(environment)
     if done.changed and place:
-        from rooms.fragments.redis.cache import Cache
-
         with closing(Cache(place, server.name)) as cache:
             cache.clear()
     return done

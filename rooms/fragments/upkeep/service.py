@@ -21,9 +21,9 @@ from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.models.judge import has_judge, judge_of
-from rooms.fragments.redis.engine import CachedEngine, check_of, keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.redis import CachedEngine
 from rooms.fragments.upkeep.consolidation import do_daily
 from rooms.fragments.upkeep.statistics import ENDED
 
@@ -43,8 +43,9 @@ class Begun(NamedTuple):
     """What a server over HTTP needs of the room.
 
     name: of the place. check: raises DatabaseError where it cannot be read. end_session: see
-    `end_session_of`, with the agent and the name of the session. cache: see `check_of`. figures: by
-    flat names, to be asked for when they are read, which asks no database.
+    `end_session_of`, with the agent and the name of the session. cache: the name of a Redis beside
+    the place, and what raises ConnectionError where it does not answer. figures: by flat names, to
+    be asked for when they are read, which asks no database.
     """
 
     name: str
@@ -81,13 +82,19 @@ def begin(
             figures=figures,
         )
 
+    def check_cache() -> None:
+        if isinstance(engine, CachedEngine) and not engine.cache.answers():
+            raise ConnectionError
+
     threading.Thread(target=upkeep, name="upkeep", daemon=True).start()
 
     def figure(name: str) -> float:
         return figures.get(name, math.nan)
 
     asked: dict[str, Callable[[], float]] = {name: partial(figure, name) for name in FIGURES}
-    return Begun(engine.name, check, end, check_of(engine), asked | _connections(engine))
+    asked |= {name: partial(lambda it: engine.figures()[it], name) for name in engine.figures()}
+    cache = (engine.cache.place.name, check_cache) if isinstance(engine, CachedEngine) else None
+    return Begun(engine.name, check, end, cache, asked | _connections(engine))
 
 
 def upkeep_of_server(
@@ -165,7 +172,6 @@ def _do(
     with room.engine.only_one(timeout_s=0):
         if silent_for:
             end_idle_sessions(room, silent_for=silent_for)
-            keep_current(room.engine)
         if embedder:
             fill(room, embedder, progress=check_goes_on)
 

@@ -82,7 +82,7 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             versions=rows.count_entries(Version),
             with_vector=_one(rows, Wanted(agents=own, has_vector=True)),
             model=state.get(MODEL, ""),
-            figures={} if room.agent else _figures(state),
+            figures={} if room.agent else _figures(state) | room.engine.figures(),
             upkeep_at=state.get(ENDED, ""),
             upkeep={} if room.agent else _upkeep(state),
             is_under_way=RUN in state,

@@ -13,8 +13,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.redis.cache import Cache
-from rooms.fragments.redis.place import place_of
+from rooms.fragments.storage.redis import Cache, place_of
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
 from tests.support.real_engines import valkey
@@ -143,11 +142,11 @@ def test_a_redaction_empties_what_redis_keeps(desk: Desk, dsn: str) -> None:
         place = place_of({"SENTINEL_MEMORY_REDIS": running.address})
         assert place
         cache = Cache(place, a_server(dsn).name)
-        name, revisions = cache.name_of("alice", ["x"], {"alice": "r"}), {"alice": "r"}
-        cache.keep(name, revisions, [TOKEN])
-        assert cache.answer(name, revisions) == [TOKEN]
+        name = f"{cache.base}:kept"
+        cache.keep(lambda pipe: pipe.set(name, TOKEN), name)
+        assert cache.ask(lambda redis: redis.get(name)) == TOKEN.encode()
         scan(desk, dsn, "--redact", "--yes", SENTINEL_MEMORY_REDIS=running.address)
-        assert cache.answer(name, revisions) is None
+        assert cache.ask(lambda redis: redis.keys("*")) == []
         cache.close()
 
 

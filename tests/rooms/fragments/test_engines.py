@@ -39,9 +39,9 @@ from rooms.fragments.fragment import (
     Wanted,
 )
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.redis import client
-from rooms.fragments.redis.engine import CachedEngine
+from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage.redis import CachedEngine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cached_engines import a_cache
@@ -139,7 +139,7 @@ def for_an_agent(request: pytest.FixtureRequest) -> Iterator[Engines]:
 def with_redis(request: pytest.FixtureRequest) -> Iterator[Engines]:
     [engines] = on_a_server(request)
     with pytest.MonkeyPatch.context() as patch, valkey() as server:
-        patch.setattr(client, "TIMEOUT_S", 60.0)  # a busy machine is no failure of Redis
+        patch.setattr(layer, "TIMEOUT_S", 60.0)  # a busy machine is no failure of Redis
 
         def make(place: str) -> Engine:
             if place in ("", "untouched"):
@@ -180,7 +180,7 @@ BY_UPKEEP = pytest.mark.parametrize("engines", kinds(by_upkeep=True), indirect=T
 
 def own(engine: Engine, fragment: Fragment) -> Fragment:
     """The fragment as that of the agent whose the engine is."""
-    agent = getattr(engine, "agent", "")
+    agent = getattr(getattr(engine, "inner", engine), "agent", "")
     return replace(fragment, agent=agent) if agent else fragment
 
 

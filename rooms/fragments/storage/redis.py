@@ -1,0 +1,359 @@
+"""Remembers beside a PostgreSQL server which fragments have a keyword, and what questions hold.
+
+The name of all that is kept holds the revisions of the agents that are seen, which only the
+fragments' own server hands out: what was kept of another state has another name, and goes by
+itself. What fails here is counted, and the fragments' own server answers; for some seconds nobody
+asks Redis then.
+"""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+from urllib.parse import parse_qs, quote, urlsplit
+
+from core.errors import RefusedError
+from core.messages import say
+from core.program import version
+from core.text.ranking import Held, Holding
+from core.text.terms import Term
+from rooms.fragments.fragment import Wanted
+from rooms.fragments.storage.columns import spelled
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import Rows
+
+VARIABLE = "SENTINEL_MEMORY_REDIS"
+TIMEOUT_S = 0.1  # for a connection, and for each answer
+PAUSE_S = 5.0  # in which nobody asks after a failure
+TTL_S = 300
+MOST_NUMBERS, MOST_BYTES = 20_000, 1_000_000  # of one set, of one answer
+_MOST_DB = 999
+_ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+_SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
+_ANY = b"0"  # the number of no fragment, in every set: a set that was dropped has not even that
+
+
+class PlaceError(RefusedError):
+    """A setting of Redis cannot be used. Facts: variable, expected."""
+
+    table = "fragments.redis"
+    key = "bad_redis"
+
+    def sentence(self) -> str:
+        """Say what the variable must hold, in the reader's language."""
+        expected = say(f"{self.table}.{self.facts['expected']}")
+        return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server, and what is kept there. name: what people call it.
+
+    sentinels: who are asked for the server named master; () to go to the host of the address.
+    keeps_answers: whether answers are remembered beside keywords. ttl_s: how long anything is.
+    """
+
+    name: str
+    address: str = field(repr=False)
+    sentinels: tuple[tuple[str, int], ...] = ()
+    sentinel_password: str = field(default="", repr=False)
+    master: str = ""
+    keeps_answers: bool = True
+    ttl_s: int = TTL_S
+
+
+def place_of(environment: Mapping[str, str]) -> Place | None:
+    """Return the server that is switched on, None for none. Raises PlaceError.
+
+    It is the address of SENTINEL_MEMORY_REDIS, or with REDIS_ENABLED that of REDIS_HOST, … .
+    """
+
+    def given(name: str, default: str = "") -> str:
+        return environment.get(name, "").strip() or default
+
+    def switch(name: str, default: str = "false") -> bool:
+        value = given(name, default).lower()
+        if value not in (*_ON, *_OFF):
+            raise PlaceError(variable=name, expected="expects_switch")
+        return value in _ON
+
+    ttl_s = _number("CACHE_DB_TTL", given("CACHE_DB_TTL", str(TTL_S)), 1, 86_400, "seconds")
+    kept: dict[str, Any] = {"keeps_answers": switch("CACHE_ENABLED", "true"), "ttl_s": ttl_s}
+    if given(VARIABLE):
+        return _at(given(VARIABLE), kept)
+    if not switch("REDIS_ENABLED"):
+        return None
+    login = quote(given("REDIS_USERNAME"), ""), quote(environment.get("REDIS_PASSWORD", ""), "")
+    host, scheme = given("REDIS_HOST", "localhost"), "rediss" if switch("REDIS_TLS") else "redis"
+    host = f"[{host}]" if ":" in host else host
+    port = _number("REDIS_PORT", given("REDIS_PORT", "6379"), 1, 65_535, "port")
+    db = _number("REDIS_DB", given("REDIS_DB", "0"), 0, _MOST_DB, "db")
+    place = _at(f"{scheme}://{':'.join(login)}@{host}:{port}/{db}", kept)
+    if not switch("REDIS_SENTINEL_ENABLED"):
+        return place
+    ends = (one.strip().partition(":") for one in given("REDIS_SENTINELS", _SENTINELS).split(","))
+    sentinels = tuple(
+        (host, _number("REDIS_SENTINELS", port or "26379", 1, 65_535, "sentinels"))
+        for host, _, port in ends
+    )
+    master = given("REDIS_MASTER_NAME", "mymaster")
+    return replace(
+        place,
+        name=f"redis+sentinel://{master}/{db}",
+        sentinels=sentinels,
+        sentinel_password=environment.get("REDIS_SENTINEL_PASSWORD", ""),
+        master=master,
+    )
+
+
+def _number(variable: str, text: str, least: int, most: int, expected: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most:
+        return int(text)
+    raise PlaceError(variable=variable, expected=f"expects_{expected}")
+
+
+def _at(address: str, kept: Mapping[str, Any]) -> Place:
+    """Return the server of an address. Raises PlaceError."""
+    wrong = PlaceError(variable=VARIABLE, expected="expects_address")
+    try:
+        parts = urlsplit(address)
+        port = 6379 if parts.port is None else parts.port
+        more = parse_qs(parts.query, strict_parsing=True) if parts.query else {}
+    except ValueError:
+        raise wrong from None  # what is wrong with it may be the password
+    is_place = parts.scheme in ("redis", "rediss") and parts.hostname and port
+    if not is_place or parts.fragment or more.keys() - {"ssl_ca_certs"}:
+        raise wrong
+    db = _number(VARIABLE, parts.path.strip("/") or "0", 0, _MOST_DB, "address")
+    host = parts.netloc.rpartition("@")[2].removesuffix(f":{port}")
+    return Place(f"{parts.scheme}://{host}:{port}/{db}", address, **kept)
+
+
+class Cache:
+    """What a server remembers of one database; safe for threads.
+
+    database: its name, by which others are told apart. figures: hits, misses and errors so far.
+    """
+
+    def __init__(self, place: Place, database: str, *, pause_s: float = PAUSE_S) -> None:
+        self.place, self.figures, self._pause_s = place, Counter[str](), pause_s
+        # Another version of the program may see other terms in a text.
+        self.base = f"sentinel-memory:{_digest([version(), database])}"
+        self._redis: Any = None
+        self._rests_until = 0.0
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody asks now, since the server has just failed."""
+        return time.monotonic() < self._rests_until
+
+    def ask(self, question: Callable[[Any], Any]) -> Any:
+        """Return what the server answers, None where it fails or has just failed."""
+        if self.rests:
+            return None
+        try:
+            if self._redis is None:
+                self._redis = _connected(self.place)
+            return question(self._redis)
+        except Exception:  # a stranger on that port can make the library raise anything
+            self.figures["errors"] += 1
+            self._rests_until = time.monotonic() + self._pause_s
+            return None
+
+    def answers(self) -> bool:
+        """Return whether the server answers."""
+        return bool(self.ask(lambda redis: redis.ping()))
+
+    def keep(self, put: Callable[[Any], object], *names: str) -> None:
+        """Keep what is put into a pipeline below these names, for some minutes."""
+
+        def kept(redis: Any) -> None:
+            with redis.pipeline() as pipe:
+                put(pipe)
+                for name in names:
+                    pipe.expire(name, self.place.ttl_s)
+                pipe.execute()
+
+        self.ask(kept)
+
+    def clear(self) -> None:
+        """Remove all that is kept of this database."""
+        self.ask(lambda redis: [redis.unlink(it) for it in redis.scan_iter(f"{self.base}:*")])
+
+    def close(self) -> None:
+        """Let go of the connections; the next question opens new ones."""
+        redis, self._redis = self._redis, None
+        if redis is not None:
+            with suppress(Exception):  # a server that is gone takes no leave
+                redis.close()
+
+
+def _connected(place: Place) -> Any:
+    """Return the library's client, which is not connected yet."""
+    from redis import Redis
+    from redis.backoff import NoBackoff
+    from redis.connection import parse_url
+    from redis.retry import Retry
+    from redis.sentinel import Sentinel
+
+    how: dict[str, Any] = {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+    how |= {"retry": Retry(NoBackoff(), 0), "protocol": 2}
+    if not place.sentinels:
+        return Redis.from_url(place.address, **how)
+    parse: Any = parse_url  # the library gives it no types
+    login = {**parse(place.address), **how}
+    for name in ("host", "port", "connection_class"):
+        login.pop(name, None)
+    login["ssl"] = place.address.startswith("rediss")
+    asking = {**how, "password": place.sentinel_password or None, "ssl": login["ssl"]}
+    sentinel: Any = Sentinel
+    asked = sentinel(list(place.sentinels), sentinel_kwargs=asking, **login)
+    return asked.master_for(place.master)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]
+
+
+class CachedRows:
+    """See `Rows`: two of its questions are looked up first, the others go through."""
+
+    def __init__(self, rows: Rows, cache: Cache) -> None:
+        self._rows, self._cache = rows, cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rows, name)
+
+    @cached_property
+    def _revisions(self) -> Mapping[str, str]:
+        return {} if self._cache.rests else self._rows.revisions()
+
+    def _name_of(self, *what: object) -> str:
+        """Return the name of an answer, of nobody else's: each agent has a revision of its own."""
+        state = _digest(sorted(self._revisions.items()))
+        return f"{self._cache.base}:{state}:{_digest(what)}"
+
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """See `Rows`. The fragments that have all keywords are the intersection of their sets."""
+        words, seen = sorted({*map(spelled, keywords)}), self._revisions
+        is_all = not wanted.agents or {*wanted.agents} == seen.keys()
+        if not (words and seen and is_all) or replace(wanted, agents=()) != Wanted():
+            return self._rows.with_keywords(keywords, wanted, most)
+        names = [self._name_of("keyword", word) for word in words]
+        found = self._cache.ask(lambda redis: _having(redis, names, most))
+        self._cache.figures["misses" if found is None else "hits"] += 1
+        if found is not None:
+            return list(found)
+        numbers = [
+            [number for number, _ in self._rows.with_keywords([word], wanted, MOST_NUMBERS)]
+            for word in words
+        ]
+        if any(len(some) == MOST_NUMBERS for some in numbers):
+            return self._rows.with_keywords(keywords, wanted, most)
+
+        def put(pipe: Any) -> None:
+            for name, some in zip(names, numbers, strict=True):
+                pipe.sadd(name, _ANY, *some)
+
+        self._cache.keep(put, *names)
+        return _counted(numbers, most)
+
+    def holding(self, query: str, most: int) -> Holding:
+        """See `Rows`."""
+        if not (self._cache.place.keeps_answers and self._revisions):
+            return self._rows.holding(query, most)
+        name = self._name_of("holding", query, most)
+        kept = self._cache.ask(lambda redis: _holding_of(redis.getrange(name, 0, MOST_BYTES)))
+        self._cache.figures["hits" if kept else "misses"] += 1
+        if kept:
+            return cast(Holding, kept)
+        found = self._rows.holding(query, most)
+        terms = [[*it.term, it.having, it.numbers and [*it.numbers]] for it in found.terms]
+        text = json.dumps([found.total, terms])
+        if len(text) <= MOST_BYTES:
+            self._cache.keep(lambda pipe: pipe.set(name, text), name)
+        return found
+
+
+def _having(redis: Any, names: Sequence[str], most: int) -> list[tuple[int, int]] | None:
+    """Return numbers with the count of sets that have them, None where a set is missing."""
+    in_all = redis.sinter(names)
+    if _ANY not in in_all:
+        return None
+    if len(in_all) > most or len(names) == 1:
+        return _counted([[*map(int, in_all - {_ANY})]] * len(names), most)
+    with redis.pipeline() as pipe:
+        for name in names:
+            pipe.smembers(name)
+        sets = pipe.execute()
+    if not all(_ANY in each for each in sets):
+        return None
+    return _counted([[*map(int, each - {_ANY})] for each in sets], most)
+
+
+def _counted(numbers: Sequence[Sequence[int]], most: int) -> list[tuple[int, int]]:
+    counted = Counter(number for some in numbers for number in some)
+    return sorted(counted.items(), key=lambda it: (it[1], it[0]), reverse=True)[:most]
+
+
+def _holding_of(data: bytes) -> Holding | None:
+    if not data:
+        return None
+    total, terms = json.loads(data)
+    return Holding(total, [Held(Term(*term), having, it) for *term, having, it in terms])
+
+
+class CachedEngine(Engine):
+    """See `Engine`. All but two questions of a reading go through."""
+
+    def __init__(self, inner: Engine, cache: Cache) -> None:
+        self.inner, self.cache = inner, cache
+        self.name, self.keeps_agents_apart = inner.name, inner.keeps_agents_apart
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        """See `Engine`."""
+        with self.inner.reading() as rows:
+            yield cast(Rows, CachedRows(rows, self.cache))
+
+    def for_agent(self, agent: str) -> "CachedEngine":
+        """See `Engine`."""
+        return CachedEngine(self.inner.for_agent(agent), self.cache)
+
+    def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
+        """See `Engine`."""
+        return self.inner.writing(wait_s=wait_s)
+
+    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
+        """See `Engine`."""
+        return self.inner.only_one(timeout_s=timeout_s)
+
+    def exists(self) -> bool:
+        """See `Engine`."""
+        return self.inner.exists()
+
+    def keeps_vectors(self) -> bool:
+        """See `Engine`."""
+        return self.inner.keeps_vectors()
+
+    def figures(self) -> dict[str, int]:
+        """See `Engine`."""
+        names = ("hits", "misses", "errors")
+        return {f"redis_{name}": self.cache.figures[name] for name in names}
+
+    def purge(self) -> bool:
+        """See `Engine`. What is remembered goes, too: a keyword or a question may be a secret."""
+        self.cache.clear()
+        return self.inner.purge()
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self.cache.close()
+        self.inner.close()

@@ -1,0 +1,459 @@
+"""Tests that a Redis changes no answer: there, gone, empty, frozen, stale, full of rubbish."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from redis.exceptions import RedisError
+
+from core.config import Settings, read_settings
+from core.program import NO_CANCELLATION
+from rooms.fragments.fragment import Wanted
+from rooms.fragments.room import open_room
+from rooms.fragments.storage import redis as layer
+from rooms.fragments.storage.redis import Cache, CachedEngine, Place, PlaceError, place_of
+from rooms.fragments.upkeep.service import begin
+from tests.support.cached_engines import (
+    AGENTS,
+    SOME_STEPS,
+    STEPS,
+    a_cached,
+    an_engine,
+    everything_asked,
+    lived,
+)
+from tests.support.costly import one_in
+from tests.support.engine_samples import a_fragment
+from tests.support.real_engines import Valkey, free_port, valkey
+from tests.support.sentences import in_language
+from tests.support.team_engines import TeamServer
+from tests.support.team_engines import team_server as team_server
+
+ADDRESS = "SENTINEL_MEMORY_REDIS"
+PASSWORD = "of-a-test"
+THREADS = 3
+WAIT_S = 60.0
+
+Disturb = Callable[[Valkey, int], None]
+Plain = Callable[[int], list[list[Any]]]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no failure of Redis; a test of one that does not answer sets it back."""
+    monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
+
+
+@pytest.fixture
+def redis_server() -> Iterator[Valkey]:
+    """A server that has nothing yet."""
+    with valkey() as running:
+        yield running
+
+
+@pytest.fixture
+def engine(team_server: TeamServer, redis_server: Valkey) -> Iterator[CachedEngine]:
+    made = a_cached(team_server.emptied_dsn(), redis_server.address)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def plain(team_server: TeamServer) -> Plain:
+    """What agents are told without a Redis, by how many steps are taken."""
+    told = dict[int, list[list[Any]]]()
+
+    def of(steps: int) -> list[list[Any]]:
+        if steps not in told:
+            engine = an_engine(team_server.emptied_dsn(1))
+            told[steps] = lived(engine, steps)
+            engine.close()
+        return told[steps]
+
+    return of
+
+
+# Which server is meant.
+
+ON = {"REDIS_ENABLED": "true"}
+WATCHED = ON | {"REDIS_SENTINEL_ENABLED": "true"}
+ALL = {"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": "2", "REDIS_PASSWORD": "p@ss"}
+THREE = tuple(("localhost", port) for port in (26379, 26380, 26381))
+
+
+@pytest.mark.row(
+    *("002 2.72", "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d"),
+    *("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a"),
+)
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({}, None),
+        ({"REDIS_HOST": "h", "REDIS_PASSWORD": "p"}, None),
+        ({"REDIS_ENABLED": "false"}, None),
+        (ON, Place("redis://localhost:6379/0", "redis://:@localhost:6379/0")),
+        (
+            ON | ALL | {"CACHE_ENABLED": "false", "REDIS_TLS": "1", "REDIS_USERNAME": "me"},
+            Place("rediss://h:7000/2", "rediss://me:p%40ss@h:7000/2", keeps_answers=False),
+        ),
+        (
+            {ADDRESS: "redis://[::1]", "CACHE_DB_TTL": "60"},
+            Place("redis://[::1]:6379/0", "redis://[::1]", ttl_s=60),
+        ),
+        (
+            {ADDRESS: "rediss://me:p%40ss@h:7000/3?ssl_ca_certs=/ca.pem"},
+            Place("rediss://h:7000/3", "rediss://me:p%40ss@h:7000/3?ssl_ca_certs=/ca.pem"),
+        ),
+        (
+            WATCHED,
+            Place(
+                *("redis+sentinel://mymaster/0", "redis://:@localhost:6379/0", THREE),
+                master="mymaster",
+            ),
+        ),
+        (
+            WATCHED | {"REDIS_SENTINELS": "a:1, b", "REDIS_MASTER_NAME": "memory"},
+            Place(
+                *("redis+sentinel://memory/0", "redis://:@localhost:6379/0"),
+                sentinels=(("a", 1), ("b", 26379)),
+                master="memory",
+            ),
+        ),
+    ],
+)
+def test_the_settings_name_a_server(given: dict[str, str], meant: Place | None) -> None:
+    place = place_of(given)
+    assert place == meant
+    assert "p%40ss" not in repr(place)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        *((ADDRESS, "http://h"), (ADDRESS, "redis://h:port"), (ADDRESS, "redis://h:0")),
+        *((ADDRESS, "redis://h/x"), (ADDRESS, "redis://"), (ADDRESS, "redis://[hunter2")),
+        *((ADDRESS, "redis://hunter2@h?socket_timeout=99"), ("REDIS_PORT", "70000")),
+        *(("REDIS_DB", "-1"), ("REDIS_SENTINELS", "h:x"), ("REDIS_TLS", "maybe")),
+        *(("CACHE_DB_TTL", "0"), ("CACHE_ENABLED", "hunter2")),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: str) -> None:
+    with pytest.raises(PlaceError) as refused:
+        place_of(WATCHED | {variable: value})
+    for lang in ("en", "ko"):
+        text = in_language(lang, str, refused.value)
+        assert variable in text and "hunter2" not in text and value not in text.split()
+
+
+@pytest.mark.row("002 2.72")
+def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
+    on = {ADDRESS: "redis://127.0.0.1:1/0", "HOME": "/nowhere"}
+    for place, is_cached in {"postgresql://u@127.0.0.1:1/x": True, "/nowhere/x.db": False}.items():
+        room = open_room(read_settings({}), on | {"SENTINEL_MEMORY_FRAGMENTS": place})
+        for engine in (room.engine, room.for_agent("alice").engine):
+            assert isinstance(engine, CachedEngine) == is_cached
+
+
+# What happens to it.
+
+
+def nothing(server: Valkey, step: int) -> None:
+    """The server is left alone."""
+
+
+def killed(server: Valkey, step: int) -> None:
+    if step == 8:
+        server.kill()
+
+
+def restarted(server: Valkey, step: int) -> None:
+    if step % 20 == 10:
+        server.kill()
+    if step % 20 == 14:
+        server.start()
+
+
+def frozen(server: Valkey, step: int) -> None:
+    if step in (30, 60):
+        server.freeze()
+    if step in (33, 63):
+        server.thaw()
+
+
+def emptied(server: Valkey, step: int) -> None:
+    """As a server with too little memory does it: some keys are gone, others stay."""
+    with Redis(port=server.port) as redis:
+        if names := sorted(redis.keys("*"))[step % 2 :: 2]:
+            redis.delete(*names)
+
+
+def spoilt(server: Valkey, step: int) -> None:
+    """Values are cut, of another kind, or rubbish."""
+    with Redis(port=server.port) as redis:
+        for at, name in enumerate(sorted(redis.keys("*"))):
+            new = [b"", b"[3, [", b"\x80\x04cos\nsystem\n", b"[" * 5_000, None][(at + step) % 5]
+            redis.delete(name)
+            if new is None:
+                redis.lpush(name, "x")
+            elif at % 2:
+                redis.set(name, new)
+            else:
+                redis.sadd(name, b"0", new or b"x")
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.20.a", "002 2.23", "002 2.72.e")
+@pytest.mark.parametrize(
+    "disturb",
+    one_in(6, [killed, restarted, frozen, emptied, nothing, spoilt]),
+    ids=lambda it: it.__name__,
+)
+def test_the_same_is_told_whatever_happens_to_the_server(
+    engine: CachedEngine,
+    redis_server: Valkey,
+    plain: Plain,
+    disturb: Disturb,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if disturb is frozen:
+        monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
+    steps = SOME_STEPS if disturb is killed else STEPS
+    told = lived(engine, steps, at=lambda step: disturb(redis_server, step))
+    assert told == plain(steps)
+    assert engine.cache.figures["hits"]
+    assert bool(engine.cache.figures["errors"]) == (disturb not in (nothing, emptied))
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.10.c")
+@pytest.mark.parametrize("has_redis", [True, False])
+def test_the_same_is_told_where_another_process_writes(
+    engine: CachedEngine, redis_server: Valkey, plain: Plain, has_redis: bool
+) -> None:
+    inner: Any = engine.inner
+    other = a_cached(inner.server.dsn, redis_server.address) if has_redis else inner
+    assert lived(engine, SOME_STEPS, other=other) == plain(SOME_STEPS)
+    assert engine.cache.figures["errors"] == 0
+    other.close()
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.72.e")
+def test_two_processes_that_write_at_once_leave_nothing_stale(
+    engine: CachedEngine, redis_server: Valkey
+) -> None:
+    inner: Any = engine.inner
+    other = a_cached(inner.server.dsn, redis_server.address)
+
+    def write(through: CachedEngine, name: str) -> None:
+        for number in range(20):
+            with through.for_agent("alice").writing() as rows:
+                new = a_fragment(f"{name}{number}", keywords=("node", name), agent="alice")
+                rows.add([new])
+            everything_asked(through, "alice")
+
+    pairs = ((engine, "one"), (other, "other"))
+    threads = [threading.Thread(target=write, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for through in (engine, other):
+        assert everything_asked(through, "alice") == everything_asked(inner, "alice")
+    other.close()
+
+
+@pytest.mark.row("002 2.20.a", "002 2.72.f")
+def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
+    engine: CachedEngine, redis_server: Valkey
+) -> None:
+    for agent in AGENTS:
+        with engine.for_agent(agent).writing() as rows:
+            new = [
+                a_fragment(f"{agent}{it}", f"node redis {agent}", keywords=it.split(), agent=agent)
+                for it in ("node redis", "node", agent)
+            ]
+            rows.add([replace(it, id=f"{agent}{at}") for at, it in enumerate(new)])
+    for agent in AGENTS:
+        for most in (9, 1):
+            for words in (["node"], ["node", "redis"], ["node", "redis", "alice"], ["none"]):
+                asked = [(through.for_agent(agent)) for through in (engine, engine, engine.inner)]
+                told = []
+                for through in asked:
+                    with through.reading() as rows:
+                        told.append(rows.with_keywords(words, Wanted(), most))
+                assert told[0] == told[1] == told[2]
+        assert everything_asked(engine, agent) == everything_asked(engine.inner, agent)
+    assert engine.cache.figures["hits"] > engine.cache.figures["misses"] > 0
+    with Redis(port=redis_server.port) as redis:
+        kinds = {redis.type(name) for name in redis.keys("*")}
+        assert kinds == {b"set", b"string"}
+        assert all(0 < redis.ttl(name) <= layer.TTL_S for name in redis.keys("*"))
+    engine.purge()
+    with Redis(port=redis_server.port) as redis:
+        assert redis.keys("*") == []
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("gone", ["the package", "the server", "the protocol"])
+def test_what_was_never_there_changes_nothing(
+    team_server: TeamServer, gone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        port = stranger.getsockname()[1]
+        threading.Thread(target=_talk, args=(stranger,), daemon=True).start()
+        if gone == "the package":
+            monkeypatch.setitem(sys.modules, "redis", None)
+        if gone == "the server":
+            port = free_port()
+        engine = a_cached(team_server.emptied_dsn(), f"redis://127.0.0.1:{port}/0")
+        with engine.for_agent("alice").writing() as rows:
+            rows.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
+        assert everything_asked(engine, "alice") == everything_asked(engine.inner, "alice")
+        assert engine.figures()["redis_errors"]
+        engine.close()
+
+
+def _talk(stranger: socket.socket) -> None:
+    """Answer as a web server does."""
+    while True:
+        try:
+            with stranger.accept()[0] as connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        except OSError:
+            return
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.72.e")
+@pytest.mark.parametrize("fault", ["killed", "frozen"])
+def test_a_server_that_goes_away_under_load_holds_nobody_up(
+    engine: CachedEngine, redis_server: Valkey, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most one question of each thread waits for it; the others do not even ask."""
+    if fault == "frozen":
+        monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
+    engine.cache._pause_s = 3_600.0
+    everything_asked(engine, "alice")
+    is_gone, together = threading.Event(), threading.Barrier(THREADS + 1)
+
+    def ask() -> None:
+        number = 0
+        with engine.for_agent("alice").reading() as rows:
+            rows.holding("node", 3_000)
+            together.wait(WAIT_S)
+            while not is_gone.is_set():
+                number += 1
+                rows.holding(f"node {number}", 3_000)
+            for number in range(20):
+                rows.holding(f"deploy {number}", 3_000)
+
+    threads = [threading.Thread(target=ask) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    together.wait(WAIT_S)
+    redis_server.kill() if fault == "killed" else redis_server.freeze()
+    is_gone.set()
+    for thread in threads:
+        thread.join()
+    redis_server.thaw()
+    assert engine.cache.rests
+    assert 1 <= engine.cache.figures["errors"] <= THREADS
+
+
+@pytest.mark.long  # it costs much
+def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_server: Valkey) -> None:
+    place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), ADDRESS: redis_server.address}
+    begun, room = begin(Settings(), place, NO_CANCELLATION), open_room(Settings(), place)
+    assert begun.cache and begun.cache[0] == redis_server.address
+    begun.cache[1]()
+    with room.for_agent("alice").engine.reading() as rows:
+        rows.with_keywords(["node"], Wanted(), 9)
+    redis_server.kill()
+    with pytest.raises(ConnectionError):
+        begun.cache[1]()
+    figures = {name: begun.figures[f"redis_{name}"]() for name in ("hits", "misses", "errors")}
+    assert figures == {"hits": 0, "misses": 1, "errors": 1}
+
+
+# Sentinel.
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        with suppress(RedisError):  # while it starts
+            if is_so():
+                return
+        time.sleep(0.05)
+    raise TimeoutError("it has not come about")
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[Valkey, Valkey]]:
+    """A master, and a replica that follows it."""
+    secured = ("--requirepass", PASSWORD, "--masterauth", PASSWORD)
+    with valkey(*secured) as master, valkey(*secured) as replica:
+        with Redis(port=replica.port, password=PASSWORD) as redis:
+            redis.replicaof("127.0.0.1", master.port)
+            wait_until(lambda: redis.info("replication")["master_link_status"] == "up")
+        yield master, replica
+
+
+@pytest.fixture
+def sentinel(servers: tuple[Valkey, Valkey], tmp_path: Path) -> Iterator[int]:
+    """The port of a Sentinel that watches the master."""
+    master, port = servers[0], free_port()
+    settings = tmp_path / "sentinel.conf"
+    settings.write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
+        f"sentinel monitor room 127.0.0.1 {master.port} 1\n"
+        f"sentinel auth-pass room {PASSWORD}\n"
+        "sentinel down-after-milliseconds room 300\nsentinel failover-timeout room 2000\n"
+    )
+    running = subprocess.Popen(
+        [str(master._binary), str(settings), "--sentinel"], stdout=subprocess.DEVNULL
+    )
+    try:
+        with Redis(port=port) as redis:
+            wait_until(lambda: len(redis.sentinel_slaves("room")) == 1)
+        yield port
+    finally:
+        running.kill()
+        running.wait()
+
+
+@pytest.mark.long
+@pytest.mark.row("002 2.73")
+def test_answers_stay_the_same_while_another_server_becomes_the_master(
+    team_server: TeamServer, servers: tuple[Valkey, Valkey], sentinel: int, plain: Plain
+) -> None:
+    sentinels = f"127.0.0.1:{free_port()},127.0.0.1:{sentinel}"  # one is down
+    login = {"REDIS_MASTER_NAME": "room", "REDIS_PASSWORD": PASSWORD}
+    place = place_of(WATCHED | login | {"REDIS_SENTINELS": sentinels})
+    assert place
+    inner = an_engine(team_server.emptied_dsn())
+    engine = CachedEngine(inner, Cache(place, inner.name, pause_s=0.02))
+
+    def at(step: int) -> None:
+        if step == 20:
+            servers[0].kill()
+
+    assert lived(engine, at=at) == plain(STEPS)
+    with Redis(port=servers[1].port, password=PASSWORD) as redis:
+        wait_until(lambda: redis.info("replication")["role"] == "master")
+    wait_until(engine.cache.answers)
+    hits = engine.cache.figures["hits"]
+    assert everything_asked(engine, "alice") == everything_asked(inner, "alice")
+    assert engine.cache.figures["hits"] > hits
+    engine.close()
