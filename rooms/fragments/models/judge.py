@@ -46,7 +46,7 @@ from rooms.fragments.models.services import (
 )
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
-CHAT_VARIABLE, CHAT_MODEL_VARIABLE = f"{VARIABLE}_URL", f"{VARIABLE}_MODEL"
+CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"
 CHAT, GEMINI, ONNX = "chat", "gemini", "onnx"
 PROGRAM = "gemini"
 PACKAGES = ("onnxruntime", "tokenizers", "numpy")  # of onnx, loaded at the first pair
