@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback, Wanted
+from rooms.fragments.fragment import Activity, Fragment, Suspicion, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room
-from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.fragments.upkeep.consolidation import Report
 
 START = "2026-05-01T10:00:00+00:00"
 
@@ -84,36 +86,78 @@ def room(tmp_path: Path, clock: Clock) -> Room:
 def saved(
     room: Room, content: str, *, agent: str = "", session: str = "", **fields: Any
 ) -> Fragment:
-    """The fragment that says this. fields: the others of its `Draft`."""
-    return remember(room, Draft(content=content, **fields), agent=agent, session=session).fragment
+    """The fragment that says this. fields: those of its `Draft`, the others of the row."""
+    drafted = {it: fields.pop(it) for it in Draft.__dataclass_fields__ if it in fields}
+    draft = Draft(content=content, **drafted)
+    fragment = remember(room, draft, agent=agent, session=session).fragment
+    return changed(room, fragment, **fields) if fields else fragment
+
+
+def changed(room: Room, fragment: Fragment, **fields: Any) -> Fragment:
+    """A fragment as another program would leave it."""
+    after = replace(now_of(room, fragment), **fields)
+    with room.engine.writing() as rows:
+        rows.replace([after])
+    return after
+
+
+def now_of(room: Room, fragment: Fragment) -> Fragment:
+    """A fragment as it is now, wherever it is."""
+    [found] = stored(room, fragment.id)
+    return found
 
 
 def stored(room: Room, *ids: str) -> list[Fragment]:
     """The fragments of these ids as they are stored, those in the bin, too."""
-    with room.engine.reading() as reading:
-        return reading.by_ids(ids)
+    with room.engine.reading() as rows:
+        return rows.by_ids(ids)
+
+
+def all_of(room: Room, wanted: Wanted = Wanted(state="all")) -> list[Fragment]:  # noqa: B008
+    """All fragments that are meant, by their numbers."""
+    with room.engine.reading() as rows:
+        return [it for page in pages_of(rows, wanted) for it in page]
 
 
 def is_unused(room: Room) -> bool:
     """Whether nothing was ever stored: there is no file, or on a server nothing in the tables."""
     if not room.engine.keeps_agents_apart:
         return not room.engine.exists()
-    with room.engine.reading() as reading:
-        noted = reading.entries(Activity) + reading.entries(ToolFeedback)
-        return not noted and not reading.find(Wanted(state="all"), limit=1)
+    with room.engine.reading() as rows:
+        noted = rows.entries(Activity) + rows.entries(ToolFeedback)
+    return not noted and not all_of(room)
+
+
+def state_of(room: Room) -> dict[str, str]:
+    """What the room keeps by name."""
+    with room.engine.reading() as rows:
+        return rows.state()
 
 
 def figures(room: Room) -> dict[str, int]:
     """The figures that the room counts, by name."""
-    with room.engine.reading() as reading:
-        return {name: int(value) for name, value in reading.state().items() if value.isdecimal()}
+    return {name: int(value) for name, value in state_of(room).items() if value.isdecimal()}
+
+
+def figures_of(report: Report) -> dict[str, dict[str, int]]:
+    """The figures of a consolidation that are not 0."""
+    figures = {
+        it.name: {name: count for name, count in it.figures.items() if count} for it in report.steps
+    }
+    return {name: counts for name, counts in figures.items() if counts}
 
 
 def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:
     """The links from and to these fragments: from which, the relation, to which."""
-    with room.engine.reading() as reading:
-        return {_parts(it) for it in reading.links(ids)}
+    with room.engine.reading() as rows:
+        return {(it.from_id, it.relation, it.to_id) for it in rows.links(ids)}
 
 
-def _parts(link: Link) -> tuple[str, str, str]:
-    return link.from_id, link.relation, link.to_id
+def whole(room: Room) -> dict[str, object]:
+    """All that a room holds, but for how far its upkeep is."""
+    fragments = [asdict(it) for it in all_of(room)]
+    links = sorted(links_of(room, *(it["id"] for it in fragments)))
+    with room.engine.reading() as rows:
+        noted = [rows.entries(it) for it in (Version, Suspicion, Activity)]
+    state = {it: value for it, value in state_of(room).items() if "upkeep" not in it}
+    return {"fragments": fragments, "links": links, "noted": noted, "state": state}

@@ -24,9 +24,18 @@ from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.fragments_room import START, Clock, Places, a_room
+from tests.support.fragments_room import (
+    START,
+    Clock,
+    Places,
+    a_room,
+    changed,
+    figures_of,
+    saved,
+    state_of,
+    whole,
+)
 from tests.support.sentences import in_language
-from tests.support.upkeep_room import changed, figures_of, saved, state_of, whole
 
 KILLED = 9
 POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")

@@ -19,8 +19,7 @@ from rooms.fragments.upkeep.statistics import Statistics, statistics_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
-from tests.support.fragments_room import Clock, is_unused
-from tests.support.upkeep_room import changed, saved, state_of
+from tests.support.fragments_room import Clock, changed, is_unused, saved, state_of
 
 
 def test_of_a_room_where_nothing_was_saved_all_is_nothing(room: Room) -> None:

@@ -1,5 +1,6 @@
 """Tests what the upkeep finds of contradictions, who decides on them, and what waits."""
 
+import json
 import struct
 import time
 from dataclasses import dataclass, field
@@ -21,17 +22,21 @@ from rooms.fragments.upkeep.consolidation import Report, consolidate
 from rooms.fragments.upkeep.suspicions import NEGATION, NUMBERS, OPPOSITES, signs_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.fragments_room import Clock, figures
-from tests.support.upkeep_room import (
-    AGREEING,
-    CONTRADICTING,
+from tests.support.fragments_room import (
+    Clock,
     changed,
+    figures,
     figures_of,
     links_of,
     now_of,
     saved,
 )
+from tests.support.stdio_client import ROOT
 
+# Pairs of fragments on one matter, in both languages.
+_PAIRS = json.loads((ROOT / "tests/data/contradiction_words.json").read_text("utf-8"))
+CONTRADICTING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["contradicting"]]
+AGREEING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["agreeing"]]
 SLOW = "The pool holds at most 20 connections."
 FAST = "The pool holds at most 50 connections."
 
@@ -51,7 +56,7 @@ class JudgeOf:
         return Verdict(self.label, self.confidence)
 
 
-def pool(room: Room, clock: Clock, **fields: object) -> tuple[Fragment, Fragment]:
+def pool(room: Room, clock: Clock, **fields: Any) -> tuple[Fragment, Fragment]:
     """Two fragments that contradict each other, the second said a day later."""
     one = saved(room, SLOW, topic="pool", **fields)
     clock.wait(days=1)
@@ -157,9 +162,9 @@ def test_a_judge_that_is_sure_links_and_lets_the_later_one_count(room: Room, clo
     old = now_of(room, one)
     assert old.superseded_at == clock() and old.importance == 0.3
     assert now_of(room, other).is_live and report.suspicions == []
-    assert links_of(room, one) >= {
-        (other.id, one.id, "contradicts"),
-        (one.id, other.id, "superseded_by"),
+    assert links_of(room, one.id) >= {
+        (other.id, "contradicts", one.id),
+        (one.id, "superseded_by", other.id),
     }
 
 
