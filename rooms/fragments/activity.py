@@ -1,4 +1,7 @@
-"""Keeps what each session did, and puts away what it needed only while it ran."""
+"""Keeps what each session did, and puts away what it needed only while it ran.
+
+Also notes whether the answer of a tool was of use to a session.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,12 +24,13 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.standing import after, fresh_id, same_content
+from rooms.fragments.standing import expiry, fresh_id, same_content
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import Given, cleaned
+from rooms.fragments.texts import Text, cleaned
 
 TOPIC = "session"
+TRIGGERS = "voluntary", "sampled"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
 GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 
@@ -42,23 +46,54 @@ class Ended(NamedTuple):
     reflected: Fragment | None = None
 
 
-def note(writing: Rows, room: Room, session: str, agent: str, *, wrote: int = 0) -> None:
-    """Count one call of a session, and how many fragments it wrote; "" is no session."""
+def note(
+    rows: Rows, room: Room, session: str, agent: str, *, wrote: int = 0, has_reflected: bool = False
+) -> None:
+    """Count one call of a session; "" is no session.
+
+    wrote: how many fragments it wrote. has_reflected: whether it was `reflect`.
+    """
     key, now = named("sessionId", session), room.clock()
     if not key:
         return
-    known = _of(writing, room, key)
+    known = _of(rows, room, key)
     known = known or Activity(session_id=key, agent=writer(room, agent), started_at=now)
-    calls, written = known.calls + 1, known.written + wrote
-    writing.note([replace(known, last_at=now, calls=calls, written=written, ended_at="")])
+    changed = replace(
+        known,
+        last_at=now,
+        calls=known.calls + 1,
+        written=known.written + wrote,
+        reflected_at=now if has_reflected else known.reflected_at,
+        ended_at="",
+    )
+    rows.note([changed])
 
 
-def note_reflection(writing: Rows, room: Room, session: str) -> None:
-    """Note that `reflect` was called in a session that is noted; others are none."""
-    key = named("sessionId", session)
-    known = _of(writing, room, key) if key else None
-    if known:
-        writing.note([replace(known, reflected_at=room.clock())])
+def give_feedback(room: Room, feedback: ToolFeedback) -> None:
+    """Note a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
+    trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
+    if trigger not in TRIGGERS:
+        raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
+    session = named("session_id", feedback.session_id)
+    texts = [
+        Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
+        Text("suggestion", feedback.suggestion, SUGGESTION_CHARS),
+        Text("context", feedback.context, SITUATION_CHARS),
+    ]
+    (tool_name, suggestion, context), _ = cleaned(texts, strict=room.settings.strict)
+    done = replace(
+        feedback,
+        tool_name=tool_name,
+        suggestion=suggestion,
+        context=context,
+        session_id=session,
+        trigger_type=trigger,
+        created_at=feedback.created_at or room.clock(),
+        agent=writer(room, ""),
+    )
+    with room.engine.writing() as rows:
+        rows.note([done])
+        note(rows, room, session, "")
 
 
 def end_session(room: Room, session: str) -> Ended:
@@ -71,16 +106,16 @@ def end_session(room: Room, session: str) -> Ended:
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
         return Ended(0)
-    with room.engine.writing() as writing:
+    with room.engine.writing() as rows:
         wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
-        gone = [it for some in pages_of(writing, wanted) for it in some if room.owns(it)]
-        writing.replace([replace(it, deleted_at=now, deletion="ended") for it in gone])
-        writing.count_up({"ended": len(gone)})
-        known, reflected = _of(writing, room, key), None
+        gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
+        rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
+        rows.count_up({"ended": len(gone)})
+        known, reflected = _of(rows, room, key), None
         if known and not known.ended_at:
-            writing.note([replace(known, ended_at=now)])
+            rows.note([replace(known, ended_at=now)])
             if known.written and not known.reflected_at:
-                reflected = _noted(writing, room, known, now)
+                reflected = _noted(rows, known, now)
     return Ended(len(gone), reflected)
 
 
@@ -91,25 +126,22 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
     DatabaseError.
     """
     before = _earlier(room.clock(), silent_for)
-    with room.engine.reading() as reading:
-        found: list[Activity] = reading.entries(Activity)
-    idle = [it for it in found if not it.ended_at and it.last_at < before]
-    for it in idle:
-        end_session(room.for_agent(it.agent), it.session_id)
+    with room.engine.reading() as rows:
+        found: list[Activity] = rows.entries(Activity)
+    idle = [each for each in found if not each.ended_at and each.last_at < before]
+    for each in idle:
+        end_session(room.for_agent(each.agent), each.session_id)
     return len(idle)
 
 
-def unreflected(reading: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
+def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return the sessions of these agents, () for all, that wrote something and never reflected.
 
     since: the moment of their last call, or a later one.
     """
-    found: list[Activity] = reading.entries(Activity, since=since)
-    return [
-        it
-        for it in found
-        if it.written and not it.reflected_at and (not agents or it.agent in agents)
-    ]
+    found: list[Activity] = rows.entries(Activity, since=since)
+    own = [each for each in found if not agents or each.agent in agents]
+    return [each for each in own if each.written and not each.reflected_at]
 
 
 def is_over(activity: Activity, now: str) -> bool:
@@ -121,85 +153,48 @@ def _earlier(now: str, by: timedelta) -> str:
     return (datetime.fromisoformat(now) - by).isoformat(timespec="seconds")
 
 
-def _minutes_of(activity: Activity) -> int:
-    """Return how long a session was; 0 where the clock was set back, or its moments are none."""
-    try:
-        start, last = map(datetime.fromisoformat, (activity.started_at, activity.last_at))
-        return max(round((last - start).total_seconds() / 60), 0)
-    except (TypeError, ValueError):
-        return 0
+def _of(rows: Rows, room: Room, session: str) -> Activity | None:
+    found: list[Activity] = rows.entries(Activity, of=session)
+    return next((each for each in found if room.agent in ("", each.agent)), None)
 
 
-def _of(reading: Rows, room: Room, session: str) -> Activity | None:
-    found: list[Activity] = reading.entries(Activity, of=session)
-    return next((it for it in found if room.agent in ("", it.agent)), None)
-
-
-def _noted(writing: Rows, room: Room, ended: Activity, now: str) -> Fragment:
+def _noted(rows: Rows, ended: Activity, now: str) -> Fragment:
     """Store what is known of a session that nobody reflected on."""
+    try:
+        start, last = map(datetime.fromisoformat, (ended.started_at, ended.last_at))
+        minutes = max(round((last - start).total_seconds() / 60), 0)  # the clock may be set back
+    except (TypeError, ValueError):  # moments of another program
+        minutes = 0
     content = say(
         "fragments.saving.unreflected",
         agent=ended.agent,
         date=minute_of(ended.started_at),
-        minutes=_minutes_of(ended),
+        minutes=minutes,
         calls=ended.calls,
         written=ended.written,
     )
-    known = same_content(writing, ended.agent, hash_of(content))
+    known = same_content(rows, ended.agent, hash_of(content))
     if known:
         return known
     row = TYPES["episodic"]
-    [made] = writing.add(
-        [
-            Fragment(
-                id=fresh_id(writing),
-                content=content,
-                topic=TOPIC,
-                keywords=(TOPIC, ended.agent),
-                kind=row.kind,
-                lifetime=row.lifetime,
-                importance=row.importance,
-                content_hash=hash_of(content),
-                source=ended.session_id,
-                agent=ended.agent,
-                created_at=now,
-                updated_at=now,
-                verified_at=now,
-                checked_at=now,  # two sessions are two facts, however alike their words are
-                estimated_tokens=estimate_tokens(content),
-                expires_at=after(now, TYPES["working"].hours),
-            )
-        ]
+    fact = Fragment(
+        id=fresh_id(rows),
+        content=content,
+        topic=TOPIC,
+        keywords=(TOPIC, ended.agent),
+        kind=row.kind,
+        lifetime=row.lifetime,
+        importance=row.importance,
+        content_hash=hash_of(content),
+        source=ended.session_id,
+        agent=ended.agent,
+        created_at=now,
+        updated_at=now,
+        verified_at=now,
+        checked_at=now,  # two sessions are two facts, however alike their words are
+        estimated_tokens=estimate_tokens(content),
+        expires_at=expiry(TYPES["working"], now),
     )
-    writing.count_up({"remembered": 1})
+    [made] = rows.add([fact])
+    rows.count_up({"remembered": 1})
     return made
-
-
-TRIGGERS = "voluntary", "sampled"
-
-
-def give_feedback(room: Room, feedback: ToolFeedback) -> None:
-    """Note a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
-    trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
-    if trigger not in TRIGGERS:
-        raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
-    session = named("session_id", feedback.session_id)
-    given = [
-        Given("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
-        Given("suggestion", feedback.suggestion, SUGGESTION_CHARS),
-        Given("context", feedback.context, SITUATION_CHARS),
-    ]
-    tool_name, suggestion, context = cleaned(given, strict=room.settings.strict).texts
-    done = replace(
-        feedback,
-        tool_name=tool_name,
-        suggestion=suggestion,
-        context=context,
-        session_id=session,
-        trigger_type=trigger,
-        created_at=feedback.created_at or room.clock(),
-        agent=writer(room, ""),
-    )
-    with room.engine.writing() as writing:
-        writing.note([done])
-        note(writing, room, session, "")

@@ -1,6 +1,6 @@
 """Moves fragments to the bin, or away for good; takes them out again; pins and unpins them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from rooms.fragments.standing import (
     with_anchor,
 )
 from rooms.fragments.storage.engine import pages_of
-from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import plain_id
 
 
@@ -47,87 +46,76 @@ def forget(
     """Move a fragment, or those of a topic, to the bin; counted in the state.
 
     id: wins over the topic. hard: away at once, from the bin, too. force: so, and pinned ones with
-    the others. A pinned one that was named by its id is refused, one of a topic kept; so is one
-    that the agent of the room only reads. A topic that no fragment has forgets none. is_meant: one
-    that is another by now than the caller has seen is kept. Raises FragmentsError, DatabaseError.
+    the others. A pinned fragment that is named by its id is refused, one of a topic kept; so is one
+    that the agent of the room only reads. A topic that no fragment has forgets none. is_meant: a
+    fragment that is another by now than the caller has seen is kept. Raises FragmentsError,
+    DatabaseError.
     """
-    agents, is_gone = readers(room, agent), force or hard
+    agents, is_gone, now = readers(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
     if not (key or topic):
         raise SavingError("id_or_topic")
-    if not room.engine.exists() and not key:
+    if not (key or room.engine.exists()):
         return Forgotten([], 0, is_gone)
-    with changing(room, key) as writing:
+    with changing(room, key) as rows:
         if key:
-            seen = [changeable(writing, room, key, agents, in_bin=is_gone)]
+            seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
+        else:  # those in the bin only where they are to be gone
+            wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
+            seen = [each for page in pages_of(rows, wanted) for each in page]
+        own = [each for each in seen if room.owns(each)]
+        meant = list(filter(is_meant, own))
+        gone = [each for each in meant if force or not is_pinned(each)]
+        if key and meant and not gone:
+            raise SavingError("pinned", id=own[0].id)
+        if is_gone:
+            rows.count_up({"purged": rows.drop(each.id for each in gone)})
         else:
-            seen = _of_topic(writing, topic, agents, is_gone)
-        found = [it for it in seen if room.owns(it)]
-        if not any(map(is_meant, found)):
-            return Forgotten([], len(found), is_gone, len(seen) - len(found))
-        gone = [it for it in found if is_meant(it) and (force or not is_pinned(it))]
-        if key and not gone:
-            raise SavingError("pinned", id=found[0].id)
-        _remove(writing, gone, is_gone, room.clock())
+            rows.replace([replace(each, deleted_at=now, deletion="forgotten") for each in gone])
+            rows.count_up({"forgotten": len(gone)})
     if gone and is_gone:
         room.engine.purge()
-    return Forgotten(gone, len(found) - len(gone), is_gone, len(seen) - len(found))
+    return Forgotten(gone, len(own) - len(gone), is_gone, len(seen) - len(own))
 
 
 def restore(room: Room, id_: str) -> Fragment:
     """Put a fragment back into recall: out of the bin, or where a fragment or lesson has its place.
 
-    It begins to age again. One that is live stays as it is; one whose content another fragment
-    holds by now is refused. Raises FragmentsError, DatabaseError.
+    It begins to age again. A live fragment stays as it is; one whose content another fragment holds
+    by now is refused. Raises FragmentsError, DatabaseError.
     """
     now = room.clock()
-    with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, readers(room, ""), in_bin=True)
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""), in_bin=True)
         if found.is_live:
             return found
-        same = same_content(writing, found.agent, found.content_hash)
+        same = same_content(rows, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise SavingError("same_content", other=same.id)
-        brought_back(writing, found.id, now)
+        brought_back(rows, found, now)
         back = replace(
             recallable(renewed(found, now)),
             session="",
             tier="permanent" if found.is_anchor else "hot",
         )
-        writing.replace([back])
-        writing.count_up({"restored": int(bool(found.deleted_at))})
+        rows.replace([back])
     return back
 
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
 
-    What is unpinned begins to age from now on. Raises FragmentsError, DatabaseError.
+    An unpinned fragment begins to age from now on. Raises FragmentsError, DatabaseError.
     """
-    with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, readers(room, ""))
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""))
         if found.is_anchor == pinned:
             return found
         done = renewed(with_anchor(found, is_anchor=pinned), room.clock())
-        writing.replace([done])
+        rows.replace([done])
     return done
 
 
 def is_pinned(fragment: Fragment) -> bool:
     """Return whether only force removes a fragment."""
     return fragment.is_anchor or fragment.tier == "permanent"
-
-
-def _of_topic(writing: Rows, topic: str, agents: Sequence[str], is_gone: bool) -> list[Fragment]:
-    """Return the fragments of a topic, those in the bin only where they are to be gone."""
-    wanted = Wanted(agents=tuple(agents), topics=(topic,), state="all" if is_gone else "kept")
-    return [it for some in pages_of(writing, wanted) for it in some]
-
-
-def _remove(writing: Rows, gone: Iterable[Fragment], is_gone: bool, now: str) -> None:
-    if is_gone:
-        writing.count_up({"purged": writing.drop(it.id for it in gone)})
-        return
-    binned = [replace(it, deleted_at=now, deletion="forgotten") for it in gone]
-    writing.replace(binned)
-    writing.count_up({"forgotten": len(binned)})

@@ -5,7 +5,7 @@ than a common one. So a short text is not alike to a long one that happens to ho
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,13 +14,23 @@ from core.text.ranking import Holding, Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.standing import changing, kept, successors, superseded, visible
+from rooms.fragments.standing import (
+    changing,
+    kept,
+    successors,
+    superseded,
+    visible,
+)
 from rooms.fragments.storage.rows import Rows
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
-_MOST_LINKS = 3
-_BOTH_WAYS = frozenset(("related", "contradicts"))  # what they say holds in the other direction
+FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
+_EXPLORED = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
+_BOTH_WAYS = frozenset(("related", "contradicts"))  # they hold in the other direction, too
 _TAKEN_OVER = "related", "caused_by", "resolved_by", "part_of"
+_MOST_LINKS = 3  # that a fragment gets by itself
+_MOST_HOLDING = 1_000  # fragments with one of the rarest words of a text
+_MOST_COMPARED = 50  # fragments whose texts are read
 _CURING = frozenset(("decision", "error", "fact", "procedure"))
 _CURE = re.compile(
     r"\b(?:fix(?:e[sd])?|(?:re)?solv(?:e[sd]?|ing)|solution|cure[sd]?|workaround|worked around"
@@ -37,6 +47,107 @@ class MadeLink(NamedTuple):
     before: str = ""
 
 
+def link(
+    room: Room, from_id: str, to_id: str, relation: str = "related", *, agent: str = ""
+) -> MadeLink:
+    """Link two fragments; a pair that is linked gets the new relation.
+
+    `superseded_by` takes the first out of recall; another relation in its place brings it back.
+    Linked fragments are suspected of no contradiction any more. Raises FragmentsError,
+    DatabaseError.
+    """
+    word, agents, now = _relation_word(relation), readers(room, agent), room.clock()
+    with changing(room, from_id) as rows:
+        start, end = kept(rows, from_id, agents), kept(rows, to_id, agents)
+        if start.id == end.id:
+            raise SavingError("own_link", id=start.id)
+        if word == "superseded_by" and not room.owns(start):
+            raise SavingError("shared", id=start.id, owner=start.agent)
+        if not (room.owns(start) or room.owns(end)):
+            facts = {"from_id": start.id, "to_id": end.id}
+            raise SavingError("shared_ends", owner=start.agent, **facts)
+        settled(rows, start.id, end.id)
+        known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
+        before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
+        if before and before.relation == word:
+            return MadeLink(before, is_new=False)
+        if back and back.relation == word and word in _BOTH_WAYS and not before:
+            return MadeLink(back, is_new=False)
+        made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
+        if word == "superseded_by":
+            supersede(rows, start, end, now, owner=room.agent)
+        else:
+            rows.put_links([made])
+            is_lost = bool(start.superseded_at) and not start.promoted
+            if is_lost and room.owns(start) and not successors(rows, start.id):
+                rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
+        return MadeLink(made, is_new=before is None, before=before.relation if before else "")
+
+
+def _relation_word(relation: str) -> Relation:
+    """Return the relation that a caller means, the first for none. Raises SavingError."""
+    words = relation.lower().replace("-", " ").replace("_", " ").split()
+    word = "_".join(words) or RELATIONS[0]
+    if word not in RELATIONS:
+        raise SavingError("bad_relation", known=", ".join(RELATIONS))
+    return word  # type: ignore[return-value]
+
+
+def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
+    """Put a fragment in the place of another, which leaves recall. Raises SavingError.
+
+    The new one gets the links of the old one, too, in as many steps as there are links: by the old
+    one nothing is found any more. owner: of whom each link must have an end, "" for anybody.
+    """
+    line, ahead = {new.id}, [new.id]  # the fragments that have the place of the new one
+    while ahead:
+        later = [id_ for id_ in successors(rows, ahead.pop()) if id_ not in line]
+        line.update(later)
+        ahead += later
+    if old.id in line:
+        raise SavingError("circle", from_id=old.id, to_id=new.id)
+    known = {new.id, old.id}
+    for each in rows.links([new.id]):
+        known.update((each.from_id, each.to_id))
+    taken = list[Link]()
+    for each in rows.links([old.id], _TAKEN_OVER):
+        is_from = each.from_id == old.id
+        other = each.to_id if is_from else each.from_id
+        if other not in known:
+            known.add(other)
+            ends = (new.id, other) if is_from else (other, new.id)
+            taken.append(replace(each, from_id=ends[0], to_id=ends[1], created_at=now))
+    if owner not in ("", new.agent):
+        own = {each.id for each in rows.by_ids(known) if each.agent == owner}
+        taken = [each for each in taken if {each.from_id, each.to_id} & own]
+    made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
+    rows.put_links([*taken, made])
+    rows.replace([superseded(old, now)])
+    rows.count_up({"superseded": int(not old.superseded_at)})
+    return made
+
+
+def put_related(rows: Rows, id_: str, others: Sequence[str], now: str) -> None:
+    """Link a fragment with others, but for those that it is linked with in any way."""
+    if others:
+        links = rows.links([id_])
+        known = {id_, *(each.from_id for each in links), *(each.to_id for each in links)}
+        new = [other for other in others if other not in known]
+        rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new)
+
+
+def settled(rows: Rows, one: str, other: str) -> None:
+    """Take two fragments out of those that are suspected of a contradiction."""
+    for first, second in ((one, other), (other, one)):
+        found: list[Suspicion] = rows.entries(Suspicion, of=first)
+        if any(each.second_id == second for each in found):
+            rows.forget_entries(Suspicion, of=first)
+            rows.note(each for each in found if each.second_id != second)
+
+
+# Links by themselves
+
+
 class LinkedByItself(NamedTuple):
     """The links of a new fragment with those that it is like, and those that are but proposed."""
 
@@ -44,126 +155,33 @@ class LinkedByItself(NamedTuple):
     proposals: tuple[Link, ...] = ()
 
 
-def link(
-    room: Room, from_id: str, to_id: str, relation: str = "related", *, agent: str = ""
-) -> MadeLink:
-    """Link two fragments; a pair that is linked gets the new relation.
-
-    `superseded_by` takes the first out of recall; another relation in its place brings it back.
-    What is linked is suspected of no contradiction any more. Raises FragmentsError, DatabaseError.
-    """
-    word, agents = relation_word(relation), readers(room, agent)
-    with changing(room, from_id) as writing:
-        start, end = kept(writing, from_id, agents), kept(writing, to_id, agents)
-        if start.id == end.id:
-            raise SavingError("own_link", id=start.id)
-        _check_own(room, start, end, word)
-        settled(writing, start.id, end.id)
-        return _put(writing, room, start, end, word)
-
-
-def _check_own(room: Room, start: Fragment, end: Fragment, relation: Relation) -> None:
-    """Raise SavingError unless one end may be changed here, the first where it is superseded."""
-    if relation == "superseded_by" and not room.owns(start):
-        raise SavingError("shared", id=start.id, owner=start.agent)
-    if not (room.owns(start) or room.owns(end)):
-        facts = {"from_id": start.id, "to_id": end.id}
-        raise SavingError("shared_ends", owner=start.agent, **facts)
-
-
-def relation_word(given: str) -> Relation:
-    """Return the relation that is meant, the first for none. Raises SavingError."""
-    word = "_".join(given.lower().replace("-", " ").replace("_", " ").split()) or RELATIONS[0]
-    if word not in RELATIONS:
-        raise SavingError("bad_relation", known=", ".join(RELATIONS))
-    return word  # type: ignore[return-value]
-
-
-def supersede(writing: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
-    """Put a fragment in the place of another, which leaves recall. Raises SavingError.
-
-    The new one gets the links of the old one, too: what is linked to that is found no more by it.
-    owner: of whom each link must have an end, "" for anybody.
-    """
-    if old.id in _line_of(writing, new.id):
-        raise SavingError("circle", from_id=old.id, to_id=new.id)
-    _take_over(writing, old.id, new, now, "" if owner == new.agent else owner)
-    made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
-    writing.put_links([made])
-    writing.replace([superseded(old, now)])
-    writing.count_up({"superseded": int(not old.superseded_at)})
-    return made
-
-
-def _take_over(writing: Rows, old: str, to: Fragment, now: str, owner: str) -> None:
-    """Link a fragment with what another is linked with, but for what it is linked with already.
-
-    In as many steps as there are links: a fragment may have very many. owner: of what is linked,
-    "" for anybody.
-    """
-    new = to.id
-    known, taken = {new, old}, list[Link]()
-    for it in writing.links([new]):
-        known.update((it.from_id, it.to_id))
-    for it in writing.links([old], _TAKEN_OVER):
-        is_from = it.from_id == old
-        other = it.to_id if is_from else it.from_id
-        if other not in known:
-            known.add(other)
-            ends = (new, other) if is_from else (other, new)
-            taken.append(replace(it, from_id=ends[0], to_id=ends[1], created_at=now))
-    if owner:
-        known = {it.id for it in writing.by_ids(known) if it.agent == owner}
-    writing.put_links(it for it in taken if not owner or {it.from_id, it.to_id} & known)
-
-
-def put_related(writing: Rows, id_: str, others: Iterable[str], now: str) -> None:
-    """Link a fragment with others, but for those that it is linked with in any way."""
-    links = writing.links([id_])
-    known = {id_, *(it.from_id for it in links), *(it.to_id for it in links)}
-    writing.put_links(
-        Link(from_id=id_, to_id=it, created_at=now) for it in others if it not in known
-    )
-
-
-def settled(writing: Rows, one: str, other: str) -> None:
-    """Take two fragments out of what is suspected of a contradiction."""
-    for first, second in ((one, other), (other, one)):
-        found: list[Suspicion] = writing.entries(Suspicion, of=first)
-        if any(it.second_id == second for it in found):
-            writing.forget_entries(Suspicion, of=first)
-            writing.note(it for it in found if it.second_id != second)
-
-
-def linked_by_itself(writing: Rows, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
+def linked_by_itself(rows: Rows, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
     """Return the links of a fragment that is about to be stored with those of its topic.
 
-    A cure is linked with its error, what is nearly the same and of the same kind is proposed as
-    outdated, the others are related. What lives as long as its session is linked with nothing.
-    owner: whose fragments may be outdated by it, "" for anybody's.
+    A cure is linked with its error, a fragment that is nearly the same and of the same kind is
+    proposed as outdated, the others are related. A fragment that lives as long as its session is
+    linked with nothing. owner: whose fragments may be outdated by it, "" for anybody's.
     """
     if fragment.session:
         return LinkedByItself()
     agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
     wanted = Wanted(agents=agents, topics=(fragment.topic,))
     links, proposals = list[Link](), list[Link]()
-    for other, similarity in alike(writing, fragment, wanted=wanted, most=_MOST_LINKS, least=LIKE):
-        made = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
+    for other, similarity in alike(rows, fragment, wanted=wanted, most=_MOST_LINKS, least=LIKE):
         if other.session or similarity <= LIKE:
             continue
+        made = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
+        turned = replace(made, from_id=other.id, to_id=fragment.id)
+        is_the_same = similarity > NEARLY_THE_SAME and other.kind == fragment.kind
         if cures(fragment, other):
-            links.append(_turned(made, "resolved_by"))
+            links.append(replace(turned, relation="resolved_by"))
         elif cures(other, fragment):
             links.append(replace(made, relation="resolved_by"))
-        elif _is_outdated(fragment, other, similarity) and owner in ("", other.agent):
-            proposals.append(_turned(made, "superseded_by"))
+        elif is_the_same and owner in ("", other.agent):
+            proposals.append(replace(turned, relation="superseded_by"))
         else:
             links.append(made)
     return LinkedByItself(tuple(links), tuple(proposals))
-
-
-def _is_outdated(fragment: Fragment, other: Fragment, similarity: float) -> bool:
-    return similarity > NEARLY_THE_SAME and other.kind == fragment.kind
 
 
 def cures(fragment: Fragment, error: Fragment) -> bool:
@@ -177,43 +195,61 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
-def _put(writing: Rows, room: Room, start: Fragment, end: Fragment, word: Relation) -> MadeLink:
-    now = room.clock()
-    made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
-    known = {(it.from_id, it.to_id): it for it in writing.links([start.id])}
-    before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
-    if back and back.relation == word and word in _BOTH_WAYS and not before:
-        return MadeLink(back, is_new=False)
-    if before and before.relation == word:
-        return MadeLink(before, is_new=False)
-    if word == "superseded_by":
-        supersede(writing, start, end, now, owner=room.agent)
-    else:
-        writing.put_links([made])
-        is_lost = bool(start.superseded_at) and not start.promoted
-        if is_lost and room.owns(start) and not successors(writing, start.id):
-            writing.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
-    return MadeLink(made, is_new=before is None, before=before.relation if before else "")
+class Alike(NamedTuple):
+    """A fragment that is alike to another, and how much: from 0 to 1, the same text."""
+
+    fragment: Fragment
+    similarity: float
 
 
-def _line_of(reading: Rows, id_: str) -> set[str]:
-    """Return a fragment and all that have its place, one after the other."""
-    line, ahead = {id_}, [id_]
-    while ahead:
-        found = [it for it in successors(reading, ahead.pop()) if it not in line]
-        line.update(found)
-        ahead += found
-    return line
+def alike(
+    rows: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
+) -> list[Alike]:
+    """Return the live fragments most alike to one, which need not be stored; itself is left out.
+
+    wanted: which of them count. most: how many at most. least: how alike each must be, above 0. It
+    is the cosine of the two vectors where both have one, else the share of their words.
+    """
+    near = dict[int, float]()  # cosines of the nearest by their numbers
+    own = rows.vectors([fragment.number]) if fragment.number else []
+    if own:
+        near = dict(rows.near(own[0].vector, wanted, most + 1))
+        near.pop(fragment.number, None)
+    found = [(each, near[each.number]) for each in rows.by_numbers(near)]
+    if rows.has(wanted):  # not for a new topic: there is nothing to look its words up for
+        found += _sharing(rows, fragment, wanted, near, least)
+    enough = [Alike(each, min(share, 1.0)) for each, share in found if share >= least]
+    return sorted(enough, key=lambda each: (-each.similarity, -each.fragment.number))[:most]
 
 
-def _turned(made: Link, relation: Relation) -> Link:
-    """Return the link in the other direction."""
-    return replace(made, from_id=made.to_id, to_id=made.from_id, relation=relation)
+def _sharing(
+    rows: Rows, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
+) -> Iterable[tuple[Fragment, float]]:
+    """Yield fragments that have the words of this one, and how much of them both share."""
+    holding = rows.holding(fragment.content, _MOST_HOLDING)
+    shares = holding.shares(least / 2)
+    best = sorted(shares, key=lambda number: (shares[number], number), reverse=True)
+    numbers = [number for number in best if number != fragment.number and number not in near]
+    if not numbers:
+        return
+    others = rows.find(replace(wanted, numbers=tuple(numbers[:_MOST_COMPARED])))
+    if near:  # the others with a vector are too far away
+        has_vector = {each.number for each in rows.vectors(other.number for other in others)}
+        others = [other for other in others if other.number not in has_vector]
+    there = _shares(fragment.content, [other.content for other in others], holding)
+    for at, other in enumerate(others):
+        share = there.get(at, 0.0)
+        if share >= least:
+            back = rows.holding(other.content, _MOST_HOLDING)
+            yield other, min(share, _shares(other.content, [fragment.content], back).get(0, 0.0))
 
 
-FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
+def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
+    """Return by place how much of a text each of the others has."""
+    return Ranking(text, [*others, text], holding.frequencies()).holding().shares()
 
-_RELATIONS = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
+
+# Links that are followed
 
 
 class Step(NamedTuple):
@@ -235,55 +271,6 @@ class Linked(NamedTuple):
     leads_here: bool = True
 
 
-def steps_from(
-    reading: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
-) -> list[Step]:
-    """Return the links of fragments that lead elsewhere, those of the first relation first.
-
-    What is in the bin is left out, and what has a successor, unless the link says just that.
-    agents: whose fragments count, () for all.
-    """
-    places = {it.id: place for place, it in enumerate(fragments)}
-    links = reading.links(places, relations) if places else []
-    ends = sorted(
-        _ends(links, places),
-        key=lambda it: (relations.index(it[0].relation), places[it[1]], it[0].to_id == it[1]),
-    )
-    others = {it.id: it for it in reading.by_ids({far: None for *_, far in ends})}
-    return [
-        Step(link, others[far])
-        for link, _, far in ends
-        if far in others and _counts(others[far], link, agents)
-    ]
-
-
-def linked_to(
-    reading: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
-) -> list[Linked]:
-    """Return what is linked to these fragments, each once; the arguments are those above."""
-    found = dict[str, Linked]()
-    for link, other in steps_from(reading, fragments, relations, agents):
-        is_end = link.to_id == other.id
-        near = link.from_id if is_end else link.to_id
-        found.setdefault(other.id, Linked(other, link.relation, near, is_end))
-    return list(found.values())
-
-
-def _ends(links: Sequence[Link], places: Mapping[str, int]) -> Iterator[tuple[Link, str, str]]:
-    """Yield each link that leads elsewhere, with its end that is known and the other one."""
-    for link in links:
-        if link.to_id not in places:
-            yield link, link.from_id, link.to_id
-        elif link.from_id not in places:
-            yield link, link.to_id, link.from_id
-
-
-def _counts(other: Fragment, link: Link, agents: Sequence[str]) -> bool:
-    if other.deleted_at or (agents and other.agent not in agents):
-        return False
-    return not other.superseded_at or link.relation == "superseded_by"
-
-
 class Explored(NamedTuple):
     """A fragment, and the links from and to it with what is at their other ends."""
 
@@ -299,72 +286,54 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     FragmentsError, DatabaseError.
     """
     agents = readers(room, agent)
-    with room.engine.reading() as reading:
-        start = visible(reading, start_id, agents)
+    with room.engine.reading() as rows:
+        start = visible(rows, start_id, agents)
         if start.deleted_at:
             raise NoSuchFragmentError(id=start.id)
-        return Explored(start, steps_from(reading, [start], _RELATIONS, agents))
+        return Explored(start, steps_from(rows, [start], _EXPLORED, agents))
 
 
-_MOST_HOLDING = 1_000  # that have one of the rarest words of the text
-_MOST_COMPARED = 50  # whose texts are read
+def linked_to(
+    rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
+) -> list[Linked]:
+    """Return the fragments that are linked to these, each once; the arguments as for the steps."""
+    found = dict[str, Linked]()
+    for step, other in steps_from(rows, fragments, relations, agents):
+        is_end = step.to_id == other.id
+        near = step.from_id if is_end else step.to_id
+        found.setdefault(other.id, Linked(other, step.relation, near, is_end))
+    return list(found.values())
 
 
-class Alike(NamedTuple):
-    """A fragment that is alike to another, and how much: from 0 to 1, the same text."""
+def steps_from(
+    rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
+) -> list[Step]:
+    """Return the links of fragments that lead elsewhere, those of the first relation first.
 
-    fragment: Fragment
-    similarity: float
-
-
-def alike(
-    reading: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
-) -> list[Alike]:
-    """Return the live fragments most alike to one, which need not be stored; itself is left out.
-
-    wanted: which of them count. most: how many at most. least: how alike each must be, above 0. It
-    is the cosine of the two vectors where both have one, else the share of their words.
+    A fragment in the bin is left out, and one with a successor, unless the link says just that.
+    agents: whose fragments count, () for all.
     """
-    near = _near(reading, fragment, wanted, most)
-    found = [(it, near[it.number]) for it in reading.by_numbers(near)]
-    found += _sharing(reading, fragment, wanted, near, least)
-    enough = [Alike(it, min(share, 1.0)) for it, share in found if share >= least]
-    return sorted(enough, key=lambda it: (-it.similarity, -it.fragment.number))[:most]
+    places = {each.id: place for place, each in enumerate(fragments)}
+    links = rows.links(places, relations) if places else []
+    ends = sorted(
+        _ends(links, places),
+        key=lambda end: (relations.index(end[0].relation), places[end[1]], end[0].to_id == end[1]),
+    )
+    others = {each.id: each for each in rows.by_ids({far: None for *_, far in ends})}
+    steps = [Step(each, others[far]) for each, _, far in ends if far in others]
+    return [
+        step
+        for step in steps
+        if not step.fragment.deleted_at
+        and (not agents or step.fragment.agent in agents)
+        and (not step.fragment.superseded_at or step.link.relation == "superseded_by")
+    ]
 
 
-def _near(reading: Rows, fragment: Fragment, wanted: Wanted, most: int) -> dict[int, float]:
-    """Return the cosines of the nearest by their numbers; none where it has no vector."""
-    own = reading.vectors([fragment.number]) if fragment.number else []
-    if not own:
-        return {}
-    nearest = reading.near(own[0].vector, wanted, most + 1)
-    return {number: cosine for number, cosine in nearest if number != fragment.number}
-
-
-def _sharing(
-    reading: Rows, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
-) -> Iterable[tuple[Fragment, float]]:
-    """Yield fragments that have the words of this one, and how much of them both share."""
-    if not reading.has(wanted):
-        return  # a new topic: nothing to look its words up for
-    holding = reading.holding(fragment.content, _MOST_HOLDING)
-    shares = holding.shares(least / 2)
-    best = sorted(shares, key=lambda it: (shares[it], it), reverse=True)
-    numbers = [it for it in best if it != fragment.number and it not in near][:_MOST_COMPARED]
-    others = reading.find(replace(wanted, numbers=tuple(numbers)))
-    has_vector = bool(near) and {it.number for it in reading.vectors(it.number for it in others)}
-    others = [it for it in others if not has_vector or it.number not in has_vector]
-    if not others:
-        return
-    texts = [it.content for it in others]
-    there = _shares(fragment.content, texts, holding)
-    for at, other in enumerate(others):
-        share = there.get(at, 0.0)
-        if share >= least:
-            back = reading.holding(other.content, _MOST_HOLDING)
-            yield other, min(share, _shares(other.content, [fragment.content], back).get(0, 0.0))
-
-
-def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
-    """Return by place how much of a text each of the others has."""
-    return Ranking(text, [*others, text], holding.frequencies()).holding().shares()
+def _ends(links: Iterable[Link], near: Collection[str]) -> Iterator[tuple[Link, str, str]]:
+    """Yield each link that leads elsewhere, with its end that is known and the other one."""
+    for each in links:
+        if each.to_id not in near:
+            yield each, each.from_id, each.to_id
+        elif each.from_id not in near:
+            yield each, each.to_id, each.from_id

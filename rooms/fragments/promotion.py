@@ -11,17 +11,17 @@ from typing import NamedTuple
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, readers
-from rooms.fragments.standing import changeable, changing, kept
+from rooms.fragments.standing import changeable, changing
 from rooms.fragments.storage.rows import Rows
 
-IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions
+IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place: so important, recalled in so many sessions
 KINDS = ("error", "procedure")
-TEAM = "team"  # the privacy of what its author wants to be promoted
+TEAM = "team"  # the privacy of a fragment whose author wants it to be promoted
 _AT_ONCE = 300
 
 
 class Said(NamedTuple):
-    """What a fragment says to a log: what was missing, and the lesson; "" for what it does not."""
+    """What a fragment says to a log: what was missing, and the lesson; "" where it says neither."""
 
     gap: str
     lesson: str
@@ -33,15 +33,18 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
     An error is what was missing and its cure the lesson; a procedure is the lesson, and the error
     that it resolves what was missing. Raises FragmentsError, DatabaseError.
     """
-    with room.engine.reading() as reading:
-        fragment = kept(reading, id_, readers(room, ""))
-        if not room.owns(fragment):
-            raise SavingError("shared", id=fragment.id, owner=fragment.agent)
+    with room.engine.reading() as rows:
+        fragment = changeable(rows, room, id_, readers(room, ""))
         if fragment.superseded_at and not fragment.promoted:
             raise SavingError("is_superseded", id=fragment.id)
-        if fragment.kind == "error":
-            return fragment, Said(fragment.content, _beside(reading, fragment, is_error=True))
-        return fragment, Said(_beside(reading, fragment, is_error=False), fragment.content)
+        is_error = fragment.kind == "error"
+        links = rows.links([fragment.id], ["resolved_by"])
+        ends = [link.to_id if is_error else link.from_id for link in links]
+        found = rows.by_ids(end for end in ends if end != fragment.id)
+        others = [each for each in found if each.is_live or (each.promoted and not each.deleted_at)]
+        beside = others[-1].content if others else ""
+    said = Said(fragment.content, beside) if is_error else Said(beside, fragment.content)
+    return fragment, said
 
 
 def promote(room: Room, id_: str, record: str) -> Fragment:
@@ -50,10 +53,10 @@ def promote(room: Room, id_: str, record: str) -> Fragment:
     record: its id there.
     """
     now = room.clock()
-    with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, readers(room, ""))
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""))
         done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
-        writing.replace([done])
+        rows.replace([done])
     return done
 
 
@@ -63,43 +66,36 @@ def has_earned_it(fragment: Fragment) -> bool:
     return fragment.privacy == TEAM or (fragment.kind in KINDS and is_used)
 
 
-def for_the_log(reading: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
-    """Return what has earned a place in the log of a project, what its author asks for first.
+def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
+    """Return fragments that have earned a place in the log, first those whose author asks for it.
 
-    An error whose cure is a lesson by now is not among it, and neither is the cure of such an
+    An error whose cure is a lesson by now is not among them, and neither is the cure of such an
     error. agents: whose, () for all. most: how many at most.
     """
+    asked = Wanted(agents=tuple(agents), privacy=TEAM)
+    used = Wanted(agents=tuple(agents), kinds=KINDS)
     found = list[Fragment]()
-    wanted = [Wanted(agents=tuple(agents), privacy=TEAM)]
-    for is_anchor in (True, False):  # each of them the most important first
-        wanted.append(Wanted(agents=tuple(agents), kinds=KINDS, is_anchor=is_anchor))
-    for at, of in enumerate(wanted):
+    # The pinned ones are listed apart: of each list the most important come first.
+    for wanted in (asked, replace(used, is_anchor=True), replace(used, is_anchor=False)):
         offset = 0
-        while page := reading.find(of, order="worth", limit=_AT_ONCE, offset=offset):
-            earned = [it for it in page if has_earned_it(it) and (not at or it.privacy != TEAM)]
-            found += _untold(reading, earned)
+        while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=offset):
+            earned = list(filter(has_earned_it, page))
+            found += _untold(
+                rows, [each for each in earned if wanted.privacy or each.privacy != TEAM]
+            )
             offset += len(page)
             if len(found) >= most:
                 return found[:most]
-            if at and page[-1].importance < IMPORTANCE:
+            if not wanted.privacy and page[-1].importance < IMPORTANCE:
                 break
     return found
 
 
-def _untold(reading: Rows, fragments: Sequence[Fragment]) -> list[Fragment]:
-    """Return those that no lesson says: an error and its cure are one lesson."""
-    links = reading.links([it.id for it in fragments], ["resolved_by"])
-    ends = {end for it in links for end in (it.from_id, it.to_id)}
-    promoted = {it.id for it in reading.by_ids(ends) if it.promoted and not it.deleted_at}
-    pairs = [{it.from_id, it.to_id} for it in links]
+def _untold(rows: Rows, fragments: Sequence[Fragment]) -> list[Fragment]:
+    """Return the fragments that no lesson says: an error and its cure are one lesson."""
+    links = rows.links([each.id for each in fragments], ["resolved_by"])
+    pairs = [{link.from_id, link.to_id} for link in links]
+    ends = rows.by_ids(set[str]().union(*pairs))
+    promoted = {each.id for each in ends if each.promoted and not each.deleted_at}
     told = {end for pair in pairs if pair & promoted for end in pair}
-    return [it for it in fragments if it.id not in told]
-
-
-def _beside(reading: Rows, fragment: Fragment, *, is_error: bool) -> str:
-    """Return what cured an error, or the error that this one cured; "" where nothing says it."""
-    links = reading.links([fragment.id], ["resolved_by"])
-    ends = [it.to_id if is_error else it.from_id for it in links]
-    found = reading.by_ids(it for it in ends if it != fragment.id)
-    others = [it for it in found if it.is_live or (it.promoted and not it.deleted_at)]
-    return others[-1].content if others else ""
+    return [each for each in fragments if each.id not in told]

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.text.plain import estimate_tokens, normal_form
+from core.text.plain import estimate_tokens
 from rooms.fragments import activity
 from rooms.fragments.config import Config
 from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import Fragment, Link, Version, hash_of
+from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, hash_of
 from rooms.fragments.links import settled, supersede
-from rooms.fragments.room import Room, named, readers, writer
+from rooms.fragments.room import Room, readers, writer
 from rooms.fragments.standing import (
     brought_back,
     changeable,
@@ -24,17 +24,7 @@ from rooms.fragments.standing import (
     with_anchor,
 )
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import (
-    check_importance,
-    cleaned,
-    given_content,
-    given_rest,
-    is_long,
-    keywords_of,
-    split_keywords,
-    type_word,
-    unique_keywords,
-)
+from rooms.fragments.texts import check_importance, fields_of, keywords_of, type_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,93 +58,75 @@ class Amended(NamedTuple):
     is_long: bool = False
 
 
-class _Ready(NamedTuple):
-    """An amendment that may be stored."""
-
-    given: Amendment
-    redacted: tuple[str, ...]
-
-
 def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> Amended:
     """Correct a fragment; on disk when this returns. Raises FragmentsError, DatabaseError.
 
-    It keeps its id and its links, and what it said before is kept as a version. What changes
-    nothing notes no version, but that somebody says that the fragment holds. With `supersedes` a
-    new fragment gets its place, or the one that says the new content already.
+    It keeps its id and its links, and what it said before is kept as a version. An amendment that
+    changes nothing notes no version, but that somebody says that the fragment holds. With
+    `supersedes` a new fragment gets its place, or the one that says the new content already.
     """
-    ready, agents, now = (
-        _prepared(amendment, room.settings.strict),
-        readers(room, agent),
-        room.clock(),
-    )
-    with changing(room, amendment.id) as writing:
-        before = changeable(writing, room, ready.given.id, agents)
-        _check_live(writing, before)
-        after = _amended(before, ready.given, room.config, now)
-        if amendment.supersedes:
-            done = _replaced(writing, before, after, now)
+    ready, redacted = _prepared(amendment, strict=room.settings.strict)
+    agents, now = readers(room, agent), room.clock()
+    with changing(room, amendment.id) as rows:
+        before = changeable(rows, room, ready.id, agents)
+        if before.promoted:
+            raise SavingError("is_promoted", id=before.id, record=before.record_id)
+        if before.superseded_at:  # nobody reads it any more
+            for other in rows.by_ids(successors(rows, before.id)):
+                raise SavingError("has_successor", id=before.id, other=other.id)
+            raise SavingError("is_superseded", id=before.id)
+        after = _amended(before, ready, room.config, now)
+        if ready.supersedes:
+            done = _replaced(rows, before, after, now)
         else:
-            done = _corrected(writing, before, after, writer(room, agent), now)
-        activity.note(writing, room, named("sessionId", session), agent, wrote=int(done.is_new))
-    text = done.fragment.content if amendment.content is not None else ""
-    return done._replace(redacted=ready.redacted, is_long=is_long(text))
+            done = _corrected(rows, before, after, writer(room, agent), now)
+        activity.note(rows, room, session, agent, wrote=int(ready.supersedes))
+    is_long = amendment.content is not None and len(done.content) > CONTENT_CHARS
+    return Amended(done, before, ready.supersedes, redacted, is_long)
 
 
-def _prepared(given: Amendment, strict: bool) -> _Ready:
-    """Return an amendment as it may be stored. Raises FragmentsError."""
-    type_ = given.type and type_word(given.type)
-    check_importance(given.importance)
-    if given.topic is not None and not given.topic.strip():
+def _prepared(amendment: Amendment, *, strict: bool) -> tuple[Amendment, tuple[str, ...]]:
+    """Return an amendment as it may be stored, and the kinds of secrets that were taken out."""
+    type_ = amendment.type and type_word(amendment.type)
+    check_importance(amendment.importance)
+    if amendment.topic is not None and not amendment.topic.strip():
         raise FragmentsError("blank", field="topic")
-    keywords = split_keywords(given.keywords or ())
-    rest = given_rest(given.topic or "", "", keywords)
-    content = [] if given.content is None else [given_content(given.content)]
-    done = cleaned([*rest, *content], strict=strict)
-    topic, _, *words = done.texts
+    fields = fields_of(
+        amendment.content, amendment.topic or "", "", amendment.keywords or (), strict=strict
+    )
     ready = replace(
-        given,
-        content=words.pop() if content else None,
-        topic=normal_form("NFC", topic) or None,
-        keywords=None if given.keywords is None else unique_keywords(words),
+        amendment,
+        content=None if amendment.content is None else fields.content,
+        topic=fields.topic or None,
+        keywords=None if amendment.keywords is None else fields.keywords,
         type=type_ or None,
     )
-    values = (ready.content, ready.topic, ready.keywords, ready.type, ready.importance)
-    if all(it is None for it in (*values, ready.is_anchor)) and not ready.supersedes:
+    if ready == Amendment(id=ready.id):
         raise SavingError("nothing_given")
-    return _Ready(ready, done.redacted)
+    return ready, fields.redacted
 
 
-def _check_live(reading: Rows, fragment: Fragment) -> None:
-    """Raise SavingError for a fragment whose place another has: nobody reads it any more."""
-    if fragment.promoted:
-        raise SavingError("is_promoted", id=fragment.id, record=fragment.record_id)
-    if fragment.superseded_at:
-        for other in reading.by_ids(successors(reading, fragment.id)):
-            raise SavingError("has_successor", id=fragment.id, other=other.id)
-        raise SavingError("is_superseded", id=fragment.id)
-
-
-def _amended(fragment: Fragment, given: Amendment, config: Config, now: str) -> Fragment:
+def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fragment:
     """Return a fragment as an amendment makes it, its moments and its versions apart."""
-    content = fragment.content if given.content is None else given.content
-    keywords = fragment.keywords if given.keywords is None else given.keywords
-    if content != fragment.content and given.keywords is None:
-        keywords = () if keywords == keywords_of(fragment.content) else keywords
+    content = before.content if ready.content is None else ready.content
+    keywords = before.keywords if ready.keywords is None else ready.keywords
+    if ready.keywords is None and content != before.content:
+        keywords = () if keywords == keywords_of(before.content) else keywords
     after = replace(
-        fragment,
-        topic=given.topic or fragment.topic,
+        before,
+        topic=ready.topic or before.topic,
         keywords=keywords or keywords_of(content),
-        importance=fragment.importance if given.importance is None else given.importance,
+        importance=before.importance if ready.importance is None else ready.importance,
     )
-    if content != fragment.content:
+    if content != before.content:
         hashed, tokens = hash_of(content), estimate_tokens(content)
         after = replace(after, content=content, content_hash=hashed, estimated_tokens=tokens)
-    if given.is_anchor is not None:
-        after = with_anchor(after, is_anchor=given.is_anchor)
-    if fragment.is_anchor and not after.is_anchor:
+    if ready.is_anchor is not None:
+        after = with_anchor(after, is_anchor=ready.is_anchor)
+    if before.is_anchor and not after.is_anchor:
         after = renewed(after, now)
-    row = row_of(given.type, config) if given.type else None
-    if not row or (row.kind, row.lifetime) == (fragment.kind, fragment.lifetime):
+    row = row_of(ready.type, config) if ready.type else None
+    if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
     return replace(
         after,
@@ -166,12 +138,16 @@ def _amended(fragment: Fragment, given: Amendment, config: Config, now: str) -> 
     )
 
 
-def _corrected(writing: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Amended:
+def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
+    """Store a corrected fragment, and what it said before."""
     if after.content_hash != before.content_hash:
-        _check_same(writing, after)
+        same = same_content(rows, after.agent, after.content_hash)
+        if same and same.id != after.id:
+            key = "same_content_in_bin" if same.deleted_at else "same_content"
+            raise SavingError(key, other=same.id)
     if after == before:
-        writing.touch([before.number], {"verified_at": now})
-        return Amended(replace(before, verified_at=now), before, is_new=False)
+        rows.touch([before.number], {"verified_at": now})
+        return replace(before, verified_at=now)
     version = Version(
         fragment_id=before.id,
         content=before.content,
@@ -183,28 +159,19 @@ def _corrected(writing: Rows, before: Fragment, after: Fragment, agent: str, now
         amended_by=agent,
     )
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
-    writing.note([version])
-    writing.replace([after])
-    writing.count_up({"amended": 1})
-    return Amended(after, before, is_new=False)
+    rows.note([version])
+    rows.replace([after])
+    rows.count_up({"amended": 1})
+    return after
 
 
-def _check_same(reading: Rows, after: Fragment) -> None:
-    """Raise SavingError where another fragment of the agent has this content already."""
-    same = same_content(reading, after.agent, after.content_hash)
-    if same and same.id != after.id:
-        key = "same_content_in_bin" if same.deleted_at else "same_content"
-        raise SavingError(key, other=same.id)
-
-
-def _replaced(writing: Rows, before: Fragment, after: Fragment, now: str) -> Amended:
+def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     """Put a new fragment, or the one with that content, in the place of a fragment."""
     if after.content_hash == before.content_hash:
         raise SavingError("nothing_new")
-    same = same_content(writing, before.agent, after.content_hash)
+    same = same_content(rows, before.agent, after.content_hash)
     if same:
-        brought_back(writing, same.id, now)
-        writing.count_up({"restored": int(bool(same.deleted_at))})
+        brought_back(rows, same, now)
         made = replace(
             renewed(same, now),
             importance=max(same.importance, after.importance),
@@ -213,26 +180,26 @@ def _replaced(writing: Rows, before: Fragment, after: Fragment, now: str) -> Ame
             superseded_at="",
         )
         made = with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
-        writing.replace([made])
+        rows.replace([made])
     else:
-        made = added(writing, _begun(writing, after, now)).fragment
-        writing.drop_links([Link(from_id=made.id, to_id=before.id)])
-    settled(writing, before.id, made.id)
-    supersede(writing, before, made, now)
-    return Amended(made, before, is_new=True)
-
-
-def _begun(reading: Rows, after: Fragment, now: str) -> Fragment:
-    """Return the new fragment that takes over what another knew, but not how it was used."""
-    fresh = Fragment(
-        id=fresh_id(reading),
-        content="",
-        created_at=now,
-        tier="permanent" if after.is_anchor else "hot",
-    )
-    kept_names = (
-        "number", "id", "access_count", "accessed_at", "sessions_count", "last_session",
-        "created_at", "tier", "utility", "checked_at",
-    )  # fmt: skip
-    begun = replace(after, **{name: getattr(fresh, name) for name in kept_names})
-    return replace(renewed(begun, now), decayed_at="")
+        # It takes over what the other knew, but not how that was used.
+        unused = Fragment(id=fresh_id(rows), content="", created_at=now)
+        fresh = replace(
+            renewed(after, now),
+            number=unused.number,
+            id=unused.id,
+            access_count=unused.access_count,
+            accessed_at=unused.accessed_at,
+            sessions_count=unused.sessions_count,
+            last_session=unused.last_session,
+            created_at=now,
+            tier="permanent" if after.is_anchor else "hot",
+            utility=unused.utility,
+            checked_at="",
+            decayed_at="",
+        )
+        made = added(rows, fresh).fragment
+        rows.drop_links([Link(from_id=made.id, to_id=before.id)])
+    settled(rows, before.id, made.id)
+    supersede(rows, before, made, now)
+    return made
