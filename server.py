@@ -42,6 +42,7 @@ BaseModel.model_config["defer_build"] = True
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -359,17 +360,18 @@ def main() -> None:
 
 def serve_http(rooms: tuple[str, ...]) -> None:
     """Serve over HTTP until a signal comes. Raises SentinelError."""
-    from http_server.serving.options import read_options  # stdio needs none of it
+    from http_server.options import read_options  # stdio needs none of it
 
     options = read_options(arguments, os.environ, rooms)
-    from http_server.serving.start import serve  # a wrong option needs no web
+    from http_server.run import serve  # a wrong option needs no web
 
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)
         return
     from rooms.fragments.upkeep.service import begin
 
-    begun = begin(read_settings(os.environ), os.environ, cancellation)
+    silent_for = timedelta(seconds=options.ttl_s)
+    begun = begin(read_settings(os.environ), os.environ, cancellation, silent_for=silent_for)
     serve(
         *(mcp, VERSION, options, rooms),
         engine=(begun.name, begun.check),

@@ -35,7 +35,8 @@ from core.config import DEFAULT_AGENT
 from core.lessons.record import utc_now
 from core.postgres.pool import Pool
 from core.postgres.server import server_of
-from http_server.papers_here import keys_of, papers_of
+from http_server.keys import keys_of
+from http_server.papers import papers_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.rows import values_of
 from rooms.fragments.postgres.schema import Schema

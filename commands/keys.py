@@ -10,8 +10,8 @@ from commands.terminal.ask import is_confirmed
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import day_text, print_lines, print_within, screen_here, table
 from core.messages import Facts, say
-from http_server.keys import Key, Keys
-from http_server.papers_here import keys_of, papers_of
+from http_server.keys import Key, Keys, keys_of
+from http_server.papers import papers_of
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def remove_key(arguments: argparse.Namespace) -> int:
 
 
 def _facts(key: Key) -> Facts:
-    return {"name": plain(key.name), "tokens": key.tokens, "sessions": key.sessions}
+    return {"name": plain(key.name), "tokens": key.tokens}
 
 
 def _row(key: Key) -> list[str]:
@@ -82,7 +82,6 @@ def _as_data(key: Key) -> dict[str, object]:
         "madeAt": _moment(key.made_at),
         "usedAt": _moment(key.used_at) if key.used_at else None,
         "tokens": key.tokens,
-        "sessions": key.sessions,
     }
 
 

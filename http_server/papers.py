@@ -1,16 +1,68 @@
-"""What the server must remember: keys, clients, consents under way, codes, tokens, sessions.
+"""What the server must remember: keys, codes, tokens, each tied to the paper it was given for.
 
-All of it is in a database, so that any process of several can check it and a restart logs nobody
-out. A secret is kept as its hash alone.
+All of it is in a database, a SQLite file or the PostgreSQL server of a team's fragments, so that
+any process can check a token and a restart logs nobody out. A secret is kept as its hash alone.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-Kind = Literal["key", "client", "consent", "code", "access", "refresh", "session"]
+from core.config import FRAGMENTS_PLACE, data_directory
+from core.disk import make_directory, reason_of
+from core.postgres.server import is_server, server_of
+from core.room.database import Database, DatabaseError, Migrations
+from http_server.options import HttpServerError
+
+if TYPE_CHECKING:
+    from core.postgres.pool import Pool
+
+# "client", "consent" and "session" were kept until 0.10; of them a client is still known.
+Kind = Literal["key", "seal", "client", "answered", "code", "access", "refresh", "ended"]
+
+FILE_NAME = "http_server.db"
+APPLICATION_ID = 0x534D_0201  # "SM", the server
+_WAIT_S = 10.0  # for another process that writes
+_MOST_CONNECTIONS = 4  # a paper is read in a fraction of a millisecond
+_COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
+_FRESH = "(expires_at = 0 OR expires_at > ?)"
+
+# fmt: off
+_TABLE = """CREATE TABLE papers (
+  number INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  body TEXT NOT NULL,
+  expires_at REAL NOT NULL,
+  made_at REAL NOT NULL,
+  used_at REAL NOT NULL,
+  UNIQUE (kind, key)
+)"""
+_PUT = f"""INSERT INTO papers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (kind, key) DO """
+_OVER_FORMER = """UPDATE SET agent = excluded.agent, parent = excluded.parent, body = excluded.body,
+expires_at = excluded.expires_at, made_at = excluded.made_at, used_at = excluded.used_at"""
+_DROP = """DELETE FROM papers WHERE (kind, key) IN (
+  WITH RECURSIVE gone (kind, key) AS (
+    SELECT kind, key FROM papers WHERE kind = ? AND key = ?
+    UNION SELECT child.kind, child.key FROM papers child JOIN gone ON child.parent = gone.key
+    WHERE child.parent <> ''
+  ) SELECT kind, key FROM gone)"""
+# fmt: on
+MIGRATIONS: Migrations = (
+    (
+        _TABLE,
+        "CREATE INDEX papers_parent ON papers (parent) WHERE parent != ''",
+        "CREATE INDEX papers_expiry ON papers (expires_at) WHERE expires_at != 0",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +70,8 @@ class Paper:
     """One thing that the server remembers.
 
     key: its id, or the hash of its secret. agent: whose it is. parent: the key of the paper that it
-    was given for, with which it goes: a token goes with the key that was typed on the consent page,
-    a session with its credential. body: what else is known, as JSON can hold it. expires_at:
-    seconds since 1970, 0 for never. made_at, used_at: the same.
+    was given for, and with which it is dropped. body: more facts, as JSON can hold them.
+    expires_at: seconds since 1970, 0 for never; made_at and used_at are such seconds, too.
     """
 
     kind: Kind
@@ -33,78 +84,175 @@ class Paper:
     used_at: float = 0.0
 
 
-COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
+class Papers:
+    """The papers of one place. Safe for threads and processes; every method raises DatabaseError.
 
+    lend: returns a transaction on the database; its argument says whether the transaction changes
+    anything. One that only reads may yield None where there is no database yet. mark: of a value in
+    a statement. lock: what makes a SELECT keep its row from other transactions.
+    """
 
-def body_of(paper: Paper) -> str:
-    """Return the body of a paper as JSON."""
-    return json.dumps(dict(paper.body), ensure_ascii=False)
+    def __init__(
+        self,
+        lend: Callable[[bool], AbstractContextManager[Any]],
+        close: Callable[[], None],
+        *,
+        mark: str = "?",
+        lock: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._lend, self.close, self._clock = lend, close, clock
+        self._mark, self._lock = mark, lock
 
+    def put(self, paper: Paper, *, only_new: bool = False) -> bool:
+        """Keep a paper in the place of the one with its kind and key; return whether it was kept.
 
-def row_of(paper: Paper) -> tuple[object, ...]:
-    """Return the values of a paper for COLUMNS."""
-    times = paper.expires_at, paper.made_at, paper.used_at
-    return paper.kind, paper.key, paper.agent, paper.parent, body_of(paper), *times
+        only_new: do not keep it where there is one, expired or not.
+        """
+        with self._lend(True) as rows:
+            done = self._run(rows, _PUT + ("NOTHING" if only_new else _OVER_FORMER), *_row(paper))
+            return int(done.rowcount) > 0
 
+    def keep(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> bool:
+        """Put a paper that begins now, lasts so long and was never there; see `put`."""
+        return self.put(self.new(kind, key, lasts_s, **more), only_new=True)
 
-def paper_of(row: Sequence[Any]) -> Paper:
-    """Return the paper of such values; PostgreSQL has read the body of it already."""
-    kind, key, agent, parent, body, expires_at, made_at, used_at = row
-    return Paper(
-        kind=kind,
-        key=key,
-        agent=agent,
-        parent=parent,
-        body=json.loads(body) if isinstance(body, str) else body,
-        expires_at=expires_at,
-        made_at=made_at,
-        used_at=used_at,
-    )
-
-
-class Papers(Protocol):
-    """Where papers are kept. Safe for threads and processes. Every method raises DatabaseError."""
-
-    def put(self, paper: Paper) -> None:
-        """Keep a paper, in the place of the one with its kind and key."""
+    def new(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> Paper:
+        """Return a paper that begins now, without keeping it. more: fields of `Paper`."""
+        now = self._clock()
+        times: Any = {"expires_at": now + lasts_s, "made_at": now, "used_at": now}
+        return Paper(kind=kind, key=key, **times, **more)
 
     def get(self, kind: Kind, key: str) -> Paper | None:
         """Return a paper; None where there is none, or where it has expired."""
+        if "\0" in key:  # PostgreSQL takes it nowhere
+            return None
+        found = self._where(f"kind = ? AND key = ? AND {_FRESH}", kind, key, self._clock())
+        return found[0] if found else None
 
     def take(self, kind: Kind, key: str) -> Paper | None:
-        """Return a paper and remove it: of several who ask at once, one gets it."""
+        """Return a paper and remove it: of several callers at once, one gets it."""
+        paper = self.get(kind, key)
+        with self._lend(True) as rows:
+            gone = self._run(rows, "DELETE FROM papers WHERE kind = ? AND key = ?", kind, key)
+            return paper if gone.rowcount > 0 else None
 
     def replace(self, before: Paper, *after: Paper) -> bool:
-        """Keep papers in the place of one, all at once; False where it is gone or another now."""
-
-    def touch(self, kind: Kind, key: str, *, used_at: float, expires_at: float) -> bool:
-        """Note that a paper was used, and how long it is good; False where there is none."""
+        """Put papers in the place of one, all at once; False where it is gone or another now."""
+        same = f"SELECT 1 FROM papers WHERE kind = ? AND key = ? AND body = ?{self._lock}"
+        with self._lend(True) as rows:
+            named = before.kind, before.key, _json(before.body)
+            if self._run(rows, same, *named).fetchone() is None:
+                return False
+            for paper in after:
+                self._run(rows, _PUT + _OVER_FORMER, *_row(paper))
+            return True
 
     def drop(self, kind: Kind, key: str) -> int:
-        """Remove a paper and all that was given for it; return how many there were.
+        """Remove a paper and all that was given for it; return how many papers went.
 
-        What `replace` is about to keep in its place goes as well, or is not kept.
+        Papers that `replace` is about to put in its place go as well, or are not kept.
         """
+        with self._lend(True) as rows:
+            # A statement sees the rows of its begin: children that come while it waits for the
+            # paper would stay.
+            locked = f"SELECT 1 FROM papers WHERE kind = ? AND key = ?{self._lock}"
+            self._run(rows, locked, kind, key).fetchall()
+            return max(int(self._run(rows, _DROP, kind, key).rowcount), 0)
 
     def listed(self, kind: Kind) -> list[Paper]:
         """Return the papers of a kind that have not expired, the oldest first."""
-
-    def count(self, kind: Kind) -> int:
-        """Return how many papers of a kind have not expired."""
-
-    def expired(self, kind: Kind) -> list[Paper]:
-        """Return the papers of a kind that have expired and are still there, the oldest first."""
+        return self._where(f"kind = ? AND {_FRESH}", kind, self._clock())
 
     def sweep(self) -> int:
-        """Remove what has expired; return how many there were."""
+        """Remove the papers that have expired; return how many there were."""
+        with self._lend(False) as rows:
+            if rows is None:  # no file is made for it
+                return 0
+        with self._lend(True) as rows:
+            gone = self._run(rows, f"DELETE FROM papers WHERE NOT {_FRESH}", self._clock())
+            return int(gone.rowcount)
 
     def check(self) -> None:
-        """Raise DatabaseError where the papers cannot be read now."""
+        """Raise DatabaseError where the papers cannot be used now.
 
-    def close(self) -> None:
-        """Let go of connections."""
+        A standby of PostgreSQL begins no transaction that may write.
+        """
+        with self._lend(bool(self._lock)) as rows:
+            if rows is not None:
+                self._run(rows, "SELECT 1 FROM papers WHERE 1 = 0")
+
+    def _run(self, rows: Any, statement: str, *values: object) -> Any:
+        return rows.execute(statement.replace("?", self._mark), values)
+
+    def _where(self, condition: str, *values: object) -> list[Paper]:
+        """Return the papers that a condition holds for, the oldest first."""
+        statement = f"SELECT {_COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, kind, key"
+        with self._lend(False) as rows:
+            return [_paper(row) for row in self._run(rows, statement, *values)] if rows else []
+
+
+def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Papers:
+    """Return the papers of a file, which the first write makes, readable for its user alone."""
+    database = Database(path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=_WAIT_S)
+
+    def lend(changes: bool) -> AbstractContextManager[Any]:
+        if not changes:
+            return database.reading()
+        try:
+            make_directory(path.parent)
+        except OSError as error:
+            raise DatabaseError("write", path=str(path), reason=reason_of(error)) from error
+        return database.writing()
+
+    return Papers(lend, database.close, clock=clock)
+
+
+def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> Papers:
+    """Return the papers of a server. Its transactions run as the upkeep: no agent reads papers.
+
+    pool: one that looks names up in `agent_memory`.
+    """
+
+    def lend(changes: bool) -> AbstractContextManager[Any]:
+        return pool.transaction(changes=changes, in_turn=False)
+
+    return Papers(lend, pool.close, mark="%s", lock=" FOR UPDATE", clock=clock)
+
+
+def papers_of(environment: Mapping[str, str]) -> Papers:
+    """Return the papers: on the server of the fragments, else in a file of the user's own.
+
+    Nothing is created or connected yet. Raises HttpServerError where there is no place.
+    """
+    place = environment.get(FRAGMENTS_PLACE, "").strip()
+    if is_server(place):
+        from core.postgres.pool import Pool  # a file needs no driver
+
+        server = replace(server_of(place, environment), most_connections=_MOST_CONNECTIONS)
+        return postgres_papers(Pool(server, path="agent_memory"))
+    base = data_directory(environment)
+    if not base:
+        raise HttpServerError("no_place")
+    return sqlite_papers(Path(base, FILE_NAME))
 
 
 def hash_of(secret: str) -> str:
-    """Return what is kept of a secret: it has so many random bits that no salt adds to them."""
+    """Return what is kept of a secret, which has so many random bits that no salt adds to them."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _json(body: Mapping[str, Any]) -> str:
+    return json.dumps(dict(body), ensure_ascii=False)
+
+
+def _row(paper: Paper) -> tuple[object, ...]:
+    times = paper.expires_at, paper.made_at, paper.used_at
+    return paper.kind, paper.key, paper.agent, paper.parent, _json(paper.body), *times
+
+
+def _paper(row: Sequence[Any]) -> Paper:
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    if isinstance(values["body"], str):  # PostgreSQL has read it already
+        values["body"] = json.loads(values["body"])
+    return Paper(**values)

@@ -73,8 +73,8 @@ FOREIGN = {
     "core.disk": {"filelock"},
     "core.postgres": {"psycopg", "psycopg_pool"},
     "http_server": set(
-        "anyio fastmcp mcp prometheus_client pydantic pydantic_core sse_starlette starlette"
-        " uvicorn".split()
+        "anyio fastmcp mcp mcp_types prometheus_client pydantic pydantic_core sse_starlette"
+        " starlette uvicorn".split()
     ),
 }
 # The packages of the program are the folders at the top that have a sign; the others are its tools.

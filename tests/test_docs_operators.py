@@ -8,7 +8,7 @@ import pytest
 
 import cli
 from core.parser import Parser, add_serving
-from http_server.serving.bodies import MOST_BYTES
+from http_server.limits import MOST_BYTES
 from tests.support.documents import blocks, text_of
 from tests.support.stdio_client import ROOT
 from tests.test_docs_commands import OPTION, OPTIONS, calls

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from http_server.keys import Keys
-from http_server.papers_here import papers_of
+from http_server.papers import papers_of
 from tests.conftest import StartServer
 from tests.support.after_events import answered, edited, ran
 from tests.support.cli_process import TOKEN, Run

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from http_server.papers_here import keys_of, papers_of
+from http_server.keys import keys_of
+from http_server.papers import papers_of
 from tests.support.cli_process import Command
 
 SECRET = re.compile(r"smk_[A-Za-z0-9_-]{43}")
@@ -29,7 +30,7 @@ def test_a_key_is_printed_once_and_opens_the_door(command: Command) -> None:
     assert listed.lines[-1] == "Keys: 1."
     [key] = data.told["keys"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", key.pop("madeAt"))
-    expected = {"name": "laptop", "agent": "default", "usedAt": None, "tokens": 0, "sessions": 0}
+    expected = {"name": "laptop", "agent": "default", "usedAt": None, "tokens": 0}
     assert key == expected
     credential = keys_of(os.environ, papers_of(os.environ)).check(secret)
     assert credential
@@ -46,7 +47,7 @@ def test_a_removed_key_opens_nothing(command: Command) -> None:
     keys = keys_of(os.environ, papers_of(os.environ))
     assert keys.check(secret)
     removed = command("keys", "remove", "laptop", "--yes")
-    assert (removed.code, removed.lines[-1]) == (0, "Removed: key laptop, tokens 0, sessions 0.")
+    assert (removed.code, removed.lines[-1]) == (0, "Removed: key laptop, tokens 0.")
     assert keys.check(secret) is None
     again = command("keys", "remove", "laptop", "--yes")
     assert (again.code, again.errors[:30]) == (1, "There is no key named laptop. ")
@@ -76,9 +77,9 @@ def test_a_short_key_of_the_environment_and_a_key_given_as_a_name_are_not_shown(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "smk_x" not in command("keys", "remove", "smk_" + "x" * 43, "--yes").errors
-    monkeypatch.setenv("MEMENTO_ACCESS_KEY", "too-short-really")
+    monkeypatch.setenv("MEMENTO_ACCESS_KEY", "too-short-if-one-is-gone")
     assert command("keys", "list").code == 0
-    monkeypatch.setenv("MEMENTO_ACCESS_KEY", "too-short-reall")
+    monkeypatch.setenv("MEMENTO_ACCESS_KEY", "too-short-if-one-is-gon")
     refused = command("keys", "list")
     assert (refused.code, "too-short" in refused.errors) == (1, False)
-    assert "MEMENTO_ACCESS_KEY is shorter than 16 characters" in refused.errors
+    assert "MEMENTO_ACCESS_KEY is shorter than 24 characters" in refused.errors

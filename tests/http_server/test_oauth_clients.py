@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
-from http_server.access import grants
-from http_server.access.registering import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
-from tests.support.login_flow import BACK, URL, Site
+from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
+from tests.support.login_flow import BACK, URL, Site, sent_back
 
 
 @pytest.fixture
@@ -76,7 +76,6 @@ def test_a_registration_has_limits(site: Site) -> None:
     for given in faults:
         assert site.register(**given).status_code == 400, given
     assert site.register(software_id="x" * 20_000).status_code == 413
-    assert site.papers.listed("client") == []
 
 
 @pytest.mark.long  # it costs much
@@ -84,30 +83,6 @@ def test_an_address_registers_no_more_than_some_clients(site: Site) -> None:
     codes = [site.register().status_code for _ in range(21)]
     assert codes == [201] * 20 + [429]
     assert int(site.register().headers["retry-after"]) > 0
-
-
-@pytest.mark.long  # it costs much
-def test_clients_that_nobody_uses_make_room_and_used_ones_stay(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(grants, "MOST_UNUSED_CLIENTS", 3)
-    used = site.client()
-    site.tokens(used, site.keys.add("laptop"))
-    unused = []
-    for _ in range(5):
-        site.clock.now += 1
-        unused.append(site.client())
-    assert [it.key for it in site.papers.listed("client")] == [used, *unused[-3:]]
-    site.clock.now += grants.UNUSED_CLIENT_S + 1
-    assert [it.key for it in site.papers.listed("client")] == [used]
-
-
-def test_questions_make_room_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grants, "MOST_CONSENTS", 3)
-    client = site.client()
-    for _ in range(5):
-        assert site.page(client).status_code == 200
-    assert len(site.papers.listed("consent")) == 3
 
 
 @pytest.mark.row("002 2.8", "002 2.8.a")
@@ -125,6 +100,7 @@ def test_both_documents_are_where_clients_look(site: Site) -> None:
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
     }
     resource = site.http.get("/.well-known/oauth-protected-resource/mcp")
     assert resource.json() == {
@@ -141,3 +117,34 @@ def test_both_documents_are_where_clients_look(site: Site) -> None:
     headers = {"Origin": "https://inspector.example", "Access-Control-Request-Method": "POST"}
     allowed = site.http.options("/token", headers=headers).headers
     assert allowed["access-control-allow-origin"] == "*"
+
+
+def test_a_client_that_nobody_registered_is_unknown(site: Site) -> None:
+    client = site.client()
+    facts, _, signature = client.partition(".")
+    other, _, others = site.client().partition(".")
+    for made_up in ("x.y", f"{facts}.", f"{facts}.x", f"{other}.{signature}", f"{facts}.{others}"):
+        assert site.authorize(made_up).status_code == 400, made_up
+    session = site.access.grants.seal.sealed("session", {"name": "x", "redirect_uris": [BACK]})
+    assert site.authorize(session).status_code == 400  # sealed for another use
+    assert site.authorize(client).status_code == 302
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+def test_each_name_of_this_machine_logs_in(tmp_path: Path, name: str) -> None:
+    site = Site(tmp_path / "http_server.db", url="http://127.0.0.1:8123")
+    url = f"http://{name}:8123"
+    site.http.base_url = httpx2.URL(url)
+    told = site.http.get("/mcp").headers.get("www-authenticate", "")
+    assert "resource_metadata" not in told or url in told
+    document = site.http.get("/.well-known/oauth-protected-resource/mcp").json()
+    assert document["resource"] == f"{url}/mcp"
+    assert document["authorization_servers"] == [f"{url}/"]
+    server = site.http.get("/.well-known/oauth-authorization-server").json()
+    assert {server["issuer"], server["token_endpoint"]} == {f"{url}/", f"{url}/token"}
+    client, key = site.client(), site.keys.add("laptop")
+    address = site.authorize(client, resource=f"{url}/mcp").headers["location"]
+    assert address.startswith(f"{url}/consent?")
+    code = sent_back(site.answer(site.http.get(address), key))["code"]
+    tokens = site.exchange(client, code, resource=f"{url}/mcp").json()
+    assert site.is_open(tokens["access_token"])

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from core.postgres.pool import Pool
-from http_server.papers import Paper, Papers
-from http_server.papers_postgres import PostgresPapers
-from http_server.papers_sqlite import SqlitePapers
+from http_server.papers import Paper, Papers, postgres_papers, sqlite_papers
 from tests.support.login_flow import Clock
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import a_server, team_server
@@ -37,9 +35,9 @@ def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     def open_papers() -> Papers:
         papers: Papers
         if isinstance(place, Path):
-            papers = SqlitePapers(place, clock=CLOCK)
+            papers = sqlite_papers(place, clock=CLOCK)
         else:
-            papers = PostgresPapers(Pool(a_server(place)), clock=CLOCK)
+            papers = postgres_papers(Pool(a_server(place), path="agent_memory"), clock=CLOCK)
         opened.append(papers)
         return papers
 
@@ -99,7 +97,7 @@ def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
     key = replace(PAPER, kind="key", key="k1", parent="", expires_at=0.0)
     family = replace(PAPER, kind="refresh", key="f1", parent="k1")
     access = replace(PAPER, parent="f1")
-    session = replace(PAPER, kind="session", key="s1", parent="a1")
+    session = replace(PAPER, kind="ended", key="s1", parent="a1")
     other = replace(PAPER, kind="access", key="other", parent="k2")
     for paper in (key, family, access, session, other):
         papers.put(paper)
@@ -115,22 +113,10 @@ def test_a_paper_expires_and_is_swept(opens: Open) -> None:
     papers.put(replace(PAPER, key="for ever", expires_at=0.0))
     CLOCK.now = 2_000.0
     assert papers.get("access", "a1") is None
-    assert papers.touch("access", "a1", used_at=2_000.0, expires_at=9_000.0) is False
     assert [it.key for it in papers.listed("access")] == ["for ever"]
-    assert [it.key for it in papers.expired("access")] == ["a1"]
     assert papers.take("access", "a1") is None
     papers.put(PAPER)
     assert (papers.sweep(), papers.sweep()) == (1, 0)
-    assert papers.expired("access") == []
-
-
-def test_a_touch_says_when_a_paper_was_used(opens: Open) -> None:
-    papers = opens()
-    papers.put(PAPER)
-    assert papers.touch("access", "a1", used_at=1_500.0, expires_at=3_000.0)
-    found = papers.get("access", "a1")
-    assert found == replace(PAPER, used_at=1_500.0, expires_at=3_000.0)
-    assert not papers.touch("access", "none", used_at=1.0, expires_at=2.0)
 
 
 def test_papers_are_listed_the_oldest_first(opens: Open) -> None:
@@ -144,10 +130,10 @@ PUTTING = """
 import sys
 from pathlib import Path
 from http_server.papers import Paper
-from http_server.papers_sqlite import SqlitePapers
-papers = SqlitePapers(Path(sys.argv[1]))
+from http_server.papers import sqlite_papers
+papers = sqlite_papers(Path(sys.argv[1]))
 for number in range(20):
-    papers.put(Paper(kind="session", key=f"{sys.argv[2]}-{number}"))
+    papers.put(Paper(kind="key", key=f"{sys.argv[2]}-{number}"))
 """
 
 
@@ -157,5 +143,5 @@ def test_several_processes_put_papers_into_one_new_file(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PUTTING, str(path)]
     running = [subprocess.Popen([*command, str(n)], cwd=ROOT) for n in range(4)]
     assert [it.wait(60) for it in running] == [0] * 4
-    assert len(SqlitePapers(path).listed("session")) == 80
+    assert len(sqlite_papers(path).listed("key")) == 80
     assert path.stat().st_mode & 0o077 == 0

@@ -15,10 +15,10 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from http_server.access.endpoints import Access
-from http_server.access.watched import Watched
 from http_server.keys import Keys
-from http_server.papers_sqlite import SqlitePapers
+from http_server.limits import Bodies, Guard
+from http_server.login import Access
+from http_server.papers import sqlite_papers
 from tests.support.consent_browser import NEXT, TXN
 
 URL, BACK = "http://localhost:8123", "http://127.0.0.1:7777/callback"
@@ -106,14 +106,14 @@ class Site(Flow):
     url: str = URL
 
     def __post_init__(self) -> None:
-        self.papers = SqlitePapers(self.path, clock=self.clock)
+        self.papers = sqlite_papers(self.path, clock=self.clock)
         self.keys = Keys(self.papers, self.master, clock=self.clock)
         self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
         guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
         self.http = TestClient(
-            Watched(app, self.access.tries),
+            Guard(app, Bodies(), self.access, lambda scope, status, seconds: None),
             base_url=self.url,
             follow_redirects=False,
         )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.parser import add_serving
-from http_server.serving.options import Options, read_options
-from http_server.serving.watching.log_lines import KEPT_DAYS, _file
+from http_server.options import Options, read_options
+from http_server.run import KEPT_DAYS, daily_file
 from tests.support.http_server import HttpServer
 
 ORIGIN = "https://pages.example"
@@ -65,7 +65,7 @@ def test_the_names_of_the_specification_work_in_a_server(tmp_path: Path) -> None
 
 @pytest.mark.row("002 2.68")
 def test_the_log_begins_a_file_each_day_and_keeps_some(tmp_path: Path) -> None:
-    daily = _file(str(tmp_path), 1)
+    daily = daily_file(str(tmp_path), 1)
     assert isinstance(daily, TimedRotatingFileHandler)
     daily.close()
     assert (daily.when, daily.backupCount, daily.utc) == ("MIDNIGHT", KEPT_DAYS, True)

@@ -8,11 +8,11 @@ import pytest
 from fastmcp import FastMCP
 from starlette.testclient import TestClient
 
-from http_server.access.endpoints import Access
+from http_server.app import Service, assembled
 from http_server.keys import Keys
-from http_server.papers_sqlite import SqlitePapers
-from http_server.serving.app import Service, assembled
-from http_server.serving.options import Options
+from http_server.login import Access
+from http_server.options import Options
+from http_server.papers import sqlite_papers
 from protocol.call import caller
 from tests.support.stdio_client import WAIT_S
 
@@ -21,7 +21,7 @@ URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
 
 @pytest.mark.row("002 2.19", "004 4.17")
 def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -> None:
-    papers = SqlitePapers(tmp_path / "http_server.db")
+    papers = sqlite_papers(tmp_path / "http_server.db")
     keys = Keys(papers, keeps_agents_apart=True)
     secrets = {f"agent{it}": keys.add(f"key{it}", f"agent{it}") for it in range(AGENTS)}
     server = FastMCP("callers")

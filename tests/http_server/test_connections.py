@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from http_server.serving.edge import MOST_HEAD_BYTES
-from http_server.serving.sessions import MOST_CALLS
-from http_server.wire.connection import HEADERS_S, MOST_CONNECTIONS
+from http_server.limits import MOST_HEAD_BYTES
+from http_server.run import HEADERS_S, MOST_CONNECTIONS
+from http_server.sessions import MOST_CALLS
 from tests.support.http_server import KEY, HttpServer
 from tests.support.stdio_client import WAIT_S
 from tests.support.waiting import until

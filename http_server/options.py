@@ -1,6 +1,7 @@
 """Reads how the server is to be reached over HTTP, from the command line and the environment."""
 
 import argparse
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -8,15 +9,20 @@ from urllib.parse import urlsplit
 from core.errors import RefusedError
 from core.parser import FROM_ENVIRONMENT
 from core.program import CLI, SERVER_COMMAND
-from http_server.hosts import is_loopback
 
 DEFAULT_PORT, DEFAULT_HOST = 56332, "127.0.0.1"
 DEFAULT_TTL_MINUTES, MOST_TTL_MINUTES = 60.0, 60 * 24 * 365
 _MOST_PORT = 65_535
 
 
+class HttpServerError(RefusedError):
+    """Nobody new can be let in this way; takes the key of its sentence, its facts."""
+
+    table = "http.access"
+
+
 class ServingError(RefusedError):
-    """The server cannot be reached in this way; takes the key of its sentence."""
+    """The server cannot be reached in this way; takes the key of its sentence, its facts."""
 
     table = "http.serving"
 
@@ -25,9 +31,9 @@ class ServingError(RefusedError):
 class Options:
     """How the server is reached.
 
-    url: what clients call it, without a slash at the end, "" for the address it listens on.
-    origins: of web pages that may call it. ttl_s: after so many seconds without a request a session
-    has ended. log_directory: for a file of what is said, "" for none.
+    url: what clients call the server, without a slash at the end, "" for the address it listens on.
+    origins: of web pages that may call the server. ttl_s: after so many seconds without a request
+    the rooms end a session. log_directory: for a file with the lines of the log, "" for none.
     """
 
     port: int
@@ -45,8 +51,8 @@ def read_options(
 ) -> Options:
     """Return how to serve over HTTP. Raises ServingError.
 
-    given: what `add_serving` added, of which something was given, and `project`. rooms: what is to
-    be served.
+    given: the options that `add_serving` added, at least one of them used, and `project`. rooms:
+    the rooms that are to be served.
     """
     if given.http is None:
         extra = {"--host": given.host, "--url": given.url, "--sse": given.sse}
@@ -55,27 +61,35 @@ def read_options(
     needing = [room for room in rooms if not room.startswith("fragments")]
     if needing and not given.project:
         raise ServingError("needs_project", rooms=", ".join(needing), server=SERVER_COMMAND)
-    host = (given.host or DEFAULT_HOST).strip()
-    url = _url(given.url or "")
+    host, url = (given.host or DEFAULT_HOST).strip(), (given.url or "").strip().rstrip("/")
+    is_in_clear = url.startswith("http://") and not is_loopback(urlsplit(url).hostname or "")
+    if url and (is_in_clear or not _is_origin(url)):
+        raise ServingError("bad_url")
     if given.no_auth and (url or not is_loopback(host)):
         raise ServingError("open_to_others", cli=CLI)
     if not url and not is_loopback(host):
         raise ServingError("needs_url", host=host, server=SERVER_COMMAND)
+    origins = [it.strip().rstrip("/") for it in environment.get("ALLOWED_ORIGINS", "").split(",")]
+    if not all(_is_origin(origin) for origin in origins if origin):
+        raise ServingError("bad_origin")
     return Options(
         port=_port(given.http, environment),
         host=host,
         url=url,
         with_sse=given.sse,
         is_open=given.no_auth,
-        origins=_origins(environment.get("ALLOWED_ORIGINS", "")),
+        origins=tuple(filter(None, origins)),
         ttl_s=_ttl_s(environment.get("SESSION_TTL_MINUTES", "")),
         log_directory=environment.get("LOG_DIR", "").strip(),
     )
 
 
-def bracketed(host: str) -> str:
-    """Return a host as it stands in an address."""
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+def is_loopback(host: str) -> bool:
+    """Return whether a host, as in a URI, is this machine and no other reaches it."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _port(given: str, environment: Mapping[str, str]) -> int:
@@ -87,38 +101,17 @@ def _port(given: str, environment: Mapping[str, str]) -> int:
     return int(given)
 
 
-def _url(given: str) -> str:
-    url = given.strip().rstrip("/")
-    if url and not _is_origin(url):
-        raise ServingError("bad_url")
-    if url.startswith("http://") and not is_loopback(urlsplit(url).hostname or ""):
-        raise ServingError("bad_url")
-    return url
-
-
-def _origins(given: str) -> tuple[str, ...]:
-    origins = tuple(filter(None, (it.strip().rstrip("/") for it in given.split(","))))
-    if not all(_is_origin(it) for it in origins):
-        raise ServingError("bad_origin")
-    return origins
-
-
 def _is_origin(address: str) -> bool:
     """Return whether an address is a scheme, a host and perhaps a port, and no more."""
     try:
         parts = urlsplit(address)
-        rest = parts.path or parts.query or parts.fragment or parts.username or parts.password
         is_whole = parts.port is None or parts.port > 0
     except ValueError:
         return False
+    rest = parts.path or parts.query or parts.fragment or parts.username or parts.password
     is_plain = address.isascii() and address.isprintable() and not set("*\\ ") & set(address)
-    return (
-        is_plain
-        and is_whole
-        and not rest
-        and parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-    )
+    is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+    return is_plain and is_whole and is_web and not rest
 
 
 def _ttl_s(given: str) -> float:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from http_server.keys import Keys
-from http_server.papers_sqlite import FILE_NAME, SqlitePapers
+from http_server.papers import FILE_NAME, sqlite_papers
 from tests.support.http_server import KEY, STATELESS, HttpServer
 
 NAME, TEXT = "laptop-of-kim", "The zebra stands at the server"
@@ -76,6 +76,8 @@ def at_the_protocol() -> Iterator[Try]:
         yield Try(401, "POST", "/mcp", {**JSON, **headers}, message("tools/call", **CALL))
     for method in ("GET", "DELETE"):
         yield Try(401, method, "/mcp", {"Mcp-Session-Id": "x" * 32})
+    yield Try(401, "GET", "/mcp/")
+    yield Try(401, "GET", "/mcp%2F")
 
 
 def with_a_key_in_the_wrong_place() -> Iterator[Try]:
@@ -107,8 +109,8 @@ def with_a_key_in_the_wrong_place() -> Iterator[Try]:
 def beside_the_addresses() -> Iterator[Try]:
     """Paths that are nearly one, and methods that none takes."""
     for path in (
-        "/", "/mcp/", "/mcp/tools", "//mcp", "/./mcp", "/x/../mcp", "/%2e%2e/mcp", "/mcp%00",
-        "/mcp;x=1", "/mcp%2F", "/MCP", "/metrics/", "/health/", "/admin", "/docs", "/openapi.json",
+        "/", "/mcp/tools", "//mcp", "/./mcp", "/x/../mcp", "/%2e%2e/mcp", "/mcp%00",
+        "/mcp;x=1", "/MCP", "/metrics/", "/health/", "/admin", "/docs", "/openapi.json",
         "/.env", "/.git/config", "/http_server.db", "/memory.db", "/../../etc/passwd", "/static/",
         "/consent/", "/authorize/", "/.well-known/", "/.well-known/openid-configuration",
         "/server-status", "/debug", "/sse/", "/message/", "//evil.example/%2e%2e",
@@ -183,9 +185,10 @@ TRIES = [
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     home = tmp_path_factory.mktemp("strangers")
-    Keys(SqlitePapers(data_of(home) / FILE_NAME)).add(NAME)
+    Keys(sqlite_papers(data_of(home) / FILE_NAME)).add(NAME)
     with HttpServer(home, "--sse") as running:
         running.tool("remember", content=TEXT, topic="door")
+        running.ask("DELETE", "/mcp", headers={"Mcp-Session-Id": "x"})  # makes the seal, once
         yield running
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from http_server.keys import Keys
-from http_server.papers_here import papers_of
+from http_server.papers import papers_of
 from tests.support.git_clones import git
 from tests.support.http_server import STATELESS, HttpServer
 from tests.support.team_engines import TeamServer

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from http_server.keys import Keys
-from http_server.papers_sqlite import FILE_NAME, SqlitePapers
+from http_server.papers import FILE_NAME, sqlite_papers
 from rooms.fragments.upkeep.passes import STEPS
 from tests.support.costly import one_in
 from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer
@@ -93,7 +93,7 @@ def test_a_session_that_only_read_leaves_nothing(server: HttpServer) -> None:
 
 @pytest.mark.long  # it costs much
 def test_a_session_is_its_keys_alone(tmp_path: Path) -> None:
-    keys = Keys(SqlitePapers(tmp_path / "data" / "sentinel-memory" / FILE_NAME))
+    keys = Keys(sqlite_papers(tmp_path / "data" / "sentinel-memory" / FILE_NAME))
     other = keys.add("other")
     with HttpServer(tmp_path) as server:
         session = server.begin()

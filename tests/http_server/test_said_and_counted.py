@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from http_server.keys import Keys
-from http_server.papers_here import papers_of
+from http_server.papers import papers_of
 from tests.support.http_server import KEY, STATELESS, HttpServer
 from tests.support.real_engines import postgres
 from tests.support.stdio_client import WAIT_S

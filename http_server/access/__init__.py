@@ -1,1 +1,0 @@
-"""Who may come in: what is refused, how often one may try, OAuth and the page of consent."""

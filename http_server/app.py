@@ -1,0 +1,316 @@
+"""Puts the server together: what each request passes on its way to the rooms, and what is counted.
+
+FastMCP and the SDK do what they can: the wall of Host and Origin, bearers, protocol versions,
+messages that are none, CORS, gzip.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+from anyio.to_thread import run_sync
+from fastmcp import FastMCP
+from fastmcp.exceptions import FastMCPError
+from fastmcp.server.auth.middleware import RequireAuthMiddleware
+from fastmcp.server.middleware import Middleware, MiddlewareContext
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
+from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Scope
+
+from core.errors import SentinelError, placeless
+from core.messages import say
+from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential, refusal
+from http_server.login import Access, without_database
+from http_server.options import Options
+from http_server.papers import Papers
+from http_server.sessions import (
+    ID_HEADER,
+    METHODS,
+    Calls,
+    LegacyStreams,
+    OnEnd,
+    Sentences,
+    credential_of,
+    legacy_routes,
+)
+
+PATH = "/mcp"
+CHECK_S, FRESH_S = 1.5, 1.0  # for a check of /health; whoever asks more often gets the last answer
+_LEAST_GZIP_BYTES = 1_000
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+_ROUTES = frozenset(
+    "/mcp /sse /message /health /metrics /authorize /token /register /revoke /consent".split()
+)
+_METHODS = (*METHODS, "OPTIONS", "HEAD")
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+Check = Callable[[], None]  # raises SentinelError, or anything else, where it cannot be used
+Gauges = Mapping[str, Callable[[], float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """What is served, and what the rooms do for it.
+
+    tools: the names of all tools. auth: None for a server that is open. checks: by name, what
+    /health looks at; optional: those without which the server works. gauges: figures of /metrics,
+    asked for when they are read. on_session_end: ends the working memory of an agent's session,
+    perhaps twice.
+    """
+
+    server: FastMCP
+    version: str
+    tools: frozenset[str]
+    papers: Papers
+    auth: Access | None
+    on_session_end: OnEnd = lambda agent, session: None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    gauges: Gauges = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """The application, and the calls and streams that a process has to end."""
+
+    app: ASGIApp
+    calls: Calls
+
+
+def assembled(service: Service, options: Options) -> Served:
+    """Return the application for a service."""
+    server, auth, bodies = service.server, service.auth, Bodies()
+    server.auth = auth
+    named = urlsplit(options.url).hostname if options.url else None
+    wall: dict[str, Any] = {  # the library's own list has the names of this machine
+        "host_origin_protection": True,
+        "allowed_hosts": [named] if named else [],
+        "allowed_origins": [*([options.url] if options.url else []), *options.origins],
+    }
+    # Two forms of the answer: progress needs events, and all else is cheaper as JSON.
+    app = server.http_app(path=PATH, stateless_http=True, json_response=True, **wall)
+    streaming = server.http_app(path=PATH, stateless_http=True, **wall)
+    endpoint, with_events = _endpoint(app), _endpoint(streaming)
+    in_json, in_events = (
+        it.app if isinstance(it, RequireAuthMiddleware) else it for it in (endpoint, with_events)
+    )
+    keys, on_end = auth.keys if auth else None, service.on_session_end
+    calls = Calls(in_json, in_events, service.papers, bodies, keys, on_end, ttl_s=options.ttl_s)
+    if isinstance(endpoint, RequireAuthMiddleware):
+        endpoint.app = calls
+    compressed = GZipMiddleware(endpoint if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
+    metrics = _Metrics(service, calls, bodies)
+    server.add_middleware(Sentences())
+    server.add_middleware(metrics)
+    app.router.routes[:] = [
+        *(it for it in app.router.routes if getattr(it, "path", "") != PATH),
+        *(Route(path, compressed, methods=METHODS) for path in (PATH, f"{PATH}/")),
+        *(legacy_routes(server, auth, bodies, on_end) if options.with_sse else ()),
+        Route("/health", _Health(service, calls).show),
+        Route("/metrics", metrics.show),
+    ]
+    app.router.lifespan_context = _both(app.router.lifespan_context, streaming.lifespan)
+    app.router.redirect_slashes = False  # a redirect would name addresses to strangers
+    app.add_exception_handler(Exception, _on_error)
+    app.add_exception_handler(Refusal, _on_refusal)
+    whole: ASGIApp = LegacyStreams(app) if options.with_sse else app
+    if options.origins:
+        exposed, methods = [ID_HEADER, "WWW-Authenticate"], [*METHODS, "OPTIONS"]
+        whole = CORSMiddleware(
+            whole, options.origins, methods, ["*"], expose_headers=exposed, max_age=600
+        )
+    return Served(app=Guard(whole, bodies, auth, metrics.note_request), calls=calls)
+
+
+def _endpoint(app: Starlette) -> Any:
+    [found] = [it for it in app.router.routes if isinstance(it, Route) and it.path == PATH]
+    return found.endpoint
+
+
+def _both(first: Any, second: Any) -> Any:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with first(app), second(app):
+            yield
+
+    return lifespan
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    """Answer where the database is away, or the program has a fault."""
+    if not isinstance(error, SentinelError):
+        return failure(error)
+    if request.url.path == "/health":  # nobody can tell whose the key is
+        return JSONResponse({"status": "failed"}, 503, headers=RETRY)
+    if request.url.path.rstrip("/") == PATH:
+        text = say("http.serving.no_storage")
+        return _fault(503, INTERNAL_ERROR, text, RETRY)
+    return without_database(request) or failure(error)
+
+
+async def _on_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    if request.url.path.rstrip("/") != PATH:
+        return error.answer()
+    return _fault(error.status, INVALID_REQUEST, error.sentence, error.headers, of=error.of)
+
+
+def _fault(
+    status: int, code: int, text: str, headers: Mapping[str, str], *, of: object = None
+) -> Response:
+    """Return an error of JSON-RPC. of: the id of the message, where it has one."""
+    is_id = isinstance(of, str | int) and not isinstance(of, bool)
+    error = {"code": code, "message": text}
+    body = {"jsonrpc": "2.0", "id": of if is_id else None, "error": error}
+    return JSONResponse(body, status, headers=headers)
+
+
+def _is_let_in(service: Service, request: Request) -> bool:
+    return service.auth is None or credential_of(request.scope) is not None
+
+
+class _Health:
+    """Tells within two seconds whether all that the server needs can be used now."""
+
+    def __init__(self, service: Service, calls: Calls) -> None:
+        self._service, self._calls = service, calls
+        self._threads = anyio.CapacityLimiter(2 * len(service.checks) or 1)  # some may hang
+        self._turn = anyio.Lock()
+        self._faults, self._asked_at = dict[str, str](), float("-inf")
+
+    async def show(self, request: Request) -> Response:
+        """Answer /health; a stranger is told the status alone."""
+        service, is_let_in = self._service, _is_let_in(self._service, request)
+        if has_credential(request.scope) and not is_let_in:
+            return refusal(401, "needs_key", _CHALLENGE)  # so that it counts as a try
+        async with self._turn:
+            if time.monotonic() - self._asked_at > FRESH_S:
+                self._faults, self._asked_at = await self._look(), time.monotonic()
+        faults = self._faults
+        is_well = not any(faults[name] for name in faults.keys() - service.optional)
+        body: dict[str, Any] = {"status": "ok" if is_well else "failed"}
+        if is_let_in:
+            checks = {
+                name: {"status": "failed", "fault": fault} if fault else {"status": "ok"}
+                for name, fault in faults.items()
+            }
+            body |= {"version": service.version, "checks": checks}
+            body |= {"streams": self._calls.streams, "sessions": self._calls.sessions}
+        return JSONResponse(body, 200 if is_well else 503)
+
+    async def _look(self) -> dict[str, str]:
+        """Return what is wrong with each thing that is checked, "" where nothing is."""
+        faults = dict.fromkeys(self._service.checks, "no answer")
+
+        async def look(name: str, check: Check) -> None:
+            try:
+                await run_sync(check, limiter=self._threads, abandon_on_cancel=True)
+                faults[name] = ""
+            except SentinelError as error:
+                faults[name] = placeless(error)
+            except Exception as error:
+                faults[name] = type(error).__name__
+
+        with anyio.move_on_after(CHECK_S):
+            async with anyio.create_task_group() as tasks:
+                for name, check in self._service.checks.items():
+                    tasks.start_soon(look, name, check)
+        return faults
+
+
+class _Metrics(Middleware):
+    """Counts what the server does, in the form that Prometheus reads. https://prometheus.io
+
+    No label is free text: routes, methods, states and the names of our own tools are all there is.
+    """
+
+    def __init__(self, service: Service, calls: Calls, bodies: Bodies) -> None:
+        self._service, self._registry = service, None
+        try:
+            from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+        except ImportError:
+            return
+        own: dict[str, Any] = {"registry": CollectorRegistry()}
+        self._registry = own["registry"]
+        requests = "Requests by route, method and status"
+        self._requests = Counter("http_requests", requests, ("route", "method", "status"), **own)
+        took = "Seconds until an answer was complete; streams do not count"
+        seconds = "http_request_duration_seconds"
+        self._seconds = Histogram(seconds, took, ("route",), buckets=_BUCKETS, **own)
+        outcomes = "Calls by tool and outcome"
+        self._tool_calls = Counter("mcp_tool_calls", outcomes, ("tool", "outcome"), **own)
+        self._wrong = Counter("http_wrong_credentials", "Credentials that were refused", **own)
+        self._rejected = Counter("http_rejected_tries", "Tries that came too often", **own)
+        gauges: dict[str, Callable[[], float]] = {
+            "mcp_sessions": lambda: calls.sessions,
+            "mcp_streams": lambda: calls.streams,
+            "mcp_calls_under_way": lambda: calls.under_way,
+            "http_held_body_bytes": lambda: bodies.held_bytes,
+            **service.gauges,
+        }
+        for name, figure in gauges.items():
+            Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(_safe(figure))
+
+    def note_request(self, scope: Scope, status: int, seconds: float | None) -> None:
+        """Count a request. seconds: None for a stream."""
+        if self._registry is None:
+            return
+        path, method = scope["path"], scope["method"]
+        known = "/.well-known" if path.startswith("/.well-known") else "other"
+        route = path.rstrip("/") if path.rstrip("/") in _ROUTES else known
+        labels = route, method if method in _METHODS else "other", str(status)
+        self._requests.labels(*labels).inc()
+        if seconds is not None:
+            self._seconds.labels(route).observe(seconds)
+        if status == 401 and has_credential(scope):
+            self._wrong.inc()
+        if status == 429:
+            self._rejected.inc()
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        """Run the tool, and count whether it answered, refused with a sentence, or failed."""
+        outcome, name = "failed", context.message.name
+        try:
+            result = await call_next(context)
+            outcome = "answered"
+            return result
+        except FastMCPError:
+            outcome = "refused"
+            raise
+        finally:
+            if self._registry is not None:
+                tool = name if name in self._service.tools else "other"
+                self._tool_calls.labels(tool, outcome).inc()
+
+    async def show(self, request: Request) -> Response:
+        """Answer /metrics."""
+        if not _is_let_in(self._service, request):
+            return refusal(401, "needs_key", _CHALLENGE)
+        if self._registry is None:
+            return refusal(501, "no_metrics")
+        from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+        text = await run_sync(generate_latest, self._registry)
+        return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _safe(figure: Callable[[], float]) -> Callable[[], float]:
+    """Return a figure that is not a number where the database is away: the others are read."""
+
+    def asked() -> float:
+        try:
+            return figure()
+        except SentinelError:
+            return nan
+
+    return asked

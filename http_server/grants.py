@@ -1,0 +1,252 @@
+"""Gives codes and tokens, each tied to the key that a person typed, and takes them back.
+
+Nothing is kept for a stranger (s03): the id of a client and a question to a person are sealed
+values, which hold all that must be known of them. A refresh token names its family, which is a
+paper with the key as its parent; access tokens are papers below it. So a key goes with all that was
+given for it, and a refresh token that was used long before takes its family with it (s02): one of
+two clients that have it is a thief.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from http_server.keys import Credential, Keys
+from http_server.papers import Paper, Papers, hash_of
+
+ACCESS_PREFIX, REFRESH_PREFIX, CODE_PREFIX = "smt_", "smr_", "smc_"
+CONSENT_S, CODE_S, ACCESS_S, REFRESH_S = 600.0, 120.0, 3_600.0, 30 * 86_400.0
+TWICE_S = 30.0  # in which a repeated refresh gets the same answer: the first one may be lost
+CLIENT_S = 90 * 86_400.0  # after its last use a client of before 0.11 is forgotten
+_MOST_SEALED_CHARS = 16_000
+
+Facts = Mapping[str, Any]
+
+
+class Tokens(NamedTuple):
+    """A pair of new tokens: the only time that they are seen. lasts_s: of the access token."""
+
+    access: str
+    refresh: str
+    lasts_s: int
+
+
+class Refresh(NamedTuple):
+    """A refresh token that is good. family: as it is now. is_repeated: it was used just before."""
+
+    family: Paper
+    secret: str
+    is_repeated: bool
+
+
+class Seal:
+    """Signs values that others keep for the server, with a secret that all processes share.
+
+    The secret opens nothing: whoever reads it can make ids of clients, as everybody may register.
+    """
+
+    def __init__(self, papers: Papers, clock: Callable[[], float] = time.time) -> None:
+        self._papers, self._clock, self._secret = papers, clock, b""
+
+    def sealed(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
+        """Return a text that only this server can have made, and that holds these facts.
+
+        use: a value sealed for one use is none for another. lasts_s: how long, 0 for ever.
+        """
+        until = int(self._clock() + lasts_s) if lasts_s else 0
+        once = secrets.token_urlsafe(12)  # no two are the same
+        value = json.dumps([until, once, dict(facts)], ensure_ascii=False, separators=(",", ":"))
+        text = _base64(zlib.compress(value.encode(), 9))
+        return f"{text}.{self.signature(use, text)}"
+
+    def unsealed(self, use: str, sealed: str) -> Facts | None:
+        """Return the facts that were sealed; None for a value of others, or one that expired."""
+        text, _, signature = sealed[:_MOST_SEALED_CHARS].partition(".")
+        if not hmac.compare_digest(signature.encode(), self.signature(use, text).encode()):
+            return None
+        value = zlib.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        until, _, facts = json.loads(value)
+        return dict(facts) if not until or until > self._clock() else None
+
+    def signature(self, use: str, text: str) -> str:
+        """Return what only this server can say of a text."""
+        if not self._secret:
+            found = self._papers.get("seal", "1")
+            if found is None:  # the first of all processes makes it
+                made = Paper(kind="seal", key="1", body={"secret": secrets.token_hex(32)})
+                self._papers.put(made, only_new=True)
+                found = self._papers.get("seal", "1") or made
+            self._secret = bytes.fromhex(found.body["secret"])
+        message = f"{use}.{text}".encode("utf-8", "surrogatepass")
+        return _base64(hmac.new(self._secret, message, hashlib.sha256).digest())
+
+
+class Grants:
+    """What one server grants. Every method raises DatabaseError.
+
+    resource: the address of the server, for which all of it is; for another it is worth nothing.
+    """
+
+    def __init__(
+        self,
+        papers: Papers,
+        keys: Keys,
+        resource: str,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._papers, self._keys, self._resource, self._clock = papers, keys, resource, clock
+        self.seal = Seal(papers, clock)
+
+    def client(self, client_id: str) -> Facts | None:
+        """Return the name and the redirect URIs of a client; None for one that is not known."""
+        if "." in client_id:
+            return self.seal.unsealed("client", client_id)
+        paper = self._papers.get("client", client_id)  # it registered before 0.11
+        if paper is None:
+            return None
+        if paper.used_at and paper.expires_at - self._clock() < CLIENT_S / 2:
+            self._papers.replace(paper, replace(paper, expires_at=self._clock() + CLIENT_S))
+        return paper.body
+
+    def ask(self, asked: Facts, browser: str) -> str:
+        """Return the secret that names a question to a person.
+
+        browser: a secret of the browser that is sent to the page; no other may answer (s02).
+        """
+        facts = {**asked, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
+        facts["resource"] = self._resource
+        return self.seal.sealed("question", facts, lasts_s=CONSENT_S)
+
+    def asked(self, txn: str, browser: str) -> Facts | None:
+        """Return a question; None where it was answered, has expired, or is another's."""
+        asked = self.seal.unsealed("question", txn)
+        if asked is None or not hmac.compare_digest(asked["browser"], hash_of(browser)):
+            return None
+        is_ours = asked["resource"] == self._resource
+        return asked if is_ours and not self._papers.get("answered", asked["once"]) else None
+
+    def allow(self, asked: Facts, credential: Credential) -> str | None:
+        """Answer a question with a code for the client; None where it was answered meanwhile."""
+        if not self._papers.keep("answered", asked["once"], CONSENT_S):
+            return None
+        code = CODE_PREFIX + secrets.token_urlsafe(32)
+        of = {"agent": credential.agent, "parent": credential.paper}
+        self._papers.keep("code", hash_of(code), CODE_S, body=asked, **of)
+        return code
+
+    def code(self, code: str, client: str) -> Paper | None:
+        """Return the paper of a code of this client. One that was used takes its tokens with it."""
+        paper = self._papers.get("code", hash_of(code))
+        if paper is None:
+            self._papers.drop("refresh", hash_of(code))
+            return None
+        is_ours = paper.body["client"] == client and paper.body.get("resource") == self._resource
+        return paper if is_ours else None
+
+    def exchange(self, key: str) -> Tokens | None:
+        """Give tokens for a code, once. key: of its paper."""
+        paper = self._papers.take("code", key)
+        credential = self._keys.of(paper.parent) if paper else None
+        if paper is None or credential is None:
+            return None
+        body = {"client": paper.body["client"], "paper": paper.parent, "resource": self._resource}
+        first = secrets.token_urlsafe(32)
+        of = {"agent": paper.agent, "parent": paper.parent}
+        body |= {"secret": hash_of(first), "last": ""}
+        family = self._papers.new("refresh", key, REFRESH_S, body=body, **of)
+        tokens = self._tokens(family, first)
+        self._papers.put(family)
+        self._papers.put(self._access(family, tokens))
+        return tokens
+
+    def access(self, token: str) -> tuple[Paper, Credential] | None:
+        """Return the paper of an access token, and the credential that it stands for."""
+        paper = self._papers.get("access", hash_of(token))
+        if paper is None or paper.body["resource"] != self._resource:
+            return None
+        credential = self._keys.of(str(paper.body["paper"]))
+        return (paper, credential) if credential else None
+
+    def refresh(self, token: str, client: str) -> Refresh | None:
+        """Return a refresh token of this client: the newest, or the one before for `TWICE_S`."""
+        family, secret = self._family(token), token.partition(".")[2]
+        if family is None or not secret:
+            return None
+        used = hash_of(secret)
+        is_newest = hmac.compare_digest(str(family.body["secret"]), used)
+        is_last = hmac.compare_digest(str(family.body["last"]), used)
+        is_repeated = is_last and self._clock() - family.used_at < TWICE_S
+        if family.body["client"] == client and (is_newest or is_repeated):
+            return Refresh(family, secret, is_repeated)
+        self._papers.drop("refresh", family.key)  # somebody else has it, too
+        return None
+
+    def rotate(self, token: Refresh) -> Tokens | None:
+        """Give the tokens that follow a refresh token; None where they were taken back meanwhile.
+
+        They are derived from the former secret, so that who repeats a refresh gets the same ones,
+        also where several come at once, and none is kept that could be read.
+        """
+        family, client = token.family, str(token.family.body["client"])
+        if self._keys.of(family.parent) is None:
+            self._papers.drop("refresh", family.key)
+            return None
+        next_secret = self._derived(family.key, token.secret)
+        if token.is_repeated:
+            is_known = family.body["secret"] == hash_of(next_secret)  # not one made before 0.11
+            return self._tokens(family, next_secret) if is_known else None
+        body = {**family.body, "secret": hash_of(next_secret), "last": hash_of(token.secret)}
+        of = {"agent": family.agent, "parent": family.parent}
+        after = self._papers.new("refresh", family.key, REFRESH_S, body=body, **of)
+        tokens = self._tokens(after, next_secret)
+        # In one transaction: a revocation finds both or neither (finding 1).
+        if self._papers.replace(family, after, self._access(after, tokens)):
+            return tokens
+        again = self.refresh(f"{REFRESH_PREFIX}{family.key}.{token.secret}", client)
+        return self._tokens(again.family, next_secret) if again and again.is_repeated else None
+
+    def take_back(self, token: str, client: str) -> None:
+        """Take back the whole family of a token of this client, whichever of its tokens it is."""
+        access, family = self._papers.get("access", hash_of(token)), self._family(token)
+        if access and access.body["client"] == client:
+            self._papers.drop("refresh", access.parent)
+        elif family and family.body["client"] == client:
+            self._papers.drop("refresh", family.key)
+
+    def _family(self, token: str) -> Paper | None:
+        """Return the family that a refresh token of this server names, however old the token is."""
+        key = token.removeprefix(REFRESH_PREFIX).partition(".")[0]
+        family = self._papers.get("refresh", key)
+        return family if family and family.body["resource"] == self._resource else None
+
+    def _derived(self, family: str, secret: str) -> str:
+        """Return the secret that follows another one: who knows neither cannot make it."""
+        return self.seal.signature("refresh", f"{family}.{secret}")
+
+    def _tokens(self, family: Paper, secret: str) -> Tokens:
+        """Return the pair of tokens of a family whose newest secret this is."""
+        access = ACCESS_PREFIX + self.seal.signature("access", f"{family.key}.{secret}")
+        lasts_s = int(family.used_at + ACCESS_S - self._clock())
+        return Tokens(access, f"{REFRESH_PREFIX}{family.key}.{secret}", lasts_s)
+
+    def _access(self, family: Paper, tokens: Tokens) -> Paper:
+        body = {name: family.body[name] for name in ("client", "paper", "resource")}
+        of = {"agent": family.agent, "parent": family.key}
+        return self._papers.new("access", hash_of(tokens.access), ACCESS_S, body=body, **of)
+
+
+def client_key(client_id: str) -> str:
+    """Return what papers call a client: its id before 0.11, else a hash of the sealed value."""
+    return hash_of(client_id) if "." in client_id else client_id
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,358 @@
+"""Bounds what strangers may do: wrong secrets, requests that are too large, too slow or too many.
+
+A secret that is right is let in at once, whatever others at its address have tried (finding 4): an
+old key in one client must not lock out an office, and nobody can lock out a team.
+"""
+
+import ipaddress
+import json
+import logging
+import math
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+from anyio import fail_after
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from core.errors import SentinelError
+from core.messages import say
+from core.program import LOGGER
+
+MOST_BYTES = 4 * 1024 * 1024  # of a call
+MOST_FORM_BYTES = 16 * 1024  # of what strangers may send: forms, registrations
+MOST_HELD_BYTES = 128 * 1024 * 1024  # of all requests of the process at a time
+MOST_HEAD_BYTES = 32 * 1024
+BODY_S, FORM_S = 20.0, 10.0  # in which a body must have arrived
+RETRY = {"Retry-After": "2"}
+SAFE_HEADERS: Mapping[str, str] = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+_MOST_ADDRESSES = 10_000  # remembered; the one that was longest not seen goes
+# Of IPv6 a subscriber has a /64, and often a /56 or a /48 (finding 2): those may try that many
+# times as often.
+_NETWORKS = {64: 1, 56: 4, 48: 16}
+_OWN_BODIES = ("/mcp", "/mcp/", "/message")  # taken behind the credential
+_CLOSE = {"Connection": "close"}  # the rest of the request may still come
+_TOKEN_PATH = "/token"
+_PLAIN = {  # refusals for which the libraries have no sentence
+    400: "bad_json",
+    401: "needs_key",
+    403: "wrong_origin",
+    404: "no_page",
+    405: "no_method",
+    406: "not_acceptable",
+    421: "wrong_host",
+}
+
+_log = logging.getLogger(LOGGER)
+_served: ContextVar[Scope | None] = ContextVar("request", default=None)
+NoteRequest = Callable[[Scope, int, float | None], None]
+
+
+class Allowance:
+    """So many at once, then one each `every_s` seconds, for each of several addresses or names.
+
+    Used from one thread. A name that is forgotten, being one of too many, begins anew.
+    """
+
+    def __init__(
+        self,
+        at_once: int,
+        every_s: float,
+        *,
+        most: int = _MOST_ADDRESSES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._at_once, self._every_s = at_once, every_s
+        self._most, self._clock = most, clock
+        self._full_at: OrderedDict[str, float] = OrderedDict()  # when nothing of it is used up
+
+    def take(self, name: str) -> float:
+        """Use one up where there is one; return how many seconds to wait where there is none."""
+        now, counted = self._clock(), _counted(name)
+        full_at = {
+            network: max(self._full_at.get(network, now), now) + self._every_s / times
+            for network, times in counted.items()
+        }
+        wait_s = max(full_at.values()) - now - self._at_once * self._every_s
+        if wait_s > 0:
+            return wait_s
+        for network, moment in full_at.items():
+            self._full_at[network] = moment
+            self._full_at.move_to_end(network)
+            if len(self._full_at) > self._most:
+                self._full_at.popitem(last=False)
+        return 0.0
+
+
+def _counted(name: str) -> dict[str, int]:
+    """Return what an address counts for, each with how many times the allowance it has."""
+    try:
+        found = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return {name[:64]: 1}
+    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped:
+        return {str(getattr(found, "ipv4_mapped", None) or found): 1}
+    networks = {ipaddress.ip_network((found, bits), strict=False): bits for bits in _NETWORKS}
+    return {str(network): _NETWORKS[bits] for network, bits in networks.items()}
+
+
+class Refusal(Exception):
+    """A request is not served. status: of HTTP. key: of the sentence, facts: what it names.
+
+    of: the id of the message that is refused, where it has one.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        key: str,
+        headers: Mapping[str, str] = _CLOSE,
+        *,
+        of: object = None,
+        **facts: str | int,
+    ) -> None:
+        super().__init__(key)
+        self.status, self.key, self.headers, self.of, self.facts = status, key, headers, of, facts
+
+    @property
+    def sentence(self) -> str:
+        """What the client is told."""
+        return say(f"http.serving.{self.key}", **self.facts)
+
+    def answer(self) -> Response:
+        """Return the answer."""
+        return JSONResponse({"error": self.sentence}, self.status, headers=self.headers)
+
+
+class Bodies:
+    """Takes bodies whole; what all of them hold at a moment is bounded (s16)."""
+
+    def __init__(self) -> None:
+        self.held_bytes = 0
+
+    @asynccontextmanager
+    async def taken(
+        self, scope: Scope, receive: Receive, most: int, within_s: float
+    ) -> AsyncIterator[bytes]:
+        """Yield the body of a request, which counts until the request is served. Raises Refusal."""
+        headers, body = dict(scope["headers"]), bytearray()
+        if headers.get(b"content-encoding", b"identity").lower() not in (b"", b"identity"):
+            raise Refusal(415, "no_encoding")  # a few bytes could unfold to many
+        declared = headers.get(b"content-length", b"")
+        if declared.isdigit() and (len(declared) > 12 or int(declared) > most):
+            raise Refusal(413, "too_large", most=most)
+        try:
+            try:
+                with fail_after(within_s):
+                    while await self._read(receive, body, most):
+                        pass
+            except TimeoutError as error:
+                raise Refusal(408, "too_slow", seconds=round(within_s)) from error
+            yield bytes(body)
+        finally:
+            self.held_bytes -= len(body)
+
+    async def _read(self, receive: Receive, body: bytearray, most: int) -> bool:
+        """Add the next piece to a body; return whether there is more of it. Raises Refusal."""
+        message = await receive()
+        piece = message.get("body", b"")
+        body += piece
+        self.held_bytes += len(piece)
+        if message["type"] != "http.request":
+            raise Refusal(400, "bad_http")  # nobody is there any more to read it
+        if len(body) > most:
+            raise Refusal(413, "too_large", most=most)
+        if self.held_bytes > MOST_HELD_BYTES:
+            raise Refusal(503, "too_busy", {**RETRY, **_CLOSE})
+        return bool(message.get("more_body"))
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was taken to whoever asks next, and then what comes."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return left.pop() if left else await receive()
+
+    return again
+
+
+class Callers(Protocol):
+    """What the guard asks of those who let callers in."""
+
+    tries: Allowance  # wrong secrets
+
+    def called(self, text: str) -> str:
+        """Return a text with the server's address as the request that is served names it."""
+
+
+class Guard:
+    """The outermost application: bounds what comes, counts wrong secrets, keeps answers safe.
+
+    access: None where no credential is needed. note: gets each request, its status, and how long it
+    took, None for a stream.
+    """
+
+    def __init__(
+        self, app: ASGIApp, bodies: Bodies, access: Callers | None, note: NoteRequest
+    ) -> None:
+        self._app, self._bodies, self._access, self._note = app, bodies, access, note
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or the life of the process."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer, began = _Answer(scope, send, self._access), time.monotonic()
+        token = _served.set(scope)
+        try:
+            _check_head(scope)
+            if scope["path"] in _OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+                await self._app(scope, receive, answer.send)
+            else:
+                taken = self._bodies.taken(scope, receive, MOST_FORM_BYTES, FORM_S)
+                async with taken as body:
+                    await self._app(scope, replayed(body, receive), answer.send)
+        except Refusal as refusal:
+            await refusal.answer()(scope, receive, answer.send)
+        except Exception as error:
+            note(error)
+            if not answer.status:
+                await failure(error)(scope, receive, answer.send)
+        finally:
+            _served.reset(token)
+            seconds = None if answer.is_stream else time.monotonic() - began
+            self._note(scope, answer.status, seconds)
+
+
+class _Answer:
+    """Passes an answer on with the safe headers; a bare refusal of a library gets a sentence."""
+
+    def __init__(self, scope: Scope, send: Send, access: Callers | None) -> None:
+        self._scope, self._send, self._access = scope, send, access
+        self.status, self.is_stream, self._is_replaced = 0, False, False
+
+    async def send(self, message: Message) -> None:
+        """Pass one message on."""
+        if self._is_replaced:
+            return
+        if message["type"] != "http.response.start":
+            await self._send(message)
+            return
+        headers = {name.decode().lower(): it.decode("latin-1") for name, it in message["headers"]}
+        kind = headers.get("content-type", "text/plain")
+        self.status, self.is_stream = message["status"], kind.startswith("text/event-stream")
+        if wait_s := self._wait_s():
+            self.status = 429
+            await self._replace("too_many_tries", {"Retry-After": str(math.ceil(wait_s))})
+        elif self.status in _PLAIN and kind.startswith("text/plain"):
+            of_text = ("content-type", "content-length")
+            kept = {name: it for name, it in headers.items() if name not in of_text}
+            await self._replace(_PLAIN[self.status], kept)
+        else:
+            await self._send({**message, "headers": self._safe(message["headers"])})
+
+    def _wait_s(self) -> float:
+        """Count a wrong secret; return how long to wait where there were too many (s04)."""
+        has_secret = self._scope["path"] == _TOKEN_PATH or has_credential(self._scope)
+        if self._access is None or self.status != 401 or not has_secret:
+            return 0.0
+        return self._access.tries.take(address_of(self._scope))
+
+    def _safe(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        there = {name.lower() for name, _ in headers}
+        if self._access and b"www-authenticate" in there:  # it names where to log in
+            called = self._access.called
+            headers = [(name, called(it.decode("latin-1")).encode()) for name, it in headers]
+        safe = ((name.encode(), it.encode()) for name, it in SAFE_HEADERS.items())
+        return [*headers, *((name, it) for name, it in safe if name not in there)]
+
+    async def _replace(self, key: str, headers: Mapping[str, str]) -> None:
+        self._is_replaced = True
+        answer = refusal(self.status, key, headers)
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": self.status,
+                "headers": self._safe(answer.raw_headers),
+            }
+        )
+        await self._send({"type": "http.response.body", "body": answer.body})
+
+
+def _check_head(scope: Scope) -> None:
+    """Raise Refusal for a head that is too large, or that gives two lengths of its body (s07).
+
+    uvicorn bounds only what comes in pieces; of two lengths a proxy may have believed the other.
+    """
+    headers = scope["headers"]
+    held = sum(len(name) + len(value) for name, value in headers)
+    if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
+        raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)
+    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+        raise Refusal(400, "two_lengths")
+
+
+def host_here() -> str:
+    """Return the name and port by which the request that is served calls this server."""
+    headers = dict((_served.get() or {}).get("headers", ()))
+    return str(headers.get(b"host", b"").decode("latin-1").lower())
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that a request comes from, as the server has found it."""
+    return str(scope["client"][0]) if scope.get("client") else ""
+
+
+def has_credential(scope: Scope) -> bool:
+    """Return whether a request brings a bearer, right or wrong."""
+    return any(name == b"authorization" for name, _ in scope["headers"])
+
+
+def refusal(
+    status: int, key: str, headers: Mapping[str, str] | None = None, **facts: str | int
+) -> Response:
+    """Return an answer that says in one sentence why a request is not served."""
+    return Refusal(status, key, headers or {}, **facts).answer()
+
+
+def failure(error: Exception) -> Response:
+    """Return what anybody is told of an error: never where the database is, or what it said.
+
+    The client may be a stranger; `note` tells the operator.
+    """
+    if isinstance(error, SentinelError):
+        return refusal(503, "no_storage", RETRY)
+    return refusal(500, "failed")
+
+
+def note(error: Exception) -> None:
+    """Write a line on an error: the sentence of ours, of others the kind and the place."""
+    said = str(error) if isinstance(error, SentinelError) else type(error).__name__
+    _log.error("%s", say("http.serving.failed_request", error=said))
+    if not isinstance(error, SentinelError):
+        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))
+
+
+def bare_answer(status: str, key: str) -> bytes:
+    """Return a whole answer that ends its connection, as bytes: no application has a part in it."""
+    body = json.dumps({"error": say(f"http.serving.{key}")}, ensure_ascii=False).encode()
+    lines = [
+        f"HTTP/1.1 {status}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in SAFE_HEADERS.items()),
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,0 +1,345 @@
+"""Lays out the routes of OAuth, and asks a person on a page whether a client may come in.
+
+A question is bound to the browser that was sent to the page (s02). The answer is a page that goes
+on by itself and not a redirect: a browser would hold the address that follows, and those behind it,
+against the page's own rule of where its form may lead. No page has a script or loads anything
+(s14).
+"""
+
+import base64
+import hashlib
+import math
+import secrets
+from collections.abc import Awaitable, Callable
+from functools import cache
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import urlsplit
+
+from anyio.to_thread import run_sync
+from fastmcp.server.auth.auth import TokenHandler
+from mcp.server.auth.handlers.authorize import AuthorizationHandler
+from mcp.server.auth.handlers.register import RegistrationHandler
+from mcp.server.auth.middleware.client_auth import ClientAuthenticator
+from mcp.server.auth.provider import construct_redirect_uri
+from mcp.server.auth.routes import build_metadata
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+from mcp.shared.auth import ProtectedResourceMetadata
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from pydantic import AnyHttpUrl
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route, request_response
+
+from core.messages import Language, language, say, speaking
+from core.program import NAME
+from http_server.grants import CONSENT_S, Facts, client_key
+from http_server.limits import address_of
+from http_server.options import is_loopback
+from http_server.provider import BROWSER, SCOPE, Provider
+
+COOKIE = "sentinel_memory_door"
+_RETRY_S = 2
+_PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
+_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_STATUS = {"": 200, "too_many": 429, "too_many_questions": 429, "no_storage": 503}
+_QUESTION_WORDS = (
+    *("wants", "client", "claims", "back", "server", "grants", "granted", "unsure", "key"),
+    *("allow", "deny"),
+)
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Access(Provider):
+    """See `Provider`; this is the one object that an application needs.
+
+    access = Access(papers, keys, url="https://memory.example.org")
+    app = FastMCP("memory", auth=access).http_app(path="/mcp")
+    """
+
+    def get_routes(self, mcp_path: str | None = None) -> list[Route]:
+        """Return the routes of the protocol, the page of consent and the documents about them."""
+        self.set_mcp_path(mcp_path or self.path)
+        return _routes(self)
+
+
+def _routes(access: Provider) -> list[Route]:
+    """Return the routes of an authorization server."""
+    paths = dict.fromkeys(("", access.path, urlsplit(access.url).path.rstrip("/")))
+    prefix = "/.well-known/oauth"
+    server, resource = _server_document(access), _resource_document(access)
+    return [
+        *(_for_programs(f"{prefix}-authorization-server{it}", server, "GET") for it in paths),
+        *(_for_programs(f"{prefix}-protected-resource{it}", resource, "GET") for it in paths),
+        _for_programs("/register", _registration(access), "POST"),
+        _for_programs("/token", _tokens(access), "POST"),
+        _for_programs("/revoke", _revocation(access), "POST"),
+        Route("/authorize", _authorization(access), methods=["GET"]),
+        Route("/consent", _consent(access), methods=["GET", "POST"]),
+    ]
+
+
+def without_database(request: Request) -> Response | None:
+    """Return what a login is told while the database is away; None for any other request."""
+    path = request.url.path
+    with speaking(_language(request)):
+        if path in _PAGES:
+            return _failed("no_storage", wait_s=_RETRY_S)
+        if path not in _FOR_PROGRAMS:
+            return None
+        return _unavailable(503, _RETRY_S, error_description=say("http.page.no_storage"))
+
+
+def _unavailable(status: int, wait_s: float, **more: str) -> Response:
+    """Return the error of OAuth after which a program tries again."""
+    headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
+    return JSONResponse({"error": "temporarily_unavailable", **more}, status, headers=headers)
+
+
+# for people
+
+
+def _authorization(access: Provider) -> _Endpoint:
+    handler = AuthorizationHandler(access)
+
+    async def handle(request: Request) -> Response:
+        with speaking(_language(request)):
+            if wait_s := access.questions.take(address_of(request.scope)):
+                return _failed("too_many_questions", wait_s=math.ceil(wait_s))
+            query = request.query_params
+            if query.get("code_challenge") and not query.get("code_challenge_method"):
+                # Without a method it would be plain (RFC 7636), which the SDK takes for S256 (s01).
+                text = request.scope["query_string"] + b"&code_challenge_method=plain"
+                request = Request({**request.scope, "query_string": text}, request.receive)
+            browser = request.cookies.get(_cookie(access), "") or secrets.token_urlsafe(32)
+            BROWSER.set(browser)  # each request is a task of its own
+            response = await handler.handle(request)
+            location = response.headers.get("location", "")
+            parts = urlsplit(location)
+            is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
+            if location.startswith(f"{access.here}/consent?"):
+                # Lax: it comes along where another page leads here, and not with a form of another.
+                response.set_cookie(
+                    _cookie(access),
+                    browser,
+                    max_age=int(CONSENT_S),
+                    path="/",
+                    httponly=True,
+                    secure=_is_secure(access),
+                    samesite="lax",
+                )
+            elif location and not is_here:
+                # Anybody may register: this server's name would lead wherever a stranger wants.
+                return _failed("faulty_request")
+            elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
+                return _failed("unknown_client")
+            return response
+
+    return handle
+
+
+def _consent(access: Provider) -> _Endpoint:
+    async def handle(request: Request) -> Response:
+        """Show a question, or take the answer to one; where the key is wrong, ask again."""
+        form = await request.form() if request.method == "POST" else request.query_params
+        txn, browser = str(form.get("txn", "")), request.cookies.get(_cookie(access), "")
+        with speaking(_language(request)):
+            asked = await run_sync(access.grants.asked, txn, browser) if browser else None
+            if asked is None:
+                return _failed("gone")
+            if request.method == "GET":
+                return _question(access, asked, txn)
+            if form.get("answer") != "allow":
+                return _going_on(access, asked, error="access_denied")
+            key = str(form.get("key", "")).strip()
+            credential = await run_sync(access.keys.check, key)
+            if credential is None:
+                wait_s = math.ceil(access.tries.take(address_of(request.scope))) if key else 0
+                fault = "too_many" if wait_s else "wrong_key" if key else "no_key_given"
+                return _question(access, asked, txn, fault=fault, wait_s=wait_s)
+            code = await run_sync(access.grants.allow, asked, credential)
+            return _going_on(access, asked, code=code) if code else _failed("gone")
+
+    return handle
+
+
+def _is_secure(access: Provider) -> bool:
+    return access.url.startswith("https:")
+
+
+def _cookie(access: Provider) -> str:
+    """Return the name of the cookie: over TLS one that no other host can set (finding 14)."""
+    return f"__Host-{COOKIE}" if _is_secure(access) else COOKIE
+
+
+# for programs
+
+
+def _registration(access: Provider) -> _Endpoint:
+    handler = RegistrationHandler(access, ClientRegistrationOptions(default_scopes=[SCOPE]))
+
+    async def handle(request: Request) -> Response:
+        if wait_s := access.registrations.take(address_of(request.scope)):
+            return _unavailable(429, wait_s)
+        response = await handler.handle(request)
+        response.headers.update(_NO_STORE)
+        return response
+
+    return handle
+
+
+def _tokens(access: Provider) -> _Endpoint:
+    handler = TokenHandler(access, ClientAuthenticator(access))
+
+    async def handle(request: Request) -> Response:
+        resource = (await request.form()).get("resource")
+        if resource and not access.is_ours(str(resource)):
+            error = {"error": "invalid_target", "error_description": "It is not this server."}
+            return JSONResponse(error, status_code=400, headers=_NO_STORE)
+        response: Response = await handler.handle(request)
+        return response
+
+    return handle
+
+
+def _revocation(access: Provider) -> _Endpoint:
+    async def handle(request: Request) -> Response:
+        """Take back whatever the token names: the SDK's own asks public clients for a secret."""
+        form = await request.form()
+        token, client_id = str(form.get("token", "")), str(form.get("client_id", ""))
+        if not token or await access.get_client(client_id) is None:
+            return JSONResponse({"error": "invalid_request"}, status_code=400, headers=_NO_STORE)
+        await run_sync(access.grants.take_back, token, client_key(client_id))
+        return Response(status_code=200, headers=_NO_STORE)  # also for what is no token: RFC 7009
+
+    return handle
+
+
+def _server_document(access: Provider) -> _Endpoint:
+    async def handle(_request: Request) -> Response:
+        registration = ClientRegistrationOptions(enabled=True)
+        url, revocation = AnyHttpUrl(access.here), RevocationOptions(enabled=True)
+        document = build_metadata(url, None, registration, revocation)
+        document.scopes_supported = [SCOPE]
+        document.token_endpoint_auth_methods_supported = ["none"]
+        document.revocation_endpoint_auth_methods_supported = ["none"]
+        facts = document.model_dump(mode="json", exclude_none=True)
+        return JSONResponse({**facts, "authorization_response_iss_parameter_supported": True})
+
+    return handle
+
+
+def _resource_document(access: Provider) -> _Endpoint:
+    async def handle(_request: Request) -> Response:
+        document = ProtectedResourceMetadata(
+            resource=AnyHttpUrl(access.here + access.path),
+            authorization_servers=[AnyHttpUrl(access.here)],
+            scopes_supported=[SCOPE],
+        )
+        return JSONResponse(document.model_dump(mode="json", exclude_none=True))
+
+    return handle
+
+
+def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
+    """Return a route that a client in any page may use: nothing here goes by a cookie."""
+    methods = [method, "OPTIONS"]
+
+    async def handle(request: Request) -> Response:
+        if request.method == "OPTIONS":  # a browser's go no further than CORS
+            return Response(status_code=204, headers={"Allow": ", ".join(methods)})
+        return await endpoint(request)
+
+    app = CORSMiddleware(
+        request_response(handle),
+        allow_origins=["*"],
+        allow_methods=methods,
+        allow_headers=[MCP_PROTOCOL_VERSION_HEADER, "Authorization", "Content-Type"],
+    )
+    return Route(path, endpoint=app, methods=methods)
+
+
+# the pages
+
+
+def _question(
+    access: Provider, asked: Facts, txn: str, *, fault: str = "", wait_s: int = 0
+) -> HTMLResponse:
+    """Return the page that asks. fault: the key of a sentence on what was wrong before.
+
+    The focus begins at the question, which a small window or a voice would else pass over; where
+    the key was wrong it is in the field, and the sentence stands above that and is read with it.
+    """
+    facts = {word: say(f"http.page.{word}") for word in _QUESTION_WORDS}
+    facts |= {"fault": "", "focus": 'aria-describedby="hint"'}
+    if fault:
+        text = say(f"http.page.{fault}", wait_s=wait_s)
+        facts["fault"] = f'<p class="fault" id="fault">{text}</p>'
+        facts["focus"] = 'aria-describedby="fault hint" aria-invalid="true" autofocus'
+    parts = urlsplit(asked["redirect"])
+    is_here = parts.scheme not in ("http", "https") or is_loopback(parts.hostname or "")
+    body = _part("question").substitute(
+        facts,
+        name=escape(asked["client_name"]) or say("http.page.nameless"),
+        place=escape(f"{parts.scheme}://{parts.netloc}")
+        + (f"<small>{say('http.page.here')}</small>" if is_here else ""),
+        url=escape(access.here),
+        txn=escape(txn),
+        hint=say("http.page.key_hint", command=f"<code>{escape(NAME)} keys add</code>"),
+    )
+    return _page(say("http.page.title"), body, status=_STATUS.get(fault, 403), wait_s=wait_s)
+
+
+def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
+    """Return the page that leads back to the client, by itself or by a link."""
+    issuer = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
+    address = construct_redirect_uri(asked["redirect"], **answer, state=asked["state"], iss=issuer)
+    words = {word: say(f"http.page.{word}") for word in ("going_on", "go_on")}
+    body = _part("going_on").substitute(words, address=escape(address))
+    head = f'<meta http-equiv="refresh" content="0;url={escape(address)}">'
+    return _page(say("http.page.allowed" if "code" in answer else "http.page.denied"), body, head)
+
+
+def _failed(key: str, *, wait_s: int = 0) -> HTMLResponse:
+    """Return a page that says why there is nothing to answer. wait_s: until there may be."""
+    body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
+    return _page(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
+
+
+def _page(
+    title: str, body: str, head: str = "", *, status: int = 200, wait_s: int = 0
+) -> HTMLResponse:
+    style = _part("style").template
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    headers = {
+        "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}';"
+        " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "same-origin",  # without one a browser posts as nobody, and is refused
+        "Vary": "Accept-Language",
+        **({"Retry-After": str(wait_s)} if wait_s else {}),
+    }
+    facts = {"lang": language(), "title": title, "head": head, "style": style, "body": body}
+    html = _part("page").substitute(facts)
+    return HTMLResponse(html, status_code=status, headers=headers)
+
+
+@cache
+def _part(name: str) -> Template:
+    """Return one of the parts of `page.html`, each of which begins with a line `<!-- name -->`."""
+    text = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    parts = dict(part.split(" -->\n", 1) for part in text.split("<!-- ")[1:])
+    return Template(parts[name].strip("\n"))
+
+
+def _language(request: Request) -> Language:
+    """Return the language that the browser prefers of those we have."""
+    for part in request.headers.get("accept-language", "").lower().split(","):
+        tag = part.partition(";")[0].strip().partition("-")[0]
+        if tag in ("ko", "en"):
+            return "ko" if tag == "ko" else "en"
+    return "en"

@@ -1,0 +1,324 @@
+"""Answers what the SDK's handlers of OAuth 2.1 ask: who is this, and may that be had?
+
+Anybody may register, so a registration is a claim and opens nothing: what counts is the key that a
+person types on the page of consent. All clients are public ones: a secret in a program on a
+person's machine would be none. Objects that are handed to the SDK hold hashes, never secrets.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+from anyio.to_thread import run_sync
+from fastmcp.server.auth import AccessToken, OAuthProvider
+from mcp.server.auth.provider import (
+    AuthorizationCode,
+    AuthorizationParams,
+    AuthorizeError,
+    RefreshToken,
+    RegistrationError,
+    TokenError,
+)
+from mcp.server.auth.settings import ClientRegistrationOptions
+from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull, OAuthToken
+from pydantic import AnyUrl
+
+from core.guard.characters import UNSEEN
+from http_server.grants import ACCESS_PREFIX, Grants, Refresh, Tokens, client_key
+from http_server.keys import Credential, Keys
+from http_server.limits import Allowance, host_here
+from http_server.options import is_loopback
+from http_server.papers import Papers
+
+SCOPE = "memory"
+MOST_URIS, URI_CHARS, CLIENT_NAME_CHARS, CLIENT_CHARS = 10, 1_000, 100, 4_000
+STATE_CHARS, _CHALLENGE_CHARS = 2_000, 43
+_GRANTS = ["authorization_code", "refresh_token"]
+_PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,60}")
+# Schemes that a browser or a system acts on by itself (s01): none is a client's own.
+_SYSTEM_SCHEMES = frozenset(
+    "about blob chrome content data edge file filesystem ftp intent jar javascript ldap mailto"
+    " market resource search search-ms sftp shell sms smb ssh tel telnet vbscript view-source"
+    " ws wss".split()
+)
+_SYSTEM_PREFIXES = "ms-", "chrome-", "moz-", "x-apple", "itms"
+
+BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the one that asks
+
+
+class Client(OAuthClientInformationFull):
+    """A client that has registered."""
+
+    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
+        """Return where to go back to: on this machine at any port, as a program takes a free one.
+
+        https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+        """
+        try:
+            return super().validate_redirect_uri(redirect_uri)
+        except InvalidRedirectUriError:
+            wanted = _without_port(str(redirect_uri or ""))
+            known = [_without_port(str(it)) for it in self.redirect_uris or ()]
+            if redirect_uri and wanted and wanted in known:
+                return redirect_uri
+            raise
+
+    def validate_scope(self, requested_scope: str | None) -> list[str] | None:
+        """Return the one scope there is, whatever else was asked for: the answer names it."""
+        return [SCOPE]
+
+
+class _FoundRefreshToken(RefreshToken):
+    found: Refresh
+
+
+class Provider(OAuthProvider):
+    """Knows keys and tokens, and gives tokens to those who type a key on the page of consent.
+
+    url: the server's own address, as clients reach it; where that is this machine, its other names
+    are as good. path: of the endpoint of MCP below it.
+    """
+
+    def __init__(
+        self,
+        papers: Papers,
+        keys: Keys,
+        *,
+        url: str,
+        path: str = "/mcp",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.url, self.path, self.keys = url.rstrip("/"), path, keys
+        super().__init__(
+            base_url=self.url,
+            client_registration_options=ClientRegistrationOptions(enabled=True),
+            required_scopes=[SCOPE],
+        )
+        self.tries = Allowance(20, 6.0)  # wrong secrets (s04)
+        self.registrations, self.questions = Allowance(20, 60.0), Allowance(30, 4.0)  # s03, s16
+        self.grants = Grants(papers, keys, self.url + path, clock=clock)
+        self._names = _names_of(self.url)
+        paths = ("", path, f"{path}/", "/sse", "/message")
+        self._resources = {_canonical(url + it) for url in self._names.values() for it in paths}
+
+    @property
+    def here(self) -> str:
+        """The server's address as the request that is served names it.
+
+        A client takes only documents about the address that it was given, and a cookie of one name
+        of this machine is not sent to another name.
+        """
+        return self._names.get(host_here(), self.url)
+
+    def called(self, text: str) -> str:
+        """Return a text with the server's address as the request that is served names it."""
+        return text.replace(self.url, self.here)
+
+    def is_ours(self, resource: str | None) -> bool:
+        """Return whether a resource (RFC 8707) is this server."""
+        return resource is None or _canonical(resource) in self._resources
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return who comes with a key or an access token; None for any other text.
+
+        Its claims: agent, paper (the hash of the key that the token goes back to), name (of the
+        key).
+        """
+        if token.startswith(ACCESS_PREFIX):
+            return await self.load_access_token(token)
+        found = await run_sync(self.keys.check, token)
+        return _token(found, f"key:{found.paper[:16]}", found.paper) if found else None
+
+    async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        """Return a client that has registered: its id holds all that is known of it."""
+        if len(client_id) > CLIENT_CHARS:
+            return None
+        facts = await run_sync(self.grants.client, client_id)
+        if facts is None:
+            return None
+        return Client(
+            client_id=client_id,
+            client_name=facts["name"] or None,
+            redirect_uris=[AnyUrl(it) for it in facts["redirect_uris"]],
+            token_endpoint_auth_method="none",
+            grant_types=_GRANTS,
+            scope=SCOPE,
+        )
+
+    async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        """Give a client its id. Raises RegistrationError for one that is refused."""
+        uris = [str(it) for it in client_info.redirect_uris or ()]
+        if not 0 < len(uris) <= MOST_URIS:
+            raise RegistrationError("invalid_redirect_uri", f"Give 1 to {MOST_URIS} redirect URIs.")
+        for fault in filter(None, map(redirect_fault, uris)):
+            raise RegistrationError("invalid_redirect_uri", fault)
+        name = client_info.client_name or ""
+        if len(name) > CLIENT_NAME_CHARS:
+            most = f"client_name: at most {CLIENT_NAME_CHARS} characters."
+            raise RegistrationError("invalid_client_metadata", most)
+        seen = re.sub(f"[{UNSEEN}]", " ", name)  # what moves or hides letters on the page
+        name = " ".join("".join(it if it.isprintable() else " " for it in seen).split())
+        facts = {"name": name, "redirect_uris": uris}
+        client_id = await run_sync(self.grants.seal.sealed, "client", facts)
+        if len(client_id) > CLIENT_CHARS:
+            raise RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
+        for field in OAuthClientInformationFull.model_fields:
+            if field not in ("client_id_issued_at", "redirect_uris", "response_types"):
+                setattr(client_info, field, None)
+        client_info.client_id, client_info.client_name = client_id, name or None
+        client_info.scope, client_info.grant_types = SCOPE, _GRANTS
+        client_info.token_endpoint_auth_method = "none"
+
+    async def authorize(
+        self, client: OAuthClientInformationFull, params: AuthorizationParams
+    ) -> str:
+        """Return the address of the page on which a person answers. Raises AuthorizeError.
+
+        The browser that `BROWSER` names is the one that may answer.
+        """
+        if not self.is_ours(params.resource):
+            raise AuthorizeError("invalid_target", "The resource is not this server.")
+        if len(params.code_challenge) != _CHALLENGE_CHARS:
+            raise AuthorizeError("invalid_request", "code_challenge: it must be one of S256.")
+        if params.state and (len(params.state) > STATE_CHARS or "\0" in params.state):
+            fault = f"state: at most {STATE_CHARS} characters, no NUL among them."
+            raise AuthorizeError("invalid_request", fault)
+        asked: dict[str, Any] = {
+            "client": client_key(client.client_id),
+            "client_name": client.client_name or "",
+            "redirect": str(params.redirect_uri),
+            "is_explicit": params.redirect_uri_provided_explicitly,
+            "challenge": params.code_challenge,
+            "state": params.state,
+        }
+        return f"{self.here}/consent?txn={await run_sync(self.grants.ask, asked, BROWSER.get())}"
+
+    async def load_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: str
+    ) -> AuthorizationCode | None:
+        """Return a code of this client that nobody has used; it holds the hash alone."""
+        key = client_key(client.client_id)
+        paper = await run_sync(self.grants.code, authorization_code, key)
+        if paper is None:
+            return None
+        return AuthorizationCode(
+            code=paper.key,
+            scopes=[SCOPE],
+            expires_at=paper.expires_at,
+            client_id=client.client_id,
+            code_challenge=paper.body["challenge"],
+            redirect_uri=AnyUrl(paper.body["redirect"]),
+            redirect_uri_provided_explicitly=paper.body["is_explicit"],
+        )
+
+    async def exchange_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
+    ) -> OAuthToken:
+        """Give tokens for a code. Raises TokenError where another was faster."""
+        return _answer(await run_sync(self.grants.exchange, authorization_code.code))
+
+    async def load_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: str
+    ) -> RefreshToken | None:
+        """Return a refresh token of this client, also one just used."""
+        key = client_key(client.client_id)
+        found = await run_sync(self.grants.refresh, refresh_token, key)
+        if found is None:
+            return None
+        until, of = int(found.family.expires_at), client.client_id
+        return _FoundRefreshToken(
+            token=found.family.key, client_id=of, scopes=[SCOPE], expires_at=until, found=found
+        )
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
+        """Give new tokens for a refresh token. Raises TokenError where it was taken back."""
+        assert isinstance(refresh_token, _FoundRefreshToken)
+        return _answer(await run_sync(self.grants.rotate, refresh_token.found))
+
+    async def load_access_token(self, token: str) -> AccessToken | None:
+        """Return who comes with an access token; it holds the hash alone."""
+        found = await run_sync(self.grants.access, token)
+        if found is None:
+            return None
+        paper, credential = found
+        until, client = int(paper.expires_at), str(paper.body["client"])
+        return _token(credential, client, paper.key, expires_at=until)
+
+    async def revoke_token(self, token: object) -> None:
+        """Never called: `/revoke` takes a token as it was sent, see `Grants.take_back`."""
+        raise NotImplementedError
+
+
+def redirect_fault(uri: str) -> str:
+    """Return why nobody is sent to this address, "" for one that may be registered (s01)."""
+    if len(uri) > URI_CHARS:
+        return f"A redirect URI may have {URI_CHARS} characters."
+    if not uri.isprintable() or " " in uri:
+        return "A redirect URI holds no blanks or control characters."
+    try:
+        parts = urlsplit(uri)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return "A redirect URI must be a URI."
+    if "#" in uri:
+        return "A redirect URI has no fragment."
+    if parts.username is not None or parts.password is not None:
+        return "A redirect URI holds no user or password."
+    if parts.scheme == "https":
+        return "" if host else "A redirect URI with https names a host."
+    if parts.scheme == "http":
+        return "" if is_loopback(host) else "http is for this machine alone; use https."
+    is_system = parts.scheme in _SYSTEM_SCHEMES or parts.scheme.startswith(_SYSTEM_PREFIXES)
+    if is_system or not _PRIVATE_SCHEME.fullmatch(parts.scheme):
+        return "Use https, http on this machine, or a scheme of the client's own."
+    return ""
+
+
+def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0) -> AccessToken:
+    """Return who has come in. key: what is shown in the place of a secret."""
+    return AccessToken(
+        token=key,
+        client_id=client,
+        scopes=[SCOPE],
+        expires_at=expires_at or None,
+        subject=credential.paper,
+        claims={"agent": credential.agent, "paper": credential.paper, "name": credential.name},
+    )
+
+
+def _answer(tokens: Tokens | None) -> OAuthToken:
+    if tokens is None:
+        raise TokenError("invalid_grant", "It was used, or what it goes back to was taken back.")
+    access, refresh, lasts_s = tokens
+    return OAuthToken(access_token=access, refresh_token=refresh, expires_in=lasts_s, scope=SCOPE)
+
+
+def _names_of(url: str) -> dict[str, str]:
+    """Return the addresses that are this server, by the host that a request to each names."""
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port else ""
+    is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    hosts = [f"{it}{port}" for it in ("localhost", "127.0.0.1", "[::1]")] if is_here else []
+    return {parts.netloc.lower(): url, **{it: f"http://{it}" for it in hosts}}
+
+
+def _without_port(uri: str) -> str:
+    """Return an address on this machine without its port, "" for another, or one with a user."""
+    parts = urlsplit(uri)
+    host = parts.hostname or ""
+    is_here = parts.scheme == "http" and is_loopback(host) and "@" not in parts.netloc
+    return parts._replace(netloc=host).geturl() if is_here else ""
+
+
+def _canonical(resource: str) -> str:
+    """Return an address as two are compared: without a last slash, the host in small letters."""
+    try:
+        parts = urlsplit(resource)
+    except ValueError:
+        return ""
+    return parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")

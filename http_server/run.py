@@ -1,0 +1,307 @@
+"""Runs the server in this process: listens, ends when told to, and leaves nothing half answered."""
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from logging.handlers import TimedRotatingFileHandler
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import TextIO
+
+import uvicorn
+from fastmcp import FastMCP
+from sse_starlette.sse import AppStatus
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from core.disk import reason_of
+from core.errors import SentinelError
+from core.messages import say
+from core.program import CLI, LOGGER, SERVER_COMMAND, shown
+from http_server.app import Check, Gauges, Served, Service, assembled
+from http_server.keys import keys_of
+from http_server.limits import MOST_HEAD_BYTES, bare_answer, note
+from http_server.login import Access
+from http_server.options import Options, ServingError
+from http_server.papers import papers_of
+from http_server.sessions import OnEnd
+
+GRACE_S, HEADERS_S = 10.0, 15.0  # for what is under way at the end; until a head is complete
+KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
+MOST_CONNECTIONS, KEPT_DAYS = 4_000, 14
+_SWEEP_S = 3_600.0
+_WANTED_FILES, _BACKLOG = 8_192, 1_024
+_TAKEN = (errno.EADDRINUSE, getattr(errno, "WSAEADDRINUSE", errno.EADDRINUSE))
+_FOREIGN = ("fastmcp", "mcp", "uvicorn", "uvicorn.error")
+_QUIET = ("uvicorn.access", "httpx", "httpx2", "asyncio", "sse_starlette")
+
+_log = logging.getLogger(LOGGER)
+
+
+def serve(
+    server: FastMCP,
+    version: str,
+    options: Options,
+    rooms: Sequence[str],
+    *,
+    engine: tuple[str, Check] | None,
+    cache: tuple[str, Check] | None = None,
+    on_session_end: OnEnd = lambda agent, session: None,
+    gauges: Gauges = MappingProxyType({}),
+) -> None:
+    """Serve until a signal comes, and end the process. Raises SentinelError before that.
+
+    engine: of the fragments, its name and a check of it, None where they are not served. cache: of
+    the Redis beside them, without which the server works as well. The others: see `Service`.
+    """
+    papers = papers_of(os.environ)
+    keys, entry = keys_of(os.environ, papers), "without_key" if options.is_open else "with_key"
+    if not options.is_open and not keys.any():
+        raise ServingError("no_key", cli=CLI)
+    looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
+    listening = listen(options)
+    host, port = options.host, listening.getsockname()[1]
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    url = options.url or f"http://{host}:{port}"
+    try:
+        say_in_lines(options.log_directory, port)
+        tools = asyncio.run(server.local_provider.list_tools())
+        service = Service(
+            server=server,
+            version=version,
+            tools=frozenset(tool.name for tool in tools),
+            papers=papers,
+            auth=None if options.is_open else Access(papers, keys, url=url),
+            on_session_end=on_session_end,
+            checks={name: it[1] for name, it in looked_at.items() if it},
+            optional=frozenset({"redis"}),
+            gauges=gauges,
+        )
+        served = assembled(service, options)
+    except SentinelError:
+        listening.close()
+        raise
+    greeting = say(
+        "http.serving.serving",
+        url=f"{url}/mcp",
+        rooms=", ".join(rooms),
+        engine=engine[0] if engine else "-",
+        entry=say(f"http.serving.{entry}"),
+    )
+    _allow_many_files()
+    AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
+    threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
+    running = _Server(_config(served, options), served, greeting)
+    try:
+        running.run(sockets=[listening])
+    finally:
+        with suppress(SentinelError):
+            papers.close()
+        logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0 if running.started else 1)  # no thread that hangs in a call holds the process up
+
+
+def listen(options: Options) -> socket.socket:
+    """Return a socket that listens. Raises ServingError."""
+    host, port = options.host.strip("[]"), options.port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except OSError as error:
+        if error.errno not in _TAKEN:
+            reason = reason_of(error)
+            raise ServingError("bad_host", host=options.host, reason=reason) from error
+        raise ServingError(
+            "port_taken",
+            port=port,
+            host=options.host,
+            other=port % 65_535 + 1,
+            server=SERVER_COMMAND,
+        ) from error
+
+
+def say_in_lines(directory: str, port: int) -> None:
+    """Have all that is logged written to standard error, and to a file of this directory.
+
+    directory: "" for none. port: the processes of a machine differ by it. Raises ServingError.
+    """
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if directory:
+        handlers.append(daily_file(directory, port))
+    for name in (None, *_FOREIGN, *_QUIET, LOGGER):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        # Else strangers could fill the disk: a line for each request, for each wrong key.
+        logger.setLevel(logging.CRITICAL if name in _QUIET else logging.ERROR)
+    logging.getLogger().setLevel(logging.WARNING)
+    logging.getLogger(LOGGER).setLevel(logging.INFO)
+    for handler in handlers:
+        handler.setFormatter(_Line())
+        logging.getLogger().addHandler(handler)
+
+
+def daily_file(directory: str, port: int) -> logging.Handler:
+    """Return what writes into a new file each day. Raises ServingError."""
+    path = Path(directory).expanduser() / f"sentinel-memory-{port}.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _DailyFile(path, when="midnight", utc=True, backupCount=KEPT_DAYS)
+    except OSError as error:
+        facts = {"path": shown(path), "reason": reason_of(error)}
+        raise ServingError("bad_log_dir", **facts) from error
+
+
+class _Line(logging.Formatter):
+    """Writes a line each, without a secret or a text of anybody's.
+
+    Foreign packages put into their messages what was sent to them; of theirs a line names the place
+    in the code and the kind of error, and no more.
+    """
+
+    converter = time.gmtime  # type: ignore[assignment]  # as the library's documents say
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}Z {record.levelname.lower()}"
+        if record.name == LOGGER:
+            lines = record.getMessage().splitlines() or [""]
+            return "\n".join(f"{at} {shown(line)}" for line in lines)
+        kind = record.exc_info[0] if record.exc_info else None
+        suffix = f" {kind.__name__}" if kind else ""
+        return f"{at} {record.name} {os.path.basename(record.pathname)}:{record.lineno}{suffix}"
+
+
+class _DailyFile(TimedRotatingFileHandler):
+    """A new file each day, which only its user may read."""
+
+    def _open(self) -> TextIO:  # type: ignore[override]
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
+
+
+def _sweep(step: Callable[[], object]) -> None:
+    """Remove papers that have expired, for ever; where that fails it is tried again."""
+    while True:
+        time.sleep(_SWEEP_S)
+        try:
+            step()
+        except Exception as error:
+            note(error)
+
+
+def _config(served: Served, options: Options) -> uvicorn.Config:
+    return uvicorn.Config(
+        served.app,
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(options.url),
+        limit_concurrency=MOST_CONNECTIONS,
+        backlog=_BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=round(GRACE_S),
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Ends with 0 after a signal, once everything is answered; a second one ends it at once."""
+
+    def __init__(self, config: uvicorn.Config, served: Served, greeting: str) -> None:
+        super().__init__(config)
+        self._served, self._greeting = served, greeting
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.handle_exit)
+        yield
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit:
+            os._exit(128 + sig)
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        _log.info("%s", self._greeting)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        _log.info("%s", say("http.serving.ending"))
+        self._served.calls.end_streams()
+        ending = asyncio.create_task(self._end_old_streams())
+        await super().shutdown(sockets)
+        ending.cancel()
+
+    async def _end_old_streams(self) -> None:
+        """End the streams of the oldest clients once no call is under way any more."""
+        while self._served.calls.under_way:
+            await asyncio.sleep(0.05)
+        AppStatus.should_exit = True
+
+
+class Connection(H11Protocol):
+    """A connection that is closed where the head of a request does not come in time (s07).
+
+    uvicorn has no timer for heads, and writes a second answer into one that has begun.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what cannot be read as HTTP, unless an answer to it is already under way."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            self.transport.write(bare_answer("400 Bad Request", "bad_http"))
+        self.transport.close()
+
+    def _watch(self) -> None:
+        """Wait for a head, unless a request is being served, or the connection rests or is over."""
+        is_served = self.cycle is not None and not self.cycle.response_complete
+        rests = self.timeout_keep_alive_task is not None  # its own timer ends it
+        if is_served or rests or self.transport.is_closing():
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = None
+        elif self._timer is None:
+            self._timer = self.loop.call_later(HEADERS_S, self.transport.abort)
+
+
+def _allow_many_files() -> None:
+    """Allow as many open connections as the system lets a process have, up to what is of use."""
+    if os.name != "posix":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,1 +1,0 @@
-"""Serves the rooms over HTTP: the program, its sessions, its limits, and what operators look at."""

@@ -1,1 +1,0 @@
-"""What operators look at: health, metrics and lines of a log."""

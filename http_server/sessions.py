@@ -1,0 +1,383 @@
+"""Tells the tools who calls, and gives clients of the older protocol their sessions.
+
+The protocol library serves each request by itself (stateless), so that any process can, also after
+a restart. A session is an id that the server has sealed for a key. Nothing is kept of it here but
+that a client ended it; what belongs to it lies in the rooms, which also end a session that nobody
+has used for long. A client of 2026-07-28 has none. https://modelcontextprotocol.io/specification
+"""
+
+import re
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+from math import ceil
+from typing import Any
+from urllib.parse import parse_qs
+
+import anyio
+from anyio.to_thread import run_sync
+from fastmcp import FastMCP
+from fastmcp.exceptions import NotFoundError, ToolError
+from fastmcp.server.auth import AuthProvider
+from fastmcp.server.http import create_sse_app
+from fastmcp.server.middleware import Middleware, MiddlewareContext
+from mcp import MCPError
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+from pydantic_core import from_json
+from sse_starlette import EventSourceResponse
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from core.config import DEFAULT_AGENT
+from core.messages import say
+from http_server.grants import Seal
+from http_server.keys import Credential, Keys
+from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, replayed
+from http_server.papers import Papers, hash_of
+from protocol.arguments import answerable
+from protocol.call import Caller, calling
+
+ID_HEADER, VERSION_HEADER = "mcp-session-id", "mcp-protocol-version"
+METHODS = ["GET", "POST", "DELETE"]
+SESSIONS_AT_ONCE = 200  # that one credential begins; then one a second (s16)
+MOST_CALLS = 256  # under way at a time; the threads of the tools are some more
+MOST_STREAMS, PING_S = 1_000, 15.0
+SESSION_S = 30 * 86_400.0  # after which a session that was ended need not be known any more
+NOBODY = Credential(agent=DEFAULT_AGENT, paper="", name="")  # of a server that is open
+_MOST_COUNTED = 100_000
+_OLDER = (*HANDSHAKE_PROTOCOL_VERSIONS, "")
+_EVENTS = "text/event-stream"
+_CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+_STREAM_ID = re.compile(rb"session_id=([0-9a-f]{32})")
+OnEnd = Callable[[str, str], None]  # gets the agent and the name of a session that has ended
+
+
+class Calls:
+    """The application behind /mcp, which only good credentials get to.
+
+    in_json, in_events: serve one message of the protocol, and answer in that form. keys: None where
+    callers need no credential. on_end: called perhaps twice for a session. ttl_s: a session that
+    was not used for so long is not counted any more.
+    """
+
+    def __init__(
+        self,
+        in_json: ASGIApp,
+        in_events: ASGIApp,
+        papers: Papers,
+        bodies: Bodies,
+        keys: Keys | None,
+        on_end: OnEnd,
+        *,
+        ttl_s: float,
+        most_calls: int = MOST_CALLS,
+    ) -> None:
+        self._in_json, self._in_events = in_json, in_events
+        self._papers, self._seal, self._bodies = papers, Seal(papers), bodies
+        self._keys, self._on_end, self._ttl_s = keys, on_end, ttl_s
+        self._beginning = Allowance(SESSIONS_AT_ONCE, 1.0)
+        self._used: OrderedDict[str, float] = OrderedDict()
+        self._streams: dict[str, anyio.Event] = {}
+        self._most_calls, self.under_way, self._is_over = most_calls, 0, False
+
+    @property
+    def streams(self) -> int:
+        """How many streams are open."""
+        return len(self._streams)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions have been used here, and not too long ago."""
+        oldest = time.monotonic() - self._ttl_s
+        while self._used and (next(iter(self._used.values())) < oldest):
+            self._used.popitem(last=False)
+        return len(self._used)
+
+    def end_streams(self) -> None:
+        """End all streams, and open no more."""
+        self._is_over = True
+        for event in self._streams.values():
+            event.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        who = credential_of(scope) or (None if self._keys else NOBODY)
+        if who is None:
+            raise Refusal(401, "needs_key", {})
+        if scope["method"] == "POST":
+            await self._post(who, scope, receive, send)
+            return
+        session_id = Headers(scope=scope).get(ID_HEADER, "")
+        if scope["method"] == "DELETE":
+            name, _ = await self._session(who, session_id)
+            await run_sync(self._on_end, who.agent, name)
+            await run_sync(partial(self._papers.keep, "ended", name, SESSION_S, parent=who.paper))
+            self._used.pop(name, None)
+            if event := self._streams.pop(name, None):
+                event.set()
+            await Response(status_code=204)(scope, receive, send)
+            return
+        if scope["method"] != "GET" or not session_id:
+            raise Refusal(405, "no_stream", {"Allow": "POST, DELETE"})
+        accepted = {part.partition(";")[0].strip() for part in _accepted(scope).split(",")}
+        if not accepted & {_EVENTS, "text/*", "*/*"}:
+            raise Refusal(406, "not_acceptable", {})
+        name, _ = await self._session(who, session_id)
+        if self._is_over or len(self._streams) >= MOST_STREAMS:
+            raise Refusal(503, "too_busy", RETRY)
+        events = EventSourceResponse(self._signs_of_life(name, who), ping=3_600)
+        await events(scope, receive, send)
+
+    async def _session(
+        self, who: Credential, session_id: str, of: object = None
+    ) -> tuple[str, str]:
+        """Return what a session is called in the rooms, and its client. Raises Refusal.
+
+        of: the id of the message that names the session.
+        """
+        name = name_of(session_id)
+
+        def found() -> Mapping[str, Any] | None:
+            facts = self._seal.unsealed("session", session_id)
+            return None if facts is None or self._papers.get("ended", name) else facts
+
+        facts = await run_sync(found)
+        if facts is None or facts["paper"] != who.paper:
+            raise Refusal(404, "no_session", {}, of=of)
+        self._count(name)
+        return name, str(facts["client"])
+
+    def _count(self, name: str) -> None:
+        self._used[name] = time.monotonic()
+        self._used.move_to_end(name)
+        if len(self._used) > _MOST_COUNTED:
+            self._used.popitem(last=False)
+
+    async def _post(self, who: Credential, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.under_way >= self._most_calls:
+            raise Refusal(503, "too_busy", RETRY)
+        async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
+            body = answerable(taken)
+            self.under_way += 1
+            try:
+                await self._call(who, body, scope, replayed(body, receive), send)
+            finally:
+                self.under_way -= 1
+
+    async def _call(
+        self, who: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        message, headers, name, client = _message(body), Headers(scope=scope), "", ""
+        params, begins = _object(message, "params"), message.get("method") == "initialize"
+        meta = params if begins else _object(params, "_meta")
+        info = _object(meta, "clientInfo" if begins else _CLIENT_KEY)
+        if headers.get(VERSION_HEADER, "") in _OLDER:
+            if begins:
+                if wait_s := self._beginning.take(who.paper):
+                    retry = {"Retry-After": str(ceil(wait_s))}
+                    raise Refusal(429, "too_many_sessions", retry, of=message.get("id"))
+                facts = {"paper": who.paper, "client": _printable(info.get("name"))}
+                sealed = partial(self._seal.sealed, "session", facts, lasts_s=SESSION_S)
+                send = _with_session(await run_sync(sealed), send, self._count)
+            elif ID_HEADER in headers:
+                name, client = await self._session(who, headers[ID_HEADER], message.get("id"))
+        # Progress needs a stream of events, and so does what a client listens to.
+        is_lasting = str(message.get("method", "")).startswith("subscriptions/")
+        wants_events = not begins and (is_lasting or "progressToken" in meta)
+        app = self._in_events if wants_events and _EVENTS in _accepted(scope) else self._in_json
+        client = _printable(info.get("name")) or client
+        with calling(Caller(agent=who.agent, session=name, client=client)):
+            await app(scope, receive, send)
+
+    async def _signs_of_life(self, name: str, who: Credential) -> AsyncIterator[dict[str, str]]:
+        """Yield signs of life: nothing else is sent on a stream, answers travel with a POST."""
+        if event := self._streams.pop(name, None):
+            event.set()  # a client that lost its stream opens it again
+        over = self._streams[name] = anyio.Event()
+        try:
+            while not over.is_set() and await run_sync(self._is_alive, name, who):
+                self._count(name)
+                yield {"comment": "ping"}
+                with anyio.move_on_after(PING_S):
+                    await over.wait()
+        finally:
+            if self._streams.get(name) is over:
+                del self._streams[name]
+
+    def _is_alive(self, name: str, who: Credential) -> bool:
+        is_known = self._keys is None or self._keys.of(who.paper) is not None
+        return is_known and self._papers.get("ended", name) is None
+
+
+def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> Send:
+    """Return what passes the answer to `initialize` on, with a session id where it is a result."""
+    held: list[Message] = []
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            held.append(message)
+            return
+        if held:
+            start = held.pop()
+            if start["status"] == 200 and b'"result":' in message.get("body", b""):
+                header = (ID_HEADER.encode(), session_id.encode())
+                start = {**start, "headers": [*start["headers"], header]}
+                count(name_of(session_id))
+            await send(start)
+        await send(message)
+
+    return sent
+
+
+class Sentences(Middleware):
+    """Says in our words what a request lacks; those of the library repeat what was sent."""
+
+    async def on_request(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        """Carry out a request."""
+        try:
+            return await call_next(context)
+        except ValidationError as error:
+            text = say("http.serving.bad_params")
+            raise MCPError(code=INVALID_PARAMS, message=text) from error
+        except MCPError as error:
+            if error.error.code != METHOD_NOT_FOUND:
+                raise
+            raise MCPError(code=METHOD_NOT_FOUND, message=say("http.serving.bad_method")) from error
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        """Call a tool."""
+        try:
+            return await call_next(context)
+        except NotFoundError as error:
+            raise ToolError(say("http.serving.bad_tool")) from error
+
+
+class LegacyStreams:
+    """Serves clients of 2024, who give their key in the address of /sse, and once.
+
+    It remembers with which credential each stream was opened: its messages come without one. Such a
+    stream lives in the process that opened it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._credentials: dict[str, bytes] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, with its credential in the header where it belongs."""
+        if scope["type"] != "http" or scope["path"] not in ("/sse", "/message"):
+            await self._app(scope, receive, send)
+            return
+        query, opened = parse_qs(scope["query_string"].decode("latin-1")), list[bytes]()
+        bearer = Headers(scope=scope).get("authorization", "").encode("latin-1")
+        if scope["path"] == "/message":
+            bearer = bearer or self._credentials.get(query.get("session_id", [""])[0], b"")
+        elif not bearer and (key := query.get("accessKey", [""])[0]):
+            bearer = b"Bearer " + key.encode("latin-1", "replace")
+        headers = [header for header in scope["headers"] if header[0] != b"authorization"]
+        headers += [(b"authorization", bearer)] if bearer else []
+        kept = scope["query_string"] if scope["path"] == "/message" else b""  # a key is in no log
+
+        async def noting(message: Message) -> None:
+            if not opened and (found := _STREAM_ID.search(message.get("body", b""))):
+                opened.append(found[1])
+                self._credentials[found[1].decode()] = bearer
+            await send(message)
+
+        try:
+            await self._app({**scope, "headers": headers, "query_string": kept}, receive, noting)
+        finally:
+            for session_id in opened:
+                self._credentials.pop(session_id.decode(), None)
+
+
+class LegacyCalls:
+    """Tells the tools who calls over a stream of 2024, and ends the session with its stream."""
+
+    def __init__(self, app: ASGIApp, bodies: Bodies, on_end: OnEnd) -> None:
+        self._app, self._bodies, self._on_end = app, bodies, on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        who, opened = credential_of(scope) or NOBODY, list[str]()
+        if scope["path"] == "/message":
+            query = parse_qs(scope["query_string"].decode("latin-1"))
+            session = name_of(query.get("session_id", [""])[0])
+            async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
+                with calling(Caller(agent=who.agent, session=session)):
+                    await self._app(scope, replayed(answerable(taken), receive), send)
+            return
+
+        async def noting(message: Message) -> None:
+            if not opened and (found := _STREAM_ID.search(message.get("body", b""))):
+                opened.append(name_of(found[1].decode()))
+            await send(message)
+
+        try:
+            with calling(Caller(agent=who.agent)):
+                await self._app(scope, receive, noting)
+        finally:
+            with anyio.CancelScope(shield=True):  # also where the client has gone
+                for name in opened:
+                    await run_sync(self._on_end, who.agent, name)
+
+
+def legacy_routes(
+    server: FastMCP, auth: AuthProvider | None, bodies: Bodies, on_end: OnEnd
+) -> list[Route]:
+    """Return the routes of 2024, behind the credential where one is needed."""
+    made = create_sse_app(server, message_path="/message", sse_path="/sse", auth=auth)
+    found = list[Route]()
+    for route in made.router.routes:
+        if isinstance(route, Route | Mount) and route.path in ("/sse", "/message"):
+            inner: Any = route.endpoint if isinstance(route, Route) else route.app
+            if auth:
+                inner.app = LegacyCalls(inner.app, bodies, on_end)
+            else:
+                inner = LegacyCalls(route.app, bodies, on_end)
+            methods = ["GET" if route.path == "/sse" else "POST"]
+            found.append(Route(route.path, inner, methods=methods))
+    return found
+
+
+def credential_of(scope: Scope) -> Credential | None:
+    """Return the credential of a request, None where it has none that is good."""
+    user = scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return None
+    claims = getattr(user.access_token, "claims", None) or {}
+    facts = {name: str(claims.get(name, "")) for name in ("agent", "paper", "name")}
+    return Credential(**facts) if facts["agent"] and facts["paper"] else None
+
+
+def name_of(session_id: str) -> str:
+    """Return what a session is called in the rooms: its id opens it, this does not."""
+    return hash_of(session_id)[:32]
+
+
+def _accepted(scope: Scope) -> str:
+    return Headers(scope=scope).get("accept", "*/*").lower()
+
+
+def _message(body: bytes) -> Mapping[str, Any]:
+    """Return the message that a body is, {} for one that the library will refuse."""
+    try:
+        message = from_json(body)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _printable(name: object) -> str:
+    return "".join(it for it in name[:80] if it.isprintable()) if isinstance(name, str) else ""

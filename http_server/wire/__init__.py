@@ -1,1 +1,0 @@
-"""What travels: connections of clients, and the messages that come on them."""

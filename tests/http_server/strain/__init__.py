@@ -1,1 +1,0 @@
-"""Tests the server under strain: broken messages, and processes that are killed."""
