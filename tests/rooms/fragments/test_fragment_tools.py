@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.errors import SentinelError
-from core.text.plain import Budget
+from core.text.plain import Budget, estimate_tokens
 from rooms.fragments import tools
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
@@ -186,6 +186,19 @@ def test_the_links_of_a_hub_stay_within_the_budget_of_an_answer(
     found = json.loads(call("graph_explore", startId=hub))
     assert len(found["nodes"]) == len(found["edges"]) == 12 - found["left_out"]
     assert 0 < found["left_out"] < 12
+
+
+def test_a_relation_of_two_that_are_found_stands_below_the_first_within_the_budget(
+    call: Call, kept: Callable[..., str]
+) -> None:
+    error, cure = kept("The vault jams", type="error"), kept("Oil the vault", type="procedure")
+    call("link", fromId=error, toId=cure, relationType="resolved_by")
+    lines = call("recall", text="vault", tokenBudget=1_000).splitlines()
+    at = lines.index(f"  resolved_by {cure}")
+    assert lines[at - 1].startswith(error)
+    for tokens in range(40, 90, 5):
+        said = call("recall", text="vault", tokenBudget=tokens)
+        assert estimate_tokens(said) <= tokens
 
 
 def test_a_room_that_nobody_used_ends_without_a_trace(database: Path) -> None:
