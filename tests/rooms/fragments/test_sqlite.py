@@ -1,0 +1,276 @@
+"""Tests what only a file has: rows of other programs and versions, vectors multiplied here."""
+
+import array
+import math
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooms.fragments.fragment import Activity, Embedding, Fragment, Link, ToolFeedback, Wanted
+from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
+from rooms.fragments.storage.sqlite import (
+    APPLICATION_ID,
+    SqliteEngine,
+    SqliteRows,
+    Vectors,
+    migrations,
+)
+
+DATE = "2026-05-01T10:00:00+00:00"
+VALUES = ("''", "'text'", "x'ff00'", "-1", "9e999", "1e30", "'[1, \"a\", null]'", "'2026-05-01'",
+          "char(0)", "9223372036854775807")  # fmt: skip
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> SqliteEngine:
+    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=60)
+    add_one(engine)
+    return engine
+
+
+def add_one(engine: SqliteEngine) -> None:
+    with engine.writing() as rows:
+        rows.add([Fragment(id="f", content="a zebra", keywords=("k",), created_at=DATE)])
+        rows.put_links([Link(from_id="f", to_id="g")])
+
+
+def change(engine: SqliteEngine, statement: str) -> None:
+    """Change the database as another program does."""
+    with closing(sqlite3.connect(engine.path)) as connection, connection:
+        connection.execute(statement)
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.10.c")
+@pytest.mark.parametrize("column", sorted({*FRAGMENTS.columns.values()} - {"number", "id"}))
+def test_whatever_a_column_holds_every_verb_goes_on(engine: SqliteEngine, column: str) -> None:
+    for value in VALUES:
+        change(engine, f"UPDATE fragments SET {column} = {value}")
+        with engine.writing() as rows:
+            [it] = rows.find(Wanted(state="all"), order="worth")
+            assert 0 <= it.importance <= 1 and isinstance(it.keywords, tuple)
+            assert isinstance(it.access_count, int) and isinstance(it.is_anchor, bool)
+            assert {*map(type, (it.content, it.topic, it.source, it.agent))} == {str}
+            assert min(it.created_at, it.used_at) >= UNKNOWN_MOMENT
+            rows.replace([it])
+            rows.touch([it.number], {"access_count": 1})
+            assert rows.drop(["f"]) == 1
+        add_one(engine)
+
+
+def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> None:
+    words = "type = 'x', lifetime = 'x', ttl_tier = 'x', privacy_scope = 'x', created_at = 'x'"
+    change(engine, f"UPDATE fragments SET {words}, keywords = '{{[', importance = 7")
+    change(engine, "UPDATE fragment_links SET relation_type = 'x', created_at = 'x'")
+    with engine.reading() as rows:
+        [it] = rows.find(Wanted())
+        read = (it.keywords, it.kind, it.lifetime, it.tier, it.privacy, it.importance)
+        assert read == ((), "fact", "semantic", "warm", "private", 1.0)
+        assert it.created_at == UNKNOWN_MOMENT
+        [link] = rows.links(["f"])
+        assert (link.relation, link.created_at) == ("related", UNKNOWN_MOMENT)
+
+
+def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: SqliteEngine) -> None:
+    with engine.writing() as rows:
+        rows.add([Fragment(id=f"g{at}", content="a zebra", created_at=DATE) for at in "123"])
+        assert not rows.mend_index()
+    change(engine, "UPDATE fragments SET content = 'walrus walrus walrus' WHERE id = 'g2'")
+    with engine.writing() as rows:
+        assert rows.drop(["f", "g1", "g2"]) == 3
+    with engine.reading() as rows:
+        assert len(rows.holding("zebra", 9).shares(0.25)) == 1
+        assert not rows.holding("walrus", 9).shares(0.25)
+    change(engine, "UPDATE fragments SET content = 'walrus' WHERE id = 'g3'")
+    with engine.writing() as rows:
+        assert rows.mend_index() and not rows.mend_index()
+        assert len(rows.holding("walrus", 9).shares(0.25)) == 1
+
+
+def test_feedback_and_sessions_of_one_become_those_of_an_agent(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in (
+            *migrations()[0],
+            f"PRAGMA application_id = {APPLICATION_ID}",
+            "PRAGMA user_version = 1",
+            f"INSERT INTO activities VALUES ('s', 'alice', '{DATE}', '{DATE}', 3, 1, '', '')",
+            "INSERT INTO tool_feedback (tool_name, relevant, sufficient, created_at)"
+            f" VALUES ('recall', 1, 0, '{DATE}')",
+        ):
+            connection.execute(statement)
+    engine = SqliteEngine(path, timeout_s=5)
+    dates: dict[str, Any] = {"started_at": DATE, "last_at": DATE}
+    alice = Activity(session_id="s", agent="alice", calls=3, written=1, **dates)
+    bob = Activity(session_id="s", agent="bob", **dates)
+    with engine.reading() as rows:
+        assert rows.entries(Activity) == [alice]
+        assert rows.entries(ToolFeedback) == [
+            ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=DATE)
+        ]
+    with engine.writing() as rows:
+        rows.note([bob])
+        assert rows.entries(Activity, of="s") == [alice, bob]
+    engine.close()
+
+
+class Watched(SqliteRows):
+    """Rows that keep how SQLite means to answer."""
+
+    plans = ""
+
+    def run(self, statement: str, values: Any = ()) -> sqlite3.Cursor:
+        bound = list(values)
+        found = self._connection.execute(f"EXPLAIN QUERY PLAN {statement}", bound)
+        self.plans += "\n".join(row[3] for row in found)
+        return super().run(statement, bound)
+
+
+PLANS: dict[str, tuple[Wanted, dict[str, Any], str]] = {
+    "what says the same": (Wanted(agents=("a",), content_hash="h", state="all"), {}, "_hash"),
+    "the best": (Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
+    "the newest": (Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
+    "a topic": (Wanted(topics=("t",)), {}, "_topic"),
+    "what has ended": (Wanted(expires_before=DATE, state="all"), {}, "_expires"),
+    "the bin": (Wanted(deleted_before=DATE, state="bin"), {}, "_deleted"),
+    "chosen ones": (Wanted(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
+    "a keyword": (Wanted(keywords=("k",), state="all"), {}, "fragment_keywords"),
+}
+
+
+@pytest.mark.row("002 2.13.b", "002 2.13.e")
+@pytest.mark.parametrize("case", PLANS)
+def test_a_question_that_has_an_index_is_answered_by_it(engine: SqliteEngine, case: str) -> None:
+    wanted, how, index = PLANS[case]
+    with engine.database.reading() as connection:
+        assert connection is not None
+        rows = Watched(connection)
+        if how:
+            rows.find(wanted, **how)
+        else:
+            rows.count(wanted)
+        assert index in rows.plans, rows.plans
+
+
+# Vectors.
+
+with_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="needs numpy")
+both_ways = pytest.mark.parametrize("uses_numpy", [False, pytest.param(True, marks=with_numpy)])
+
+
+def a_vector(*numbers: float) -> bytes:
+    return array.array("f", numbers).tobytes()
+
+
+def of_length_1(numbers: Sequence[float]) -> bytes:
+    length = math.sqrt(sum(it * it for it in numbers)) or 1.0
+    return a_vector(*(it / length for it in numbers))
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(a_connection()) as connection:
+        yield connection
+
+
+def a_connection() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    [table] = [it for it in migrations()[0] if it.startswith("CREATE TABLE fragment_vectors")]
+    connection.execute(table)
+    return connection
+
+
+def put(connection: sqlite3.Connection, vectors: dict[int, Any]) -> None:
+    statement = "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)"
+    connection.executemany(statement, vectors.items())
+
+
+@pytest.mark.row("002 2.14", "004 4.10")
+@with_numpy
+@given(
+    st.lists(st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4).map(of_length_1),
+             min_size=1, max_size=40),
+    st.integers(1, 6), st.sets(st.integers(1, 40)),
+)  # fmt: skip
+def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed: set[int]) -> None:
+    with closing(a_connection()) as connection:
+        put(connection, dict(enumerate(vectors, 1)))
+        by_numpy, by_python = (
+            Vectors(uses_numpy=uses).near(connection, 1, vectors[0], allowed, most)
+            for uses in (True, False)
+        )
+    assert [number for number, _ in by_numpy] == [number for number, _ in by_python]
+    for (_, one), (_, other) in zip(by_numpy, by_python, strict=True):
+        assert one == pytest.approx(other, abs=2e-6)
+
+
+@both_ways
+def test_what_is_no_vector_of_this_length_is_passed_over(
+    connection: sqlite3.Connection, uses_numpy: bool
+) -> None:
+    none = [a_vector(1.0), a_vector(math.nan, 1.0), a_vector(math.inf, 0.0), "1234 678", b"odd"]
+    put(connection, dict(enumerate([a_vector(0.6, 0.8), *none, b"", a_vector(1.0, 0.0, 0.0)], 1)))
+    vectors, allowed = Vectors(uses_numpy=uses_numpy), range(1, 10)
+    for asked, expected in (
+        (a_vector(0.0, 1.0), [(1, 0.8)]),
+        (a_vector(math.nan, 1.0), []),
+        (a_vector(1.0), [(2, 1.0)]),  # another model's
+        (a_vector(0.0, 1.0), [(1, 0.8)]),
+    ):
+        assert vectors.near(connection, 1, asked, allowed, 9) == expected
+
+
+@both_ways
+def test_many_of_another_model_in_the_place_of_those_before(
+    connection: sqlite3.Connection, uses_numpy: bool
+) -> None:
+    vectors, chance = Vectors(uses_numpy=uses_numpy), random.Random(1)
+    numbers = set[int]()
+    for _ in range(60):
+        one, asked = (of_length_1([chance.gauss(0, 1) for _ in "abc"]) for _ in range(2))
+        numbers.add(number := chance.randint(1, 12))
+        put(connection, {number: one})
+        kept = vectors.near(connection, 1, asked, numbers, 5)
+        fresh = Vectors(uses_numpy=uses_numpy)
+        assert kept == fresh.near(connection, 1, asked, numbers, 5)
+
+
+def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> None:
+    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+    for cosines in ((1.0, 0.0), (0.0, 1.0)):
+        other = SqliteEngine(tmp_path / "other" / "memory.db", timeout_s=5)
+        with other.writing() as rows:
+            [it] = rows.add([Fragment(id="f", content="c", created_at=DATE)])
+            rows.put_vectors([Embedding(it.number, a_vector(*cosines))])
+        assert other.purge()
+        other.close()
+        for name in ("-wal", "-shm"):
+            Path(f"{engine.path}{name}").unlink(missing_ok=True)
+        other.path.replace(engine.path)
+        with engine.reading() as rows:
+            assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(1, cosines[0])]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("004 4.10")
+def test_numpy_is_not_loaded_before_the_first_vector(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from rooms.fragments.storage.sqlite import SqliteEngine\n"
+        "from rooms.fragments.fragment import Fragment, Wanted\n"
+        "engine = SqliteEngine(Path(sys.argv[1]), timeout_s=5)\n"
+        "with engine.writing() as rows: rows.add([Fragment(id='f', content='c')])\n"
+        "with engine.reading() as rows: rows.find(Wanted()), rows.holding('c', 9)\n"
+        "assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "m.db")], check=True)
