@@ -33,9 +33,8 @@ from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
 from rooms.fragments.versions import Amendment, amend
-from tests.support.fragments_room import Clock
+from tests.support.fragments_room import Clock, all_of, whole
 from tests.support.team_engines import a_server
-from tests.support.upkeep_room import all_of, whole
 
 AGENTS = st.sampled_from(["alice", "bob", "default"])
 WORDS = (
