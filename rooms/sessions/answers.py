@@ -21,7 +21,7 @@ from rooms.sessions.hints import (
     is_order,
     name_of,
 )
-from rooms.sessions.search import LEAST_SHARE, Hit, Page, is_about
+from rooms.sessions.search import LEAST_SHARE, Hit, Page, about
 from rooms.sessions.session import Action, Point, Session
 from rooms.sessions.statistics import Statistics
 from rooms.sessions.store import Saved
@@ -165,25 +165,22 @@ def warned(
     has a word of. tried: whether approaches that failed count. recommends: whether sessions without
     failures do.
     """
-    each = list[list[tuple[Session, str, bool]]]()
-    near = list[Session]()
-    for session, share, _ in hits:
-        if is_order(session):
-            continue
-        told = [
-            (session, line, is_about(goal, [point]))
-            for point, line in failures_of(session, tried=tried)
-        ]
-        is_near = (share or 0) >= LEAST_SHARE
-        each.append([it for it in told if is_near or it[2]])
-        near += [session] if is_near else []
-    in_turn = [it for row in zip_longest(*each) for it in row if it]  # one of each session first
+    usable = [it for it in hits if not is_order(it.session)]
+    told = [(it, *failure) for it in usable for failure in failures_of(it.session, tried=tried)]
+    exact = about(goal, [point for _, point, _ in told])
+    near = [it.session for it in usable if (it.share or 0) >= LEAST_SHARE]
+    by_session = dict[str, list[tuple[Session, str, bool]]]()
+    for at, (hit, _, line) in enumerate(told):
+        if at in exact or hit.session in near:
+            failure = (hit.session, line, at in exact)
+            by_session.setdefault(hit.session.id, []).append(failure)
+    rows = zip_longest(*by_session.values())  # one of each session first
+    in_turn = [it for row in rows for it in row if it]
     once = dict[str, tuple[Session, str, bool]]()
     for failure in in_turn:
         line = failure[1]
         once.setdefault(line[: line.rindex(" (")], failure)
-    failing = {session.id for session, *_ in in_turn}
-    similar = [it for it in near if it.id not in failing] if recommends else []
+    similar = [it for it in near if it.id not in by_session] if recommends else []
     failures = sorted(once.values(), key=lambda it: not it[2])
     return Warned(lessons, failures, similar, looked_at)
 

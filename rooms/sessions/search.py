@@ -26,7 +26,7 @@ _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many ther
 _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
-_MOST_FAILING = 20  # sessions with a failure, of which one may be about the question
+_MOST_FAILING = 10  # sessions with a failure, of which one may be about the question
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
@@ -174,13 +174,17 @@ class Candidates:
         sessions = {it.number: it for it in sessions_where(self._connection, condition)}
         return [Hit(sessions[it], self.shares[it]) for it in numbers if it in sessions]
 
-    def failing(self) -> Hit | None:
-        """Return the best session with a failure or an open blocker that the question is about."""
+    def failing(self, but: Sequence[Hit]) -> Hit | None:
+        """Return the best session with a failure or an open blocker that the question is about.
+
+        but: hits that were looked at.
+        """
+        known = {it.session.number for it in but}
         condition = f"has_warnings AND number IN ({', '.join(map(str, self.best))})"
         statement = f"SELECT number FROM contexts WHERE {condition}"
-        failing = {number for (number,) in self._connection.execute(statement)}
-        best = self.hits([it for it in self.best if it in failing][:_MOST_FAILING])
-        return next((it for it in best if is_about(self._query, failures(it.session))), None)
+        failing = {number for (number,) in self._connection.execute(statement)} - known
+        best = [it for it in self.best if it in failing]
+        return first_failing(self._query, self.hits(best[:_MOST_FAILING]))
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -199,7 +203,8 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
         fitting = wanted.numbers(connection) if wanted else None
         found = Candidates(connection, criteria.query, fitting, any_word=True)
         hits = found.hits(found.page(offset, limit))
-        return Page(hits, len(found.best), found.failing())
+        failing = first_failing(criteria.query, hits) or found.failing(hits)
+        return Page(hits, len(found.best), failing)
 
 
 def resembling(
@@ -222,15 +227,19 @@ def resembling(
         return found.hits(found.best[:limit])  # a goal says enough by its words
 
 
-def failures(session: Session) -> list[Point]:
-    """Return the approaches that failed and the blockers that are open."""
-    return [*session.failed, *session.open_blockers]
+def first_failing(question: str, hits: Sequence[Hit]) -> Hit | None:
+    """Return the first hit with a failure or an open blocker that has a word of the question."""
+    points = [
+        (it, point) for it in hits for point in (*it.session.failed, *it.session.open_blockers)
+    ]
+    exact = about(question, [point for _, point in points]) if points else ()
+    return points[min(exact)][0] if exact else None
 
 
-def is_about(question: str, points: Sequence[Point]) -> bool:
-    """Return whether any of these points has a word of a question, exactly."""
+def about(question: str, points: Sequence[Point]) -> set[int]:
+    """Return the places of those of these points that have a word of a question, exactly."""
     texts = [f"{it.text}\n{it.why}" for it in points]
-    return bool(Ranking(question, texts).holding().shares())
+    return set(Ranking(question, texts).holding().shares())
 
 
 def bound_of(field: str, text: str) -> str:
