@@ -63,33 +63,22 @@ def test_a_room_where_nothing_was_saved_stays_one(room: Room) -> None:
     assert is_unused(room) and not list(room.config.path.parent.iterdir())
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.54")
-def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) -> None:
-    one, used = saved(room, "The shop runs on Node 20"), saved(room, "Deploys happen on Mondays")
-    pinned = saved(room, "Never push to main", is_anchor=True)
-    clock.wait(days=8)
-    assert counted(room, "tiers") == {"to_warm": 2}
-    clock.wait(days=23)
-    changed(room, used, accessed_at=clock(), access_count=1)
-    assert counted(room, "tiers") == {"to_cold": 1, "to_hot": 1}
-    tiers = [now_of(room, it).tier for it in (one, used, pinned)]
-    assert tiers == ["cold", "hot", "permanent"]
-    assert counted(room, "tiers") == {}
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.55")
-def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
+@pytest.mark.row("002 2.54", "002 2.55")
+def test_what_is_not_used_cools_and_loses_importance_and_what_is_pinned_does_neither(
     room: Room, clock: Clock
 ) -> None:
-    one = saved(room, "Prefers short answers", type="preference")
-    pinned = saved(room, "Prefers Korean comments", type="preference", is_anchor=True)
+    one, used, pinned = (
+        saved(room, content, type="preference", is_anchor="Never" in content)
+        for content in ("Prefers short answers", "Deploys on Mondays", "Never push to main")
+    )
     clock.wait(days=30 + 26 * 7)
-    assert counted(room, "decay") == {"decayed": 1}
-    assert round(now_of(room, one).importance, 9) == 0.45
-    assert now_of(room, pinned).importance == 0.9
-    assert counted(room, "decay") == {}
+    changed(room, used, accessed_at=clock(), access_count=1, tier="cold")
+    report = figures_of(consolidate(room))
+    assert (report["tiers"], report["decay"]) == ({"to_cold": 1, "to_hot": 1}, {"decayed": 1})
+    left = [now_of(room, it) for it in (one, used, pinned)]
+    assert [it.tier for it in left] == ["cold", "hot", "permanent"]
+    assert [round(it.importance, 9) for it in left] == [0.45, 0.9, 0.9]
+    assert not {"tiers", "decay"} & figures_of(consolidate(room)).keys()
 
 
 @pytest.mark.long  # it costs much
