@@ -126,6 +126,14 @@ def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bun
     assert not [path for path in bundle.files if path.startswith("commands/")]
 
 
+def test_whatever_lies_beside_a_module_is_there(bundle: Bundle) -> None:
+    """A style or a statement that a module reads is as much of the program as the module."""
+    folders = [ROOT / name for name in ("core", "protocol", "rooms", "http_server")]
+    files = [path for it in folders for path in it.rglob("*") if path.is_file()]
+    beside = {it.relative_to(ROOT).as_posix() for it in files if it.parent.name != "__pycache__"}
+    assert beside <= bundle.files.keys()
+
+
 def test_what_comes_from_the_checkout_has_the_same_bytes(bundle: Bundle) -> None:
     own = ("manifest.json", "mcpb-resources/ko-KR.json", "pyproject.toml")
     taken = [path for path in bundle.files if path not in own]
