@@ -12,6 +12,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -360,37 +361,59 @@ def _about_team(team: TeamEntry, machine: Machine) -> Iterator[Finding]:
 
 
 def server_findings(project: Project) -> Iterator[Finding]:
-    """Ask each server once whether it answers, and yield what it says of itself."""
-    urls = dict[str, None]()
-    for team in team_entries(machine_here(project.root)):
-        try:
-            urls[checked_url(team.url)] = None
-        except AddressError:
-            continue
-    for url in urls:
+    """Ask each server once whether it answers, and yield what it says of itself and of the keys.
+
+    A key goes where the user's own files send it: a file of the project may be a stranger's.
+    """
+    machine = machine_here(project.root)
+    by_url = dict[str, list[TeamEntry]]()
+    for team in team_entries(machine):
+        with suppress(AddressError):
+            by_url.setdefault(checked_url(team.url), []).append(team)
+    for url, teams in by_url.items():
         kind, reason = health_of(url)
         severity: Severity = "ok" if kind == "team_answers" else "error"
         yield Finding(kind, severity, facts={"url": url, "reason": reason})
+        if kind != "team_answers" or is_readable_on_the_way(url):
+            continue
+        teams.sort(key=lambda team: team.path.is_relative_to(machine.root))
+        for variable, team in {it.variable: it for it in reversed(teams) if it.variable}.items():
+            facts: Facts = {"client": team.client.name, "path": str(team.path)}
+            facts |= {"url": url, "variable": variable}
+            key = machine.variable(variable) or ""
+            if key and team.path.is_relative_to(machine.root):
+                command = f'curl -H "Authorization: Bearer ${variable}" {shlex.quote(_health(url))}'
+                yield Finding("team_key_untried", "note", facts=facts | {"command": command})
+            elif key and health_of(url, key)[0] == "team_key_wrong":
+                yield Finding("team_key_wrong", "error", facts=facts)
 
 
-def health_of(url: str) -> tuple[str, str]:
+def health_of(url: str, key: str = "") -> tuple[str, str]:
     """Return what `/health` beside a URL says: the kind of the finding, and why.
 
-    No redirect is followed, no key is sent.
+    No redirect is followed. key: is sent, "" for none.
     """
-    parts = urlsplit(url)
+    asked = urllib.request.Request(_health(url))
+    if key:
+        asked.add_header("Authorization", f"Bearer {key}")
     opener = urllib.request.build_opener(_NoRedirect)
     try:
-        place = f"{parts.scheme}://{parts.netloc}/health"
-        with opener.open(place, timeout=_WAIT_S) as answer:
+        with opener.open(asked, timeout=_WAIT_S) as answer:
             return _told(answer.read(_MOST_ANSWER_BYTES), answer.status)
     except urllib.error.HTTPError as error:
+        if key and error.code == 401:
+            return "team_key_wrong", ""
         return _told(error.read(_MOST_ANSWER_BYTES), error.code)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, ssl.SSLCertVerificationError):
             return "team_not_proven", reason.verify_message.rstrip(".")
         return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
+
+
+def _health(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/health"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -341,10 +341,33 @@ def test_a_server_is_asked_only_on_demand_once_and_without_the_key(
     write(healthy, f"{address}/")  # the same address
     asked = {"SENTINEL_MEMORY_KEY": KEY}
     assert (found_by(healthy, **asked), _Health.asked) == ([], [])
-    assert f"✓ {address} answers" in healthy.doctor("--online", **asked).out
+    told = healthy.doctor("--online", **asked).out
+    assert f"✓ {address} answers" in told and f"{server.server_port}/health" in told
     assert kinds_of(found_by(healthy, "--online", **asked)) == ["error unwell"]
     assert kinds_of(found_by(healthy, "--online", **asked)) == ["error silent"]
     assert _Health.asked == ["/health None"] * 3
+
+
+@pytest.mark.parametrize(("code", "said"), [(401, ["error key_wrong"]), (200, [])])
+def test_a_key_is_tried_where_the_users_own_file_sends_it(
+    healthy: Desk, server: ThreadingHTTPServer, code: int, said: list[str]
+) -> None:
+    well = '{"status": "ok"}'
+    _Health.answers[:] = [(200, well), (code, well)] * 3
+    address = f"http://127.0.0.1:{server.server_port}/mcp"
+    write(healthy, address)  # a file of the project, which may be a stranger's
+    found = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
+    assert (kinds_of(found), _Health.asked) == (["note key_untried"], ["/health None"])
+    _Health.answers.pop(0)
+    own = healthy.home / ".claude.json"
+    entry = {"type": "http", "url": address, "headers": {"Authorization": "Bearer ${TEAM_KEY}"}}
+    own.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
+    (healthy.root / ".mcp.json").unlink()
+    found = found_by(healthy, "--online", TEAM_KEY=KEY)
+    assert kinds_of(found) == said
+    assert _Health.asked[1:] == ["/health None", f"/health Bearer {KEY}"]
+    assert all(it["facts"]["variable"] == "TEAM_KEY" for it in found)
+    assert KEY not in healthy.doctor("--online", TEAM_KEY=KEY).out
 
 
 def test_a_certificate_that_is_not_trusted_is_told_from_silence(

@@ -298,6 +298,10 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
         kinds = {redis.type(name) for name in redis.keys("*")}
         assert kinds == {b"set", b"string"}
         assert all(0 < redis.ttl(name) <= layer.TTL_S for name in redis.keys("*"))
+        redis.delete(*redis.keys("*"))  # as a full server drops them
+    for words in (["node"], ["node", "redis"]):
+        with engine.for_agent("bob").reading() as rows:
+            assert rows.with_keywords(words, Wanted(), 9)
     engine.purge()
     with Redis(port=redis_server.port) as redis:
         assert redis.keys("*") == []
