@@ -46,6 +46,7 @@ MOST_LISTED = 10
 _AT_ONCE = 300
 _PLACES = {it.name: place for place, it in enumerate(PASSES)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
+_ANSWER_S = 0.1  # for the answer to a write to be out
 _REST_S = 1.5  # after which a thread that tends rests
 _consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
 _quiet_until_s = dict[str, float]()  # by the place of the fragments
@@ -242,14 +243,20 @@ def _by_worth(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragme
 
 
 def go_on(room: Room) -> None:
-    """Begin in threads of their own what a write gives rise to: embeddings, and what is due."""
-    from rooms.fragments.embeddings.filling import fill_in_background  # an answer needs no model
+    """Begin in threads of their own what a write gives rise to: embeddings, and what is due.
 
+    The upkeep waits until the answer is out.
+    """
     room = room.for_all()
-    fill_in_background(room)
+    if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS"):  # most rooms have no model
+        from rooms.fragments.embeddings.filling import fill_in_background
+
+        fill_in_background(room)
     is_quiet = time.monotonic() < _quiet_until_s.get(room.engine.name, 0.0)
     if not is_quiet and _tending.acquire(blocking=False):
-        threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+        timer = threading.Timer(_ANSWER_S, _tend, args=(room,))
+        timer.daemon, timer.name = True, "upkeep"
+        timer.start()
 
 
 @contextmanager
