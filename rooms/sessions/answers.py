@@ -23,7 +23,6 @@ from rooms.sessions.hints import (
 )
 from rooms.sessions.search import LEAST_SHARE, Hit, Page, about
 from rooms.sessions.session import Action, Point, Session
-from rooms.sessions.statistics import Statistics
 from rooms.sessions.store import Saved
 
 Object = dict[str, Any]
@@ -465,41 +464,3 @@ def _chain_lines(
     kept = sorted(fitting)
     budget.add(share)
     return [heading, *(hint(chain[at], project) for at in kept)]
-
-
-# context_stats
-
-_NAME_CHARS = 50
-
-
-def counted_text(numbers: Statistics, range_: str) -> str:
-    """Return the counts, a line for each kind."""
-    lines = [say("sessions.answers.stats_head", count=numbers.sessions, range=range_)]
-    for key, counts in (
-        ("stats_status", numbers.by_status),
-        ("stats_agent", _by_agent(numbers)),
-        ("stats_tags", numbers.top_tags),
-    ):
-        if counts:
-            listed = ", ".join(f"{brief(it, _NAME_CHARS)} {n:,}" for it, n in counts.items())
-            lines.append(say(f"sessions.answers.{key}", listed=listed))
-    if numbers.sessions:
-        actions = f"{numbers.actions_per_session:.1f}"
-        lines.append(say("sessions.answers.stats_failed", failed=numbers.failed, actions=actions))
-    return "\n".join(lines)
-
-
-def counted_object(numbers: Statistics) -> Object:
-    """Return the object ContextStatsOutput."""
-    return {
-        "totalSessions": numbers.sessions,
-        "byStatus": dict(numbers.by_status),
-        "byAgent": _by_agent(numbers),
-        "topTags": [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()],
-        "failedApproaches": numbers.failed,
-        "avgActionsPerSession": round(numbers.actions_per_session, 1),
-    }
-
-
-def _by_agent(numbers: Statistics) -> dict[str, int]:
-    return {it or say("sessions.answers.unknown"): n for it, n in numbers.by_agent.items()}

@@ -1,15 +1,18 @@
-"""Counts the sessions of a project by what they were, over some days or over all."""
+"""Counts the sessions of a project by what they were, over some days or over all, and says it."""
 
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from core.messages import say
+from rooms.sessions.hints import brief
 from rooms.sessions.rows import as_texts, tags_of
 from rooms.sessions.session import LESSON
 from rooms.sessions.store import SessionStore
 
 MOST_TAGS = 10
+_NAME_CHARS = 50  # of a name that is counted
 DAYS: Mapping[str, int] = {"last_7_days": 7, "last_30_days": 30, "last_90_days": 90}
 
 
@@ -96,3 +99,39 @@ def _each_tag(tagged: Mapping[str, int]) -> Counter[str]:
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda it: (-it[1], it[0])))
+
+
+# What context_stats answers
+
+
+def counted_text(numbers: Statistics, range_: str) -> str:
+    """Return the counts, a line for each kind."""
+    lines = [say("sessions.answers.stats_head", count=numbers.sessions, range=range_)]
+    for key, counts in (
+        ("stats_status", numbers.by_status),
+        ("stats_agent", _by_agent(numbers)),
+        ("stats_tags", numbers.top_tags),
+    ):
+        if counts:
+            listed = ", ".join(f"{brief(it, _NAME_CHARS)} {n:,}" for it, n in counts.items())
+            lines.append(say(f"sessions.answers.{key}", listed=listed))
+    if numbers.sessions:
+        actions = f"{numbers.actions_per_session:.1f}"
+        lines.append(say("sessions.answers.stats_failed", failed=numbers.failed, actions=actions))
+    return "\n".join(lines)
+
+
+def counted_object(numbers: Statistics) -> dict[str, Any]:
+    """Return the object ContextStatsOutput."""
+    return {
+        "totalSessions": numbers.sessions,
+        "byStatus": dict(numbers.by_status),
+        "byAgent": _by_agent(numbers),
+        "topTags": [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()],
+        "failedApproaches": numbers.failed,
+        "avgActionsPerSession": round(numbers.actions_per_session, 1),
+    }
+
+
+def _by_agent(numbers: Statistics) -> dict[str, int]:
+    return {it or say("sessions.answers.unknown"): n for it, n in numbers.by_agent.items()}

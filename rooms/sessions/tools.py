@@ -345,8 +345,7 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    from rooms.sessions.answers import counted_object, counted_text
-    from rooms.sessions.statistics import statistics_of
+    from rooms.sessions.statistics import counted_object, counted_text, statistics_of
 
     call, days = opened(), range or "all"
     numbers = statistics_of(call.store, days)

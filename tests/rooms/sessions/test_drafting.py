@@ -2,15 +2,23 @@
 
 import base64
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rooms.sessions.draft import client_name, prepared
-from rooms.sessions.session import Changes, Draft, Point, SessionsError
+from rooms.sessions.session import POINTS, Changes, Draft, Point, SessionsError
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 HALVES = f"{TOKEN[:20]}\u200b{TOKEN[20:]}"
+
+
+def a_point(kind: str, text: str) -> Point:
+    """A point with this in every declared field that is no word of ours and no moment."""
+    ours = {"result", "is_resolved", "at", "resolved_at"}
+    fields: Any = dict.fromkeys({*POINTS[kind].names.values()} - ours, text)
+    return Point(**fields)
 
 
 def whole(text: str) -> Draft:
@@ -19,9 +27,9 @@ def whole(text: str) -> Draft:
         goal=text,
         summary=text,
         tags=(text,),
-        decisions=(Point(text=text, why=text, made_by=text),),
-        approaches=(Point(text=text, result="failed", why=text),),
-        blockers=(Point(text=text, is_resolved=True, why=text),),
+        decisions=(a_point("decisions", text),),
+        approaches=(replace(a_point("approaches", text), result="failed"),),
+        blockers=(a_point("blockers", text),),
         changes=Changes(modified_files=(text,), summary=text),
     )
 
