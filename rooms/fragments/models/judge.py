@@ -78,8 +78,11 @@ _QUIET = 3  # errors only: a server must not print
 _ENDINGS = (".cmd", ".exe", ".bat") if os.name == "nt" else ("",)
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _ARGUMENTS = ("--extensions", "none", "--allowed-mcp-server-names", "none")
-_SETTINGS: dict[str, object] = {"tools": {"core": []}, "mcp": {"allowed": ["none"]}}
-_SETTINGS["hooksConfig"] = {"enabled": False}
+_SETTINGS = {
+    "tools": {"core": []},
+    "mcp": {"allowed": ["none"]},
+    "hooksConfig": {"enabled": False},
+}
 
 
 class Verdict(NamedTuple):
