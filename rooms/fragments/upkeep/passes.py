@@ -261,7 +261,7 @@ def _into_bin(rows: Rows, numbers: Sequence[int], why: str, now: str) -> None:
     rows.count_up({why: len(numbers)})
 
 
-def _ask_for_embeddings(opening: Opening, page: Page, work: Work) -> bool:
+def _fill(opening: Opening, page: Page, work: Work) -> bool:
     """Have them made, once it is known how many are missing; return whether that failed."""
     try:
         if work.fill and page.after:
@@ -271,7 +271,7 @@ def _ask_for_embeddings(opening: Opening, page: Page, work: Work) -> bool:
     return False
 
 
-@step("embeddings", "missing made failed", changes="made", ask=_ask_for_embeddings)
+@step("embeddings", "missing made failed", changes="made", ask=_fill)
 def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
     """Count what is missing, then what was made. after: how many were missing before."""
     missing = sum(rows.count(Wanted(has_vector=False)).values())
@@ -311,7 +311,7 @@ def _judged(judge: "OneJudge | None", pair: Pair) -> Judged:
     return pair, verdict.label if verdict.is_sure else "unsure"
 
 
-def _ask_of_new_pairs(opening: Opening, page: Page, work: Work) -> _Compared:
+def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
     """Find what is about the same as each new fragment, and ask the judge."""
     if not work.compares:
         return [], []
@@ -324,12 +324,7 @@ def _ask_of_new_pairs(opening: Opening, page: Page, work: Work) -> _Compared:
     return fragments, [*judged, *((it, "") for it in pairs[left:])]
 
 
-@step(
-    "contradictions",
-    "checked judged suspected linked",
-    changes="suspected linked",
-    ask=_ask_of_new_pairs,
-)
+@step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
 def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle what the judge is sure of; what shows a sign, or was judged unsurely, waits.
 
@@ -357,7 +352,7 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     return {**counts, "suspected": suspected, "linked": linked}
 
 
-def _ask_of_waiting_pairs(opening: Opening, page: Page, work: Work) -> list[Judged]:
+def _look_again(opening: Opening, page: Page, work: Work) -> list[Judged]:
     """Ask the judge of some pairs that have waited since an earlier run."""
     if not work.judge:
         return []
@@ -366,12 +361,7 @@ def _ask_of_waiting_pairs(opening: Opening, page: Page, work: Work) -> list[Judg
     return [_judged(work.judge, it) for it in waiting[:MOST_AGAIN]]
 
 
-@step(
-    "suspicions",
-    "judged linked dropped waiting",
-    changes="linked dropped",
-    ask=_ask_of_waiting_pairs,
-)
+@step("suspicions", "judged linked dropped waiting", changes="linked dropped", ask=_look_again)
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle what the judge is sure of, and forget what nobody has to settle any more."""
     judged: list[Judged] = page.asked
@@ -397,12 +387,7 @@ def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
     return {**counts, "tasks": rows.count_entries(TaskFeedback), "thinned": thinned}
 
 
-@step(
-    "tidying",
-    "index links activities doubtful",
-    changes="index links activities",
-    over="all",
-)
+@step("tidying", "index links activities doubtful", changes="index links activities", over="all")
 def tidy(rows: Rows, page: Page, work: Work) -> Counts:
     """Mend the index, drop links that lead nowhere, and what is known of sessions long past.
 
