@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
@@ -25,6 +25,7 @@ _UNKNOWN_TIER = "warm"
 _MOST_UTILITY = 1e9  # other shares end at 1
 
 
+@dataclass
 class Table:
     """A table, and the class of its rows. columns: by field.
 
@@ -33,21 +34,17 @@ class Table:
     added.
     """
 
-    def __init__(
-        self,
-        name: str,
-        row: type[Any],
-        about: tuple[str, ...] = (),
-        *,
-        moment: str = "created_at",
-        order: tuple[str, ...] = ("id",),
-        key: tuple[str, ...] = (),
-    ) -> None:
-        self.name, self.row, self.about, self.moment = name, row, about, moment
-        self.order, self.key = order, key
-        self.columns = {field.name: column_of(field.name) for field in fields(row)}
+    name: str
+    row: type[Any]
+    about: tuple[str, ...] = ()
+    moment: str = "created_at"
+    order: tuple[str, ...] = ("id",)
+    key: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.columns = {field.name: column_of(field.name) for field in fields(self.row)}
         self.selected = ", ".join(self.columns.values())
-        self._readers = [(field.name, _reader_of(field)) for field in fields(row)]
+        self._readers = [(field.name, _reader_of(field)) for field in fields(self.row)]
 
     def read(self, values: Sequence[Any]) -> Any:
         """Return the row of the values of its columns, whatever stands in them."""
