@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from core.text.ranking import Held, Holding
 from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
 
-INDEXED_VERSION = 2  # of what `indexed` makes of a text
+INDEXED_VERSION = 3  # of what `indexed` makes of a text
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")

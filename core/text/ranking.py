@@ -16,7 +16,15 @@ from math import log
 from typing import NamedTuple
 
 from core.text.plain import normal_form
-from core.text.terms import FIRST_WIDE, INNER_PART, INNER_START, Term, kind_of, words_of
+from core.text.terms import (
+    FIRST_WIDE,
+    INNER_PART,
+    INNER_START,
+    Term,
+    kind_of,
+    signed_names,
+    words_of,
+)
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
@@ -308,9 +316,10 @@ def _scanned(texts: Sequence[str]) -> _Scanned:
     for at, text in enumerate(texts):
         normal = normal_form("NFKC", text)
         folded = normal.casefold()
-        if len(folded) != len(text) or normal != text:
+        signed = signed_names(folded)
+        if len(folded) != len(text) or normal != text or signed:
             respelled.add(at)
-            folded = " ".join([normal, *re.findall(INNER_PART, normal)]).casefold()
+            folded = " ".join([normal, *re.findall(INNER_PART, normal), *signed]).casefold()
         spelled.append(folded)
     starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
     return _Scanned(texts, "\n".join(["", *spelled, ""]), starts, respelled)

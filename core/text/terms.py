@@ -26,6 +26,10 @@ _RUN = rf"[^\W\d_\0-\u303f]+|[^\W_{FIRST_WIDE}-\U0010ffff]+"
 _CASE_CHANGE = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))"
 INNER_START = re.compile(_CASE_CHANGE)
 INNER_PART = _CASE_CHANGE + r"(?:[A-Z]*(?![a-z])|[a-z]*)"
+# A name of one or two letters that a sign ends (`C#`, `g++`), by how the sign is said: its letters
+# alone tell nothing. A particle may follow it.
+_SIGNED = re.compile(r"(?<![a-z0-9_])([a-z]{1,2})(\+\+|#)(?![a-z0-9_+#])")
+_SIGNS = {"#": "sharp", "++": "plusplus"}
 _ENGLISH_ENDING = re.compile(r"(?<=\w{4})(?:ings?|ions?|ies|ed|es|ly|e|y)$|(?<=\w{3})(?<![isu])s$")
 
 _MOST_ENDING_CHARS = 6  # of a Korean noun: two particles, or the verb that makes one of it
@@ -85,6 +89,13 @@ def pieces_of(text: str) -> Iterator[str]:
                 yield run[start : start + 2]
 
 
+def signed_names(caseless: str) -> list[str]:
+    """Return the names of a text that a sign ends, as words: `c#` is csharp, `c++` cplusplus."""
+    if "#" not in caseless and "++" not in caseless:
+        return []
+    return [f"{letters}{_SIGNS[sign]}" for letters, sign in _SIGNED.findall(caseless)]
+
+
 def kind_of(char: str) -> str:
     """Return the kind of a character; a run ends where it changes."""
     if char.isdecimal():
@@ -97,10 +108,11 @@ def kind_of(char: str) -> str:
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
     """Yield runs of letters and digits, and whether each is but another form of those before it.
 
-    `feeRate`, `fee_rate`, `utf8` come in parts and joined.
+    `feeRate`, `fee_rate`, `utf8` come in parts and joined, `C#` as it is said.
     """
     text = normal_form("NFKC", text)
     split = re.findall(_RUN, INNER_START.sub(r" \g<0>", text).casefold())
+    split += signed_names(text.casefold())
     joined = re.findall(_RUN, re.sub(r"(?<=\w)[-_]+(?=\w)", "", text).casefold())
     known = frozenset(split)
     for runs, are_joined in ((split, False), (joined, True)):

@@ -28,7 +28,7 @@ from ranking import FLOORS, labelled_sets, ndcg_at_10, newest_first, words_in_co
 
 TABLES = table("ranking")
 any_text = st.text(st.characters())  # with lone surrogates and NUL
-related_text = st.text(st.sampled_from("aeFr_- 1결제를を\n\ud800\0"), max_size=30)
+related_text = st.text(st.sampled_from("aeFr_- 1결제를を#+\n\ud800\0"), max_size=30)
 
 
 @pytest.mark.long
