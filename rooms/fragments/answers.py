@@ -15,7 +15,6 @@ from rooms.fragments.lines import (
     Call,
     id_text,
     ids_text,
-    is_order,
     link_object,
     object_of,
     quoted,
@@ -229,15 +228,6 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
     if found.failure:
         lines.append(_say("words_only", why=str(found.failure)))
     return "\n".join(lines)
-
-
-def prompt_lines(fragments: Iterable[Fragment], call: Call, budget: Budget) -> list[str]:
-    """Return the lines of a prompt, below a line on what they are; taken from the budget."""
-    heading = _say("prompt_head")
-    budget.spend(heading)
-    kept = (call.line(it) for it in fragments if not is_order(it))
-    lines = [line for line in kept if budget.take(line)]
-    return [heading, *lines] if lines else []
 
 
 def context_tokens() -> int:

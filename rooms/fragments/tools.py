@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from core.errors import SentinelError
+from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol.arguments import Part, Share, Text, Texts, listed, no_flag, parsed, word
@@ -422,14 +423,16 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
     query: a question, or "" for the fragments that are worth most.
     """
-    from rooms.fragments import answers
+    from rooms.fragments.lines import is_order
     from rooms.fragments.recall import Query, recall
 
+    budget.spend(heading := say("fragments.answers.prompt_head"))
+    asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=IN_PROMPT, with_links=False)
     with opened() as call:
-        tokens = max(int(budget.tokens), 1)
-        asked = Query(text=query, tokens=tokens, limit=IN_PROMPT, with_links=False)
         found = recall(call.room, asked, session=call.session, line=call.line)
-        return answers.prompt_lines(found.fragments, call, budget)
+        kept = (call.line(it) for it in found.fragments if not is_order(it))
+        lines = [line for line in kept if budget.take(line)]
+    return [heading, *lines] if lines else []
 
 
 def gather(question: str) -> "Gathered":
