@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from math import nan
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,7 +28,7 @@ from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, placeless
 from core.messages import say
-from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential, refusal
+from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential
 from http_server.login import Access, without_database
 from http_server.options import Options
 from http_server.papers import Papers
@@ -39,7 +38,6 @@ from http_server.sessions import (
     Calls,
     LegacyStreams,
     OnEnd,
-    Sentences,
     credential_of,
     legacy_routes,
 )
@@ -110,12 +108,11 @@ def assembled(service: Service, options: Options) -> Served:
         endpoint.app = calls
     compressed = GZipMiddleware(endpoint if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
     metrics = _Metrics(service, calls, bodies)
-    server.add_middleware(Sentences())
     server.add_middleware(metrics)
     app.router.routes[:] = [
         *(it for it in app.router.routes if getattr(it, "path", "") != PATH),
         *(Route(path, compressed, methods=METHODS) for path in (PATH, f"{PATH}/")),
-        *(legacy_routes(server, auth, bodies, on_end) if options.with_sse else ()),
+        *(legacy_routes(server, auth, bodies) if options.with_sse else ()),
         Route("/health", _Health(service, calls).show),
         Route("/metrics", metrics.show),
     ]
@@ -123,13 +120,14 @@ def assembled(service: Service, options: Options) -> Served:
     app.router.redirect_slashes = False  # a redirect would name addresses to strangers
     app.add_exception_handler(Exception, _on_error)
     app.add_exception_handler(Refusal, _on_refusal)
-    whole: ASGIApp = LegacyStreams(app) if options.with_sse else app
+    whole: ASGIApp = LegacyStreams(app, on_end) if options.with_sse else app
     if options.origins:
         exposed, methods = [ID_HEADER, "WWW-Authenticate"], [*METHODS, "OPTIONS"]
         whole = CORSMiddleware(
             whole, options.origins, methods, ["*"], expose_headers=exposed, max_age=600
         )
-    return Served(app=Guard(whole, bodies, auth, metrics.note_request), calls=calls)
+    guarding = (auth.tries, auth.called) if auth else ()
+    return Served(app=Guard(whole, bodies, metrics.note_request, *guarding), calls=calls)
 
 
 def _endpoint(app: Starlette) -> Any:
@@ -192,7 +190,7 @@ class _Health:
         """Answer /health; a stranger is told the status alone."""
         service, is_let_in = self._service, _is_let_in(self._service, request)
         if has_credential(request.scope) and not is_let_in:
-            return refusal(401, "needs_key", _CHALLENGE)  # so that it counts as a try
+            return Refusal(401, "needs_key", _CHALLENGE).answer()  # so that it counts as a try
         async with self._turn:
             if time.monotonic() - self._asked_at > FRESH_S:
                 self._faults, self._asked_at = await self._look(), time.monotonic()
@@ -259,7 +257,7 @@ class _Metrics(Middleware):
             **service.gauges,
         }
         for name, figure in gauges.items():
-            Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(_safe(figure))
+            Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(figure)
 
     def note_request(self, scope: Scope, status: int, seconds: float | None) -> None:
         """Count a request. seconds: None for a stream."""
@@ -295,22 +293,10 @@ class _Metrics(Middleware):
     async def show(self, request: Request) -> Response:
         """Answer /metrics."""
         if not _is_let_in(self._service, request):
-            return refusal(401, "needs_key", _CHALLENGE)
+            return Refusal(401, "needs_key", _CHALLENGE).answer()
         if self._registry is None:
-            return refusal(501, "no_metrics")
+            return Refusal(501, "no_metrics").answer()
         from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
         text = await run_sync(generate_latest, self._registry)
         return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
-
-
-def _safe(figure: Callable[[], float]) -> Callable[[], float]:
-    """Return a figure that is not a number where the database is away: the others are read."""
-
-    def asked() -> float:
-        try:
-            return figure()
-        except SentinelError:
-            return nan
-
-    return asked

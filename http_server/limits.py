@@ -5,7 +5,6 @@ old key in one client must not lock out an office, and nobody can lock out a tea
 """
 
 import ipaddress
-import json
 import logging
 import math
 import time
@@ -14,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 from anyio import fail_after
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -188,36 +187,38 @@ def replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-class Callers(Protocol):
-    """What the guard asks of those who let callers in."""
-
-    tries: Allowance  # wrong secrets
-
-    def called(self, text: str) -> str:
-        """Return a text with the server's address as the request that is served names it."""
-
-
 class Guard:
     """The outermost application: bounds what comes, counts wrong secrets, keeps answers safe.
 
-    access: None where no credential is needed. note: gets each request, its status, and how long it
-    took, None for a stream.
+    tries: wrong secrets by address, None where no credential is needed. called: returns a text with
+    the server's address as the request names it. note: gets each request, its status, and how long
+    it took, None for a stream.
     """
 
     def __init__(
-        self, app: ASGIApp, bodies: Bodies, access: Callers | None, note: NoteRequest
+        self,
+        app: ASGIApp,
+        bodies: Bodies,
+        note: NoteRequest,
+        tries: Allowance | None = None,
+        called: Callable[[str], str] = str,
     ) -> None:
-        self._app, self._bodies, self._access, self._note = app, bodies, access, note
+        self._app, self._bodies, self._note = app, bodies, note
+        self._tries, self._called = tries, called
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or the life of the process."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer, began = _Answer(scope, send, self._access), time.monotonic()
+        answer, began = _Answer(scope, send, self._tries, self._called), time.monotonic()
         token = _served.set(scope)
         try:
-            _check_head(scope)
+            held = sum(len(name) + len(value) for name, value in scope["headers"])
+            if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
+                raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)  # s07
+            if {b"content-length", b"transfer-encoding"} <= {it for it, _ in scope["headers"]}:
+                raise Refusal(400, "two_lengths")  # a proxy may have believed the other (s07)
             if scope["path"] in _OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._app(scope, receive, answer.send)
             else:
@@ -239,8 +240,10 @@ class Guard:
 class _Answer:
     """Passes an answer on with the safe headers; a bare refusal of a library gets a sentence."""
 
-    def __init__(self, scope: Scope, send: Send, access: Callers | None) -> None:
-        self._scope, self._send, self._access = scope, send, access
+    def __init__(
+        self, scope: Scope, send: Send, tries: Allowance | None, called: Callable[[str], str]
+    ) -> None:
+        self._scope, self._send, self._tries, self._called = scope, send, tries, called
         self.status, self.is_stream, self._is_replaced = 0, False, False
 
     async def send(self, message: Message) -> None:
@@ -250,58 +253,28 @@ class _Answer:
         if message["type"] != "http.response.start":
             await self._send(message)
             return
-        headers = {name.decode().lower(): it.decode("latin-1") for name, it in message["headers"]}
-        kind = headers.get("content-type", "text/plain")
-        self.status, self.is_stream = message["status"], kind.startswith("text/event-stream")
-        if wait_s := self._wait_s():
-            self.status = 429
-            await self._replace("too_many_tries", {"Retry-After": str(math.ceil(wait_s))})
-        elif self.status in _PLAIN and kind.startswith("text/plain"):
-            of_text = ("content-type", "content-length")
-            kept = {name: it for name, it in headers.items() if name not in of_text}
-            await self._replace(_PLAIN[self.status], kept)
-        else:
-            await self._send({**message, "headers": self._safe(message["headers"])})
-
-    def _wait_s(self) -> float:
-        """Count a wrong secret; return how long to wait where there were too many (s04)."""
+        headers, self.status = MutableHeaders(raw=list(message["headers"])), message["status"]
+        kind, key = headers.get("content-type", "text/plain"), ""
+        self.is_stream = kind.startswith("text/event-stream")
+        if kind.startswith("text/plain"):
+            key = _PLAIN.get(self.status, "")
         has_secret = self._scope["path"] == _TOKEN_PATH or has_credential(self._scope)
-        if self._access is None or self.status != 401 or not has_secret:
-            return 0.0
-        return self._access.tries.take(address_of(self._scope))
-
-    def _safe(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        there = {name.lower() for name, _ in headers}
-        if self._access and b"www-authenticate" in there:  # it names where to log in
-            called = self._access.called
-            headers = [(name, called(it.decode("latin-1")).encode()) for name, it in headers]
-        safe = ((name.encode(), it.encode()) for name, it in SAFE_HEADERS.items())
-        return [*headers, *((name, it) for name, it in safe if name not in there)]
-
-    async def _replace(self, key: str, headers: Mapping[str, str]) -> None:
-        self._is_replaced = True
-        answer = refusal(self.status, key, headers)
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": self.status,
-                "headers": self._safe(answer.raw_headers),
-            }
-        )
-        await self._send({"type": "http.response.body", "body": answer.body})
-
-
-def _check_head(scope: Scope) -> None:
-    """Raise Refusal for a head that is too large, or that gives two lengths of its body (s07).
-
-    uvicorn bounds only what comes in pieces; of two lengths a proxy may have believed the other.
-    """
-    headers = scope["headers"]
-    held = sum(len(name) + len(value) for name, value in headers)
-    if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
-        raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)
-    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
-        raise Refusal(400, "two_lengths")
+        is_wrong = self.status == 401 and has_secret
+        if is_wrong and self._tries and (wait_s := self._tries.take(address_of(self._scope))):
+            self.status, key = 429, "too_many_tries"
+            headers = MutableHeaders({"retry-after": str(math.ceil(wait_s))})
+        if "www-authenticate" in headers:  # it names where to log in
+            headers["www-authenticate"] = self._called(headers["www-authenticate"])
+        for name, value in SAFE_HEADERS.items():
+            headers.setdefault(name, value)
+        answer = Refusal(self.status, key).answer() if key else Response()
+        if key:
+            self._is_replaced = True
+            headers["content-type"] = "application/json"
+            headers["content-length"] = str(len(answer.body))
+        await self._send({**message, "status": self.status, "headers": headers.raw})
+        if key:
+            await self._send({"type": "http.response.body", "body": answer.body})
 
 
 def host_here() -> str:
@@ -320,21 +293,14 @@ def has_credential(scope: Scope) -> bool:
     return any(name == b"authorization" for name, _ in scope["headers"])
 
 
-def refusal(
-    status: int, key: str, headers: Mapping[str, str] | None = None, **facts: str | int
-) -> Response:
-    """Return an answer that says in one sentence why a request is not served."""
-    return Refusal(status, key, headers or {}, **facts).answer()
-
-
 def failure(error: Exception) -> Response:
     """Return what anybody is told of an error: never where the database is, or what it said.
 
     The client may be a stranger; `note` tells the operator.
     """
     if isinstance(error, SentinelError):
-        return refusal(503, "no_storage", RETRY)
-    return refusal(500, "failed")
+        return Refusal(503, "no_storage", RETRY).answer()
+    return Refusal(500, "failed").answer()
 
 
 def note(error: Exception) -> None:
@@ -343,16 +309,3 @@ def note(error: Exception) -> None:
     _log.error("%s", say("http.serving.failed_request", error=said))
     if not isinstance(error, SentinelError):
         _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))
-
-
-def bare_answer(status: str, key: str) -> bytes:
-    """Return a whole answer that ends its connection, as bytes: no application has a part in it."""
-    body = json.dumps({"error": say(f"http.serving.{key}")}, ensure_ascii=False).encode()
-    lines = [
-        f"HTTP/1.1 {status}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(body)}",
-        *(f"{name}: {value}" for name, value in SAFE_HEADERS.items()),
-        "Connection: close",
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body

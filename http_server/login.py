@@ -15,6 +15,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import Any
 from urllib.parse import urlsplit
 
 from anyio.to_thread import run_sync
@@ -60,167 +61,100 @@ class Access(Provider):
     """
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
-        """Return the routes of the protocol, the page of consent and the documents about them."""
         self.set_mcp_path(mcp_path or self.path)
-        return _routes(self)
+        paths = dict.fromkeys(("", self.path, urlsplit(self.url).path.rstrip("/")))
+        server = "/.well-known/oauth-authorization-server"
+        resource = "/.well-known/oauth-protected-resource"
+        return [
+            *(_for_programs(server + it, self._server_document, "GET") for it in paths),
+            *(_for_programs(resource + it, self._resource_document, "GET") for it in paths),
+            _for_programs("/register", self._register, "POST"),
+            _for_programs("/token", self._token, "POST"),
+            _for_programs("/revoke", self._revoke, "POST"),
+            Route("/authorize", _in_language(self._authorize), methods=["GET"]),
+            Route("/consent", _in_language(self._consent), methods=["GET", "POST"]),
+        ]
 
+    async def _authorize(self, request: Request) -> Response:
+        if wait_s := self.questions.take(address_of(request.scope)):
+            return _failed("too_many_questions", wait_s=math.ceil(wait_s))
+        query = request.query_params
+        if query.get("code_challenge") and not query.get("code_challenge_method"):
+            # Without a method it would be plain (RFC 7636), which the SDK takes for S256 (s01).
+            text = request.scope["query_string"] + b"&code_challenge_method=plain"
+            request = Request({**request.scope, "query_string": text}, request.receive)
+        browser = request.cookies.get(self._cookie, "") or secrets.token_urlsafe(32)
+        BROWSER.set(browser)  # each request is a task of its own
+        response = await AuthorizationHandler(self).handle(request)
+        location = response.headers.get("location", "")
+        parts = urlsplit(location)
+        is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if location.startswith(f"{self.here}/consent?"):
+            # Lax: it comes along where another page leads here, and not with a form of another.
+            kept: Any = {"httponly": True, "samesite": "lax", "secure": self._is_secure}
+            response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **kept)
+        elif location and not is_here:
+            # Anybody may register: this server's name would lead wherever a stranger wants (s01).
+            return _failed("faulty_request")
+        elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
+            return _failed("unknown_client")
+        return response
 
-def _routes(access: Provider) -> list[Route]:
-    """Return the routes of an authorization server."""
-    paths = dict.fromkeys(("", access.path, urlsplit(access.url).path.rstrip("/")))
-    prefix = "/.well-known/oauth"
-    server, resource = _server_document(access), _resource_document(access)
-    return [
-        *(_for_programs(f"{prefix}-authorization-server{it}", server, "GET") for it in paths),
-        *(_for_programs(f"{prefix}-protected-resource{it}", resource, "GET") for it in paths),
-        _for_programs("/register", _registration(access), "POST"),
-        _for_programs("/token", _tokens(access), "POST"),
-        _for_programs("/revoke", _revocation(access), "POST"),
-        Route("/authorize", _authorization(access), methods=["GET"]),
-        Route("/consent", _consent(access), methods=["GET", "POST"]),
-    ]
-
-
-def without_database(request: Request) -> Response | None:
-    """Return what a login is told while the database is away; None for any other request."""
-    path = request.url.path
-    with speaking(_language(request)):
-        if path in _PAGES:
-            return _failed("no_storage", wait_s=_RETRY_S)
-        if path not in _FOR_PROGRAMS:
-            return None
-        return _unavailable(503, _RETRY_S, error_description=say("http.page.no_storage"))
-
-
-def _unavailable(status: int, wait_s: float, **more: str) -> Response:
-    """Return the error of OAuth after which a program tries again."""
-    headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
-    return JSONResponse({"error": "temporarily_unavailable", **more}, status, headers=headers)
-
-
-# for people
-
-
-def _authorization(access: Provider) -> _Endpoint:
-    handler = AuthorizationHandler(access)
-
-    async def handle(request: Request) -> Response:
-        with speaking(_language(request)):
-            if wait_s := access.questions.take(address_of(request.scope)):
-                return _failed("too_many_questions", wait_s=math.ceil(wait_s))
-            query = request.query_params
-            if query.get("code_challenge") and not query.get("code_challenge_method"):
-                # Without a method it would be plain (RFC 7636), which the SDK takes for S256 (s01).
-                text = request.scope["query_string"] + b"&code_challenge_method=plain"
-                request = Request({**request.scope, "query_string": text}, request.receive)
-            browser = request.cookies.get(_cookie(access), "") or secrets.token_urlsafe(32)
-            BROWSER.set(browser)  # each request is a task of its own
-            response = await handler.handle(request)
-            location = response.headers.get("location", "")
-            parts = urlsplit(location)
-            is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
-            if location.startswith(f"{access.here}/consent?"):
-                # Lax: it comes along where another page leads here, and not with a form of another.
-                response.set_cookie(
-                    _cookie(access),
-                    browser,
-                    max_age=int(CONSENT_S),
-                    path="/",
-                    httponly=True,
-                    secure=_is_secure(access),
-                    samesite="lax",
-                )
-            elif location and not is_here:
-                # Anybody may register: this server's name would lead wherever a stranger wants.
-                return _failed("faulty_request")
-            elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
-                return _failed("unknown_client")
-            return response
-
-    return handle
-
-
-def _consent(access: Provider) -> _Endpoint:
-    async def handle(request: Request) -> Response:
+    async def _consent(self, request: Request) -> Response:
         """Show a question, or take the answer to one; where the key is wrong, ask again."""
         form = await request.form() if request.method == "POST" else request.query_params
-        txn, browser = str(form.get("txn", "")), request.cookies.get(_cookie(access), "")
-        with speaking(_language(request)):
-            asked = await run_sync(access.grants.asked, txn, browser) if browser else None
-            if asked is None:
-                return _failed("gone")
-            if request.method == "GET":
-                return _question(access, asked, txn)
-            if form.get("answer") != "allow":
-                return _going_on(access, asked, error="access_denied")
-            key = str(form.get("key", "")).strip()
-            credential = await run_sync(access.keys.check, key)
-            if credential is None:
-                wait_s = math.ceil(access.tries.take(address_of(request.scope))) if key else 0
-                fault = "too_many" if wait_s else "wrong_key" if key else "no_key_given"
-                return _question(access, asked, txn, fault=fault, wait_s=wait_s)
-            code = await run_sync(access.grants.allow, asked, credential)
-            return _going_on(access, asked, code=code) if code else _failed("gone")
+        txn, browser = str(form.get("txn", "")), request.cookies.get(self._cookie, "")
+        asked = await run_sync(self.grants.asked, txn, browser) if browser else None
+        if asked is None:
+            return _failed("gone")
+        if request.method == "GET":
+            return _question(self, asked, txn)
+        if form.get("answer") != "allow":
+            return _going_on(self, asked, error="access_denied")
+        key = str(form.get("key", "")).strip()
+        credential = await run_sync(self.keys.check, key)
+        if credential is None:
+            wait_s = math.ceil(self.tries.take(address_of(request.scope))) if key else 0
+            fault = "too_many" if wait_s else "wrong_key" if key else "no_key_given"
+            return _question(self, asked, txn, fault=fault, wait_s=wait_s)
+        code = await run_sync(self.grants.allow, asked, credential)
+        return _going_on(self, asked, code=code) if code else _failed("gone")
 
-    return handle
+    @property
+    def _is_secure(self) -> bool:
+        return self.url.startswith("https:")
 
+    @property
+    def _cookie(self) -> str:
+        """The name of the cookie: over TLS one that no other host can set (finding 14)."""
+        return f"__Host-{COOKIE}" if self._is_secure else COOKIE
 
-def _is_secure(access: Provider) -> bool:
-    return access.url.startswith("https:")
-
-
-def _cookie(access: Provider) -> str:
-    """Return the name of the cookie: over TLS one that no other host can set (finding 14)."""
-    return f"__Host-{COOKIE}" if _is_secure(access) else COOKIE
-
-
-# for programs
-
-
-def _registration(access: Provider) -> _Endpoint:
-    handler = RegistrationHandler(access, ClientRegistrationOptions(default_scopes=[SCOPE]))
-
-    async def handle(request: Request) -> Response:
-        if wait_s := access.registrations.take(address_of(request.scope)):
-            return _unavailable(429, wait_s)
-        response = await handler.handle(request)
+    async def _register(self, request: Request) -> Response:
+        options = ClientRegistrationOptions(default_scopes=[SCOPE])
+        response = await RegistrationHandler(self, options).handle(request)
         response.headers.update(_NO_STORE)
         return response
 
-    return handle
-
-
-def _tokens(access: Provider) -> _Endpoint:
-    handler = TokenHandler(access, ClientAuthenticator(access))
-
-    async def handle(request: Request) -> Response:
+    async def _token(self, request: Request) -> Response:
         resource = (await request.form()).get("resource")
-        if resource and not access.is_ours(str(resource)):
+        if resource and not self.is_ours(str(resource)):
             error = {"error": "invalid_target", "error_description": "It is not this server."}
             return JSONResponse(error, status_code=400, headers=_NO_STORE)
-        response: Response = await handler.handle(request)
+        response: Response = await TokenHandler(self, ClientAuthenticator(self)).handle(request)
         return response
 
-    return handle
-
-
-def _revocation(access: Provider) -> _Endpoint:
-    async def handle(request: Request) -> Response:
+    async def _revoke(self, request: Request) -> Response:
         """Take back whatever the token names: the SDK's own asks public clients for a secret."""
         form = await request.form()
         token, client_id = str(form.get("token", "")), str(form.get("client_id", ""))
-        if not token or await access.get_client(client_id) is None:
+        if not token or await self.get_client(client_id) is None:
             return JSONResponse({"error": "invalid_request"}, status_code=400, headers=_NO_STORE)
-        await run_sync(access.grants.take_back, token, client_key(client_id))
+        await run_sync(self.grants.take_back, token, client_key(client_id))
         return Response(status_code=200, headers=_NO_STORE)  # also for what is no token: RFC 7009
 
-    return handle
-
-
-def _server_document(access: Provider) -> _Endpoint:
-    async def handle(_request: Request) -> Response:
+    async def _server_document(self, _request: Request) -> Response:
         registration = ClientRegistrationOptions(enabled=True)
-        url, revocation = AnyHttpUrl(access.here), RevocationOptions(enabled=True)
+        url, revocation = AnyHttpUrl(self.here), RevocationOptions(enabled=True)
         document = build_metadata(url, None, registration, revocation)
         document.scopes_supported = [SCOPE]
         document.token_endpoint_auth_methods_supported = ["none"]
@@ -228,19 +162,25 @@ def _server_document(access: Provider) -> _Endpoint:
         facts = document.model_dump(mode="json", exclude_none=True)
         return JSONResponse({**facts, "authorization_response_iss_parameter_supported": True})
 
-    return handle
-
-
-def _resource_document(access: Provider) -> _Endpoint:
-    async def handle(_request: Request) -> Response:
+    async def _resource_document(self, _request: Request) -> Response:
         document = ProtectedResourceMetadata(
-            resource=AnyHttpUrl(access.here + access.path),
-            authorization_servers=[AnyHttpUrl(access.here)],
+            resource=AnyHttpUrl(self.here + self.path),
+            authorization_servers=[AnyHttpUrl(self.here)],
             scopes_supported=[SCOPE],
         )
         return JSONResponse(document.model_dump(mode="json", exclude_none=True))
 
-    return handle
+
+def without_database(request: Request) -> Response | None:
+    """Return what a login is told while the database is away; None for any other request."""
+    with speaking(_language(request)):
+        if request.url.path in _PAGES:
+            return _failed("no_storage", wait_s=_RETRY_S)
+        if request.url.path not in _FOR_PROGRAMS:
+            return None
+        error = {"error": "temporarily_unavailable"}
+        error["error_description"] = say("http.page.no_storage")
+        return JSONResponse(error, 503, headers={**_NO_STORE, "Retry-After": str(_RETRY_S)})
 
 
 def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
@@ -261,7 +201,14 @@ def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
     return Route(path, endpoint=app, methods=methods)
 
 
-# the pages
+def _in_language(endpoint: _Endpoint) -> _Endpoint:
+    """Return an endpoint whose pages speak the language that the browser prefers."""
+
+    async def handle(request: Request) -> Response:
+        with speaking(_language(request)):
+            return await endpoint(request)
+
+    return handle
 
 
 def _question(
@@ -278,7 +225,7 @@ def _question(
         text = say(f"http.page.{fault}", wait_s=wait_s)
         facts["fault"] = f'<p class="fault" id="fault">{text}</p>'
         facts["focus"] = 'aria-describedby="fault hint" aria-invalid="true" autofocus'
-    parts = urlsplit(asked["redirect"])
+    parts = urlsplit(asked["redirect_uri"])
     is_here = parts.scheme not in ("http", "https") or is_loopback(parts.hostname or "")
     body = _part("question").substitute(
         facts,
@@ -294,8 +241,8 @@ def _question(
 
 def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
     """Return the page that leads back to the client, by itself or by a link."""
-    issuer = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
-    address = construct_redirect_uri(asked["redirect"], **answer, state=asked["state"], iss=issuer)
+    answer["iss"] = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
+    address = construct_redirect_uri(asked["redirect_uri"], **answer, state=asked["state"])
     words = {word: say(f"http.page.{word}") for word in ("going_on", "go_on")}
     body = _part("going_on").substitute(words, address=escape(address))
     head = f'<meta http-equiv="refresh" content="0;url={escape(address)}">'

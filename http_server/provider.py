@@ -36,7 +36,11 @@ from http_server.papers import Papers
 SCOPE = "memory"
 MOST_URIS, URI_CHARS, CLIENT_NAME_CHARS, CLIENT_CHARS = 10, 1_000, 100, 4_000
 STATE_CHARS, _CHALLENGE_CHARS = 2_000, 43
-_GRANTS = ["authorization_code", "refresh_token"]
+_KEPT: dict[str, Any] = {
+    "grant_types": ["authorization_code", "refresh_token"],
+    "scope": SCOPE,
+    "token_endpoint_auth_method": "none",
+}
 _PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,60}")
 # Schemes that a browser or a system acts on by itself (s01): none is a client's own.
 _SYSTEM_SCHEMES = frozenset(
@@ -45,6 +49,8 @@ _SYSTEM_SCHEMES = frozenset(
     " ws wss".split()
 )
 _SYSTEM_PREFIXES = "ms-", "chrome-", "moz-", "x-apple", "itms"
+
+_ASKED = {"state", "code_challenge", "redirect_uri", "redirect_uri_provided_explicitly"}
 
 BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the one that asks
 
@@ -98,7 +104,7 @@ class Provider(OAuthProvider):
             required_scopes=[SCOPE],
         )
         self.tries = Allowance(20, 6.0)  # wrong secrets (s04)
-        self.registrations, self.questions = Allowance(20, 60.0), Allowance(30, 4.0)  # s03, s16
+        self.questions = Allowance(30, 4.0)  # s16
         self.grants = Grants(papers, keys, self.url + path, clock=clock)
         self._names = _names_of(self.url)
         paths = ("", path, f"{path}/", "/sse", "/message")
@@ -133,20 +139,13 @@ class Provider(OAuthProvider):
         return _token(found, f"key:{found.paper[:16]}", found.paper) if found else None
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        """Return a client that has registered: its id holds all that is known of it."""
         if len(client_id) > CLIENT_CHARS:
             return None
         facts = await run_sync(self.grants.client, client_id)
         if facts is None:
             return None
-        return Client(
-            client_id=client_id,
-            client_name=facts["name"] or None,
-            redirect_uris=[AnyUrl(it) for it in facts["redirect_uris"]],
-            token_endpoint_auth_method="none",
-            grant_types=_GRANTS,
-            scope=SCOPE,
-        )
+        name, uris = facts["name"] or None, facts["redirect_uris"]
+        return Client(client_id=client_id, client_name=name, redirect_uris=uris, **_KEPT)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """Give a client its id. Raises RegistrationError for one that is refused."""
@@ -165,12 +164,10 @@ class Provider(OAuthProvider):
         client_id = await run_sync(self.grants.seal.sealed, "client", facts)
         if len(client_id) > CLIENT_CHARS:
             raise RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
+        kept = {"client_id": client_id, "client_name": name or None, **_KEPT}
         for field in OAuthClientInformationFull.model_fields:
             if field not in ("client_id_issued_at", "redirect_uris", "response_types"):
-                setattr(client_info, field, None)
-        client_info.client_id, client_info.client_name = client_id, name or None
-        client_info.scope, client_info.grant_types = SCOPE, _GRANTS
-        client_info.token_endpoint_auth_method = "none"
+                setattr(client_info, field, kept.get(field))
 
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams
@@ -186,20 +183,13 @@ class Provider(OAuthProvider):
         if params.state and (len(params.state) > STATE_CHARS or "\0" in params.state):
             fault = f"state: at most {STATE_CHARS} characters, no NUL among them."
             raise AuthorizeError("invalid_request", fault)
-        asked: dict[str, Any] = {
-            "client": client_key(client.client_id),
-            "client_name": client.client_name or "",
-            "redirect": str(params.redirect_uri),
-            "is_explicit": params.redirect_uri_provided_explicitly,
-            "challenge": params.code_challenge,
-            "state": params.state,
-        }
+        names = {"client": client_key(client.client_id), "client_name": client.client_name or ""}
+        asked = {**params.model_dump(mode="json", include=_ASKED), **names}
         return f"{self.here}/consent?txn={await run_sync(self.grants.ask, asked, BROWSER.get())}"
 
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> AuthorizationCode | None:
-        """Return a code of this client that nobody has used; it holds the hash alone."""
         key = client_key(client.client_id)
         paper = await run_sync(self.grants.code, authorization_code, key)
         if paper is None:
@@ -209,21 +199,17 @@ class Provider(OAuthProvider):
             scopes=[SCOPE],
             expires_at=paper.expires_at,
             client_id=client.client_id,
-            code_challenge=paper.body["challenge"],
-            redirect_uri=AnyUrl(paper.body["redirect"]),
-            redirect_uri_provided_explicitly=paper.body["is_explicit"],
+            **{name: paper.body[name] for name in _ASKED - {"state"}},
         )
 
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        """Give tokens for a code. Raises TokenError where another was faster."""
         return _answer(await run_sync(self.grants.exchange, authorization_code.code))
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
     ) -> RefreshToken | None:
-        """Return a refresh token of this client, also one just used."""
         key = client_key(client.client_id)
         found = await run_sync(self.grants.refresh, refresh_token, key)
         if found is None:
@@ -236,12 +222,10 @@ class Provider(OAuthProvider):
     async def exchange_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
     ) -> OAuthToken:
-        """Give new tokens for a refresh token. Raises TokenError where it was taken back."""
         assert isinstance(refresh_token, _FoundRefreshToken)
         return _answer(await run_sync(self.grants.rotate, refresh_token.found))
 
     async def load_access_token(self, token: str) -> AccessToken | None:
-        """Return who comes with an access token; it holds the hash alone."""
         found = await run_sync(self.grants.access, token)
         if found is None:
             return None

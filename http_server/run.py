@@ -27,7 +27,7 @@ from core.messages import say
 from core.program import CLI, LOGGER, SERVER_COMMAND, shown
 from http_server.app import Check, Gauges, Served, Service, assembled
 from http_server.keys import keys_of
-from http_server.limits import MOST_HEAD_BYTES, bare_answer, note
+from http_server.limits import MOST_HEAD_BYTES, note
 from http_server.login import Access
 from http_server.options import Options, ServingError
 from http_server.papers import papers_of
@@ -98,7 +98,22 @@ def serve(
     _allow_many_files()
     AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
     threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
-    running = _Server(_config(served, options), served, greeting)
+    config = uvicorn.Config(
+        served.app,
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(options.url),
+        limit_concurrency=MOST_CONNECTIONS,
+        backlog=_BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=round(GRACE_S),
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+    )
+    running = _Server(config, served, greeting)
     try:
         running.run(sockets=[listening])
     finally:
@@ -197,24 +212,6 @@ def _sweep(step: Callable[[], object]) -> None:
             note(error)
 
 
-def _config(served: Served, options: Options) -> uvicorn.Config:
-    return uvicorn.Config(
-        served.app,
-        http=Connection,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(options.url),
-        limit_concurrency=MOST_CONNECTIONS,
-        backlog=_BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=round(GRACE_S),
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-    )
-
-
 class _Server(uvicorn.Server):
     """Ends with 0 after a signal, once everything is answered; a second one ends it at once."""
 
@@ -279,7 +276,7 @@ class Connection(H11Protocol):
         """Answer what cannot be read as HTTP, unless an answer to it is already under way."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            self.transport.write(bare_answer("400 Bad Request", "bad_http"))
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
         self.transport.close()
 
     def _watch(self) -> None:
@@ -296,12 +293,10 @@ class Connection(H11Protocol):
 
 def _allow_many_files() -> None:
     """Allow as many open connections as the system lets a process have, up to what is of use."""
-    if os.name != "posix":
-        return
-    import resource
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # which Windows lacks
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -18,15 +18,10 @@ from urllib.parse import parse_qs
 import anyio
 from anyio.to_thread import run_sync
 from fastmcp import FastMCP
-from fastmcp.exceptions import NotFoundError, ToolError
 from fastmcp.server.auth import AuthProvider
 from fastmcp.server.http import create_sse_app
-from fastmcp.server.middleware import Middleware, MiddlewareContext
-from mcp import MCPError
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 from pydantic_core import from_json
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import Headers
@@ -35,7 +30,6 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.config import DEFAULT_AGENT
-from core.messages import say
 from http_server.grants import Seal
 from http_server.keys import Credential, Keys
 from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, replayed
@@ -235,38 +229,15 @@ def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> 
     return sent
 
 
-class Sentences(Middleware):
-    """Says in our words what a request lacks; those of the library repeat what was sent."""
-
-    async def on_request(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Carry out a request."""
-        try:
-            return await call_next(context)
-        except ValidationError as error:
-            text = say("http.serving.bad_params")
-            raise MCPError(code=INVALID_PARAMS, message=text) from error
-        except MCPError as error:
-            if error.error.code != METHOD_NOT_FOUND:
-                raise
-            raise MCPError(code=METHOD_NOT_FOUND, message=say("http.serving.bad_method")) from error
-
-    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Call a tool."""
-        try:
-            return await call_next(context)
-        except NotFoundError as error:
-            raise ToolError(say("http.serving.bad_tool")) from error
-
-
 class LegacyStreams:
     """Serves clients of 2024, who give their key in the address of /sse, and once.
 
     It remembers with which credential each stream was opened: its messages come without one. Such a
-    stream lives in the process that opened it.
+    stream lives in the process that opened it, and its session ends with it.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, on_end: OnEnd) -> None:
+        self._app, self._on_end = app, on_end
         self._credentials: dict[str, bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -274,7 +245,7 @@ class LegacyStreams:
         if scope["type"] != "http" or scope["path"] not in ("/sse", "/message"):
             await self._app(scope, receive, send)
             return
-        query, opened = parse_qs(scope["query_string"].decode("latin-1")), list[bytes]()
+        query, opened = parse_qs(scope["query_string"].decode("latin-1")), list[str]()
         bearer = Headers(scope=scope).get("authorization", "").encode("latin-1")
         if scope["path"] == "/message":
             bearer = bearer or self._credentials.get(query.get("session_id", [""])[0], b"")
@@ -283,54 +254,45 @@ class LegacyStreams:
         headers = [header for header in scope["headers"] if header[0] != b"authorization"]
         headers += [(b"authorization", bearer)] if bearer else []
         kept = scope["query_string"] if scope["path"] == "/message" else b""  # a key is in no log
+        scope = {**scope, "headers": headers, "query_string": kept}
 
         async def noting(message: Message) -> None:
             if not opened and (found := _STREAM_ID.search(message.get("body", b""))):
-                opened.append(found[1])
-                self._credentials[found[1].decode()] = bearer
+                opened.append(found[1].decode())
+                self._credentials[opened[0]] = bearer
             await send(message)
 
         try:
-            await self._app({**scope, "headers": headers, "query_string": kept}, receive, noting)
+            await self._app(scope, receive, noting)
         finally:
-            for session_id in opened:
-                self._credentials.pop(session_id.decode(), None)
+            who = credential_of(scope) or NOBODY
+            with anyio.CancelScope(shield=True):  # also where the client has gone
+                for session_id in opened:
+                    del self._credentials[session_id]
+                    await run_sync(self._on_end, who.agent, name_of(session_id))
 
 
 class LegacyCalls:
-    """Tells the tools who calls over a stream of 2024, and ends the session with its stream."""
+    """Tells the tools who calls over a stream of 2024."""
 
-    def __init__(self, app: ASGIApp, bodies: Bodies, on_end: OnEnd) -> None:
-        self._app, self._bodies, self._on_end = app, bodies, on_end
+    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
+        self._app, self._bodies = app, bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        who, opened = credential_of(scope) or NOBODY, list[str]()
-        if scope["path"] == "/message":
-            query = parse_qs(scope["query_string"].decode("latin-1"))
-            session = name_of(query.get("session_id", [""])[0])
-            async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
-                with calling(Caller(agent=who.agent, session=session)):
-                    await self._app(scope, replayed(answerable(taken), receive), send)
-            return
-
-        async def noting(message: Message) -> None:
-            if not opened and (found := _STREAM_ID.search(message.get("body", b""))):
-                opened.append(name_of(found[1].decode()))
-            await send(message)
-
-        try:
+        who = credential_of(scope) or NOBODY
+        if scope["path"] == "/sse":
             with calling(Caller(agent=who.agent)):
-                await self._app(scope, receive, noting)
-        finally:
-            with anyio.CancelScope(shield=True):  # also where the client has gone
-                for name in opened:
-                    await run_sync(self._on_end, who.agent, name)
+                await self._app(scope, receive, send)
+            return
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        session = name_of(query.get("session_id", [""])[0])
+        async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
+            with calling(Caller(agent=who.agent, session=session)):
+                await self._app(scope, replayed(answerable(taken), receive), send)
 
 
-def legacy_routes(
-    server: FastMCP, auth: AuthProvider | None, bodies: Bodies, on_end: OnEnd
-) -> list[Route]:
+def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) -> list[Route]:
     """Return the routes of 2024, behind the credential where one is needed."""
     made = create_sse_app(server, message_path="/message", sse_path="/sse", auth=auth)
     found = list[Route]()
@@ -338,9 +300,9 @@ def legacy_routes(
         if isinstance(route, Route | Mount) and route.path in ("/sse", "/message"):
             inner: Any = route.endpoint if isinstance(route, Route) else route.app
             if auth:
-                inner.app = LegacyCalls(inner.app, bodies, on_end)
+                inner.app = LegacyCalls(inner.app, bodies)
             else:
-                inner = LegacyCalls(route.app, bodies, on_end)
+                inner = LegacyCalls(route.app, bodies)
             methods = ["GET" if route.path == "/sse" else "POST"]
             found.append(Route(route.path, inner, methods=methods))
     return found

@@ -113,7 +113,7 @@ class Site(Flow):
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
         self.http = TestClient(
-            Guard(app, Bodies(), self.access, lambda scope, status, seconds: None),
+            Guard(app, Bodies(), lambda *_: None, self.access.tries, self.access.called),
             base_url=self.url,
             follow_redirects=False,
         )
