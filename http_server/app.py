@@ -27,7 +27,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, placeless
-from core.messages import say
 from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential
 from http_server.login import Access, without_database
 from http_server.options import Options
@@ -150,27 +149,20 @@ async def _on_error(request: Request, error: Exception) -> Response:
         return failure(error)
     if request.url.path == "/health":  # nobody can tell whose the key is
         return JSONResponse({"status": "failed"}, 503, headers=RETRY)
-    if request.url.path.rstrip("/") == PATH:
-        text = say("http.serving.no_storage")
-        return _fault(503, INTERNAL_ERROR, text, RETRY)
-    return without_database(request) or failure(error)
+    refusal = Refusal(503, "no_storage", RETRY)
+    return without_database(request) or await _on_refusal(request, refusal)
 
 
 async def _on_refusal(request: Request, error: Exception) -> Response:
+    """Answer a refusal, at /mcp as an error of JSON-RPC."""
     assert isinstance(error, Refusal)
     if request.url.path.rstrip("/") != PATH:
         return error.answer()
-    return _fault(error.status, INVALID_REQUEST, error.sentence, error.headers, of=error.of)
-
-
-def _fault(
-    status: int, code: int, text: str, headers: Mapping[str, str], *, of: object = None
-) -> Response:
-    """Return an error of JSON-RPC. of: the id of the message, where it has one."""
-    is_id = isinstance(of, str | int) and not isinstance(of, bool)
-    error = {"code": code, "message": text}
-    body = {"jsonrpc": "2.0", "id": of if is_id else None, "error": error}
-    return JSONResponse(body, status, headers=headers)
+    is_id = isinstance(error.of, str | int) and not isinstance(error.of, bool)
+    code = INVALID_REQUEST if error.status < 500 else INTERNAL_ERROR
+    fault = {"code": code, "message": error.sentence}
+    body = {"jsonrpc": "2.0", "id": error.of if is_id else None, "error": fault}
+    return JSONResponse(body, error.status, headers=error.headers)
 
 
 def _is_let_in(service: Service, request: Request) -> bool:

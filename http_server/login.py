@@ -130,6 +130,9 @@ class Access(Provider):
         return f"__Host-{COOKIE}" if self._is_secure else COOKIE
 
     async def _register(self, request: Request) -> Response:
+        if wait_s := self.registrations.take(address_of(request.scope)):
+            headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
+            return JSONResponse({"error": "temporarily_unavailable"}, 429, headers=headers)
         options = ClientRegistrationOptions(default_scopes=[SCOPE])
         response = await RegistrationHandler(self, options).handle(request)
         response.headers.update(_NO_STORE)

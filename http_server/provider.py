@@ -104,7 +104,7 @@ class Provider(OAuthProvider):
             required_scopes=[SCOPE],
         )
         self.tries = Allowance(20, 6.0)  # wrong secrets (s04)
-        self.questions = Allowance(30, 4.0)  # s16
+        self.questions, self.registrations = Allowance(30, 4.0), Allowance(20, 60.0)  # s03
         self.grants = Grants(papers, keys, self.url + path, clock=clock)
         self._names = _names_of(self.url)
         paths = ("", path, f"{path}/", "/sse", "/message")

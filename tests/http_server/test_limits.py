@@ -70,7 +70,7 @@ def test_strangers_leave_nothing_and_throw_nobody_out(tmp_path: Path) -> None:
     site = Site(tmp_path / "http_server.db")
     client = site.client()
     page = site.page(client)
-    site.access.questions = Allowance(10_000, 0.001)
+    site.access.questions = site.access.registrations = Allowance(10_000, 0.001)
     for _ in range(300):
         other = site.client()
         site.authorize(other)

@@ -195,8 +195,9 @@ def test_calls_and_health_come_back_with_postgresql(tmp_path: Path) -> None:
             for told in (answer, refused, stranger, login, health):
                 assert "postgresql" not in str(told) and dsn[-12:] not in str(told)
                 assert database.directory.name not in str(told) and database.user not in str(told)
-            assert "mcp_sessions NaN" in server.ask("GET", "/metrics")[2].decode()
-            assert server.ask("GET", "/health")[0] == 503
+            status, _, body = server.ask("GET", "/health", key=key)  # whose it is nobody can tell
+            assert (status, json.loads(body)) == (503, {"status": "failed"})
+            assert "mcp_sessions 1.0" in server.ask("GET", "/metrics")[2].decode()
             database.start()
             until(lambda: server.ask("GET", "/health")[0] == 200)
             assert server.call("ping", session=session, key=key)[0] == 200
