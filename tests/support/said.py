@@ -138,6 +138,9 @@ def _said_in(name: str) -> Iterator[Said]:
         if called in ("say", "explain") and node.args:
             for key in _keys(node.args[0], scope):
                 yield Said(start + key, _facts(node), place)
+        elif called == "Finding":  # whose sentence is said where it is shown
+            whole = (key for key in _keys(node.args[0], scope) if "." in key)
+            yield from (Said(key, None, place) for key in whole)
         elif error := _class_of(called, name):
             table = _value(error, "table")
             for key in _keys(node.args[0], scope) if node.args else [_value(error, "key")]:

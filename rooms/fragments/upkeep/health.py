@@ -65,8 +65,8 @@ def _finding(
     kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts] | None = None
 ) -> Finding:
     """Return a finding. fix: repairs that, and returns further facts; None where nothing does."""
-    key = f"fragments.health.{kind}"
-    return Finding(key, severity, facts=facts, fixable=fix is not None, fix=fix)
+    is_fixable = fix is not None
+    return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
 
 
 def _said(kind: str, error: SentinelError) -> Finding:
