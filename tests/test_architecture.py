@@ -69,7 +69,7 @@ FOREIGN = {
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
     "rooms.sessions.tools": {"fastmcp", "pydantic"},
     "rooms.fragments.tools": {"fastmcp", "pydantic"},
-    "rooms.fragments": {"fastembed", "numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
+    "rooms.fragments": {"numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
     "core.disk": {"filelock"},
     "core.postgres": {"psycopg", "psycopg_pool"},
     "http_server": set(

@@ -21,10 +21,10 @@ from rooms.fragments import (
     reflection,
     tools,
 )
-from rooms.fragments.embeddings import settings as embedding
-from rooms.fragments.embeddings.embedder import QUESTION_TIMEOUT_S
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
+from rooms.fragments.models import embedding, vectors
 from rooms.fragments.models import judge as judging
+from rooms.fragments.models.embedding import QUESTION_TIMEOUT_S
 from rooms.fragments.models.services import KEY_VARIABLE, PAUSE_S
 from rooms.fragments.storage.sqlite import migrations
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
@@ -110,7 +110,7 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
     alone, least = (f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
-        4: (recall.LEAST_COSINE,),
+        4: (vectors.LEAST_COSINE,),
         6: (
             *(alone, least, recall._HALF_DAYS, context._TOLD_DAYS),
             *(config.Config(Path()).activation_threshold, config.Config(Path()).linked_limit),
@@ -124,7 +124,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
             *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE, suspicions.COSINE),
             *(suspicions.PROPOSED_DAYS, passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
         ),
-        10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}"),
+        10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}", vectors._DEVIATIONS),
         11: (passes.MOST_JUDGED, judging.SURE),
     }
     for section, figures in of_section.items():
@@ -159,6 +159,7 @@ def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
         "staleThresholds.fact": TYPES["fact"].stale_days,
         "staleThresholds.decision": TYPES["decision"].stale_days,
         "staleThresholds.default": TYPES["relation"].stale_days,
+        "embeddings.leastCosine": defaults.least_cosine,
         "linkedFragmentLimit": defaults.linked_limit,
     }
     assert told == {key: f"`{value}`" for key, value in expected.items()}
@@ -173,7 +174,7 @@ def test_every_variable_of_the_models_has_its_row(name: str) -> None:
         *(embedding.MODEL_VARIABLE, embedding.DIMENSIONS_VARIABLE),
     ]
     assert embeddings[embedding.MODEL_VARIABLE] == f"`{embedding.DEFAULT_MODEL}`"
-    assert embedding.DEFAULT_LOCAL_MODEL in text_of(name)
+    assert embedding.LOCAL_PACKAGE in text_of(name)
     assert f"{embedding.MOST_DIMENSIONS:,}" in text_of(name)
     rows = [names_in(row[0])[0] for row in rows_of(name, 11)]
     variables = judging.VARIABLE, judging.CHAT_VARIABLE, judging.CHAT_MODEL_VARIABLE

@@ -100,7 +100,7 @@ def pin(arguments: argparse.Namespace) -> int:
 
 def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments, and say what each step did; 0."""
-    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
@@ -171,8 +171,8 @@ def _report_data(report: "Report") -> dict[str, Any]:
 
 def embed(arguments: argparse.Namespace) -> int:
     """Give all fragments the embeddings of the configured model; 1 without a model."""
-    from rooms.fragments.embeddings.embedder import embedder_of
-    from rooms.fragments.embeddings.filling import reembed
+    from rooms.fragments.models.embedding import embedder_of
+    from rooms.fragments.models.vectors import reembed
 
     room, embedder = _fragments(open_memory(arguments)), embedder_of(os.environ)
     if embedder is None:

@@ -24,7 +24,7 @@ class Entry(NamedTuple):
 
     text: what is compared with the question. says: each thing that it tells, () for an entry that
     no other can repeat. line: returns it as a model reads it. worth: orders the equally relevant of
-    its room. cosine: of its vector and the question's, None where one has none.
+    its room. nearness: of its vector to the question's, from 0 to 1, None where one has none.
     """
 
     source: Source
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     says: tuple[str, ...]
     line: Callable[[], str]
     worth: tuple[float, str, int] = (0.0, "", 0)
-    cosine: float | None = None
+    nearness: float | None = None
     what: Any = None
 
     def labelled(self) -> str:
@@ -98,17 +98,19 @@ def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies
     """Return what each entry is worth for the question, from 0 to 1.
 
     Words count as the ranker weighs them, times the share of the question that the text has. A
-    vector counts for half; an entry that has none is taken to be as near as its words say.
+    vector counts for half, and words for the less the less of the question any text has; an entry
+    without a vector is taken to be as near as its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
     scores, shares = ranking.scores(), ranking.holding().shares()
     worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
     best = max(worths, default=0.0) or 1.0
-    cosines = [it.cosine for it in entries if it.cosine is not None]
-    if not cosines:
-        return [worth / best for worth in worths]
-    nearest = max(cosines)
+    of_words = [worth / best for worth in worths]
+    near = [it.nearness for it in entries if it.nearness is not None]
+    if not near:
+        return of_words
+    whole, nearest = max(shares.values(), default=0.0), max(near)
     return [
-        0.5 * worth / best + 0.5 * (worth / best * nearest if it.cosine is None else it.cosine)
-        for worth, it in zip(worths, entries, strict=True)
+        0.5 * worth * whole + 0.5 * (worth * nearest if it.nearness is None else it.nearness)
+        for worth, it in zip(of_words, entries, strict=True)
     ]

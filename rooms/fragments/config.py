@@ -28,6 +28,7 @@ class Config(NamedTuple):
     relevant fragments, from activation_threshold fragments on; together they are 1. stale_days: by
     the words of `TYPES`, in place of theirs. linked_limit: of linked fragments in a recall.
     doubtful_days: how long a procedure counts as verified, None for what `TYPES` says, 0 for ever.
+    least_cosine: from which a fragment may answer by its vector alone, None for what is measured.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class Config(NamedTuple):
     stale_days: tuple[tuple[str, int], ...] = ()
     linked_limit: int = 10
     doubtful_days: int | None = None
+    least_cosine: float | None = None
     server: Server | None = None
     cache: Place | None = None
 
@@ -101,6 +103,7 @@ _KEYS: Keys = {
     "staleThresholds.fact": ("fact", _DAYS),
     "staleThresholds.decision": ("decision", _DAYS),
     "staleThresholds.default": ("relation", _DAYS),  # nothing else is left that may go stale
+    "embeddings.leastCosine": ("least_cosine", _WEIGHT),
     "linkedFragmentLimit": ("linked_limit", _LINKED),
 }
 # fmt: on

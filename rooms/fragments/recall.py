@@ -6,14 +6,12 @@ of them stands in `core.room.one_list`. The filter of a query is SQL, in each la
 
 import os
 import threading
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby, islice
-from operator import mul
 from typing import NamedTuple
 
 from core.config import DEFAULT_AGENT
@@ -23,8 +21,6 @@ from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_or
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Holding, Ranking
 from rooms.fragments.config import Config
-from rooms.fragments.embeddings.embedder import Embedder, embedder_of
-from rooms.fragments.embeddings.filling import is_of
 from rooms.fragments.errors import FragmentsError, OtherModelError, ServiceError
 from rooms.fragments.fragment import (
     KINDS,
@@ -39,11 +35,12 @@ from rooms.fragments.fragment import (
     plain_keyword,
 )
 from rooms.fragments.links import FOLLOWED, Linked, linked_to
+from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
+from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 
 DEFAULT_TOKENS = 1_000
-LEAST_COSINE = 0.5  # of what is found by its vector alone, where the caller names none
 
 _LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more of those found
 _MOST_FOLLOWED = 10  # of those found: what is linked to the best
@@ -129,14 +126,15 @@ class Recalled(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What the vector of a question is compared with.
+    """The vector of a question, b"" where there is none; failure: why, if one was wanted.
 
-    vector: b"" where there is none. least: the cosine of what is found by its vector alone.
-    failure: why there is no vector, if one was wanted.
+    cosines: what the model and the room call near. least: the cosine of what is found by its
+    vector alone.
     """
 
     vector: bytes = b""
-    least: float = LEAST_COSINE
+    cosines: Cosines = Cosines()
+    least: float = 0.0
     failure: SentinelError | None = None
 
 
@@ -381,7 +379,6 @@ def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
     """Return the vector of a question. Its model is asked outside of every transaction, and only
     where there is something to compare.
     """
-    least = LEAST_COSINE if query.threshold is None else query.threshold
     try:
         chosen = embedder or embedder_of(os.environ)
         if not query.question or chosen is None:
@@ -391,7 +388,10 @@ def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
                 return Meaning()
             if not is_of(rows, chosen):
                 raise OtherModelError
-        return Meaning(chosen.embed([query.question])[0], least)
+            cosines = cosines_of(rows.state())
+        chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
+        least = next(it for it in chosen_least if it is not None)
+        return Meaning(chosen.embed([query.question])[0], cosines, least)
     except ServiceError as error:
         return Meaning(failure=error)
 
@@ -490,7 +490,7 @@ class _Search:
         near = dict(self.rows.near(vector, self.wanted, _MOST))
         cosines = {at: it for at, it in near.items() if at in found or it >= least}
         rest = [at for at in found if at not in near]
-        return cosines | {it.number: _cosine(vector, it.vector) for it in self.rows.vectors(rest)}
+        return cosines | {it.number: cosine_of(vector, it.vector) for it in self.rows.vectors(rest)}
 
     def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
         """Return the first of these fragments that are wanted, so many at most."""
@@ -514,7 +514,7 @@ class _Search:
             says=(fragment.content,),
             line=lambda: self.line(fragment),
             worth=self.worth(fragment),
-            cosine=cosine,
+            nearness=None if cosine is None else self.meaning.cosines.nearness(cosine),
             what=fragment,
         )
 
@@ -545,11 +545,3 @@ class _Shown:
 
 def _fragments_in(entries: Sequence[Entry]) -> list[Fragment]:
     return [it.what for it in entries if it.source == "fragment"]
-
-
-def _cosine(one: bytes, other: bytes) -> float:
-    """Return the cosine of two vectors of length 1; 0 where another model made one of them."""
-    if len(one) != len(other):
-        return 0.0
-    product: float = sum(map(mul, array("f", one), array("f", other)))
-    return product

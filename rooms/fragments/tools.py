@@ -373,7 +373,7 @@ def memory_stats() -> str:
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
     from rooms.fragments import answers
-    from rooms.fragments.embeddings.embedder import embedder_of
+    from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate, in_turn
 

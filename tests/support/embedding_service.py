@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from rooms.fragments.embeddings.embedder import Embedder, embedder_of
+from rooms.fragments.models.embedding import PROBES, Embedder, embedder_of
 from tests.support.stand_in_service import Answer, Asked, StandIn
 
 DIMENSIONS = 8
@@ -38,7 +38,12 @@ def embedder(service: StandIn, **more: str) -> Embedder:
     return found
 
 
-def texts_of(service: StandIn) -> list[str]:
-    """Every text that the service was asked for, in order."""
+def batches_of(service: StandIn) -> list[list[str]]:
+    """The texts of every request, without the questions by which nearness is measured."""
     bodies: list[Mapping[str, Any]] = service.bodies
-    return [text for body in bodies for text in body["input"]]
+    return [body["input"] for body in bodies if body["input"] != list(PROBES)]
+
+
+def texts_of(service: StandIn) -> list[str]:
+    """Every text that the service was asked for, in order, without those questions."""
+    return [text for batch in batches_of(service) for text in batch]

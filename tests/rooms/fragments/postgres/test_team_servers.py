@@ -15,10 +15,10 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.config import read_config
-from rooms.fragments.embeddings.embedder import vector_of
-from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import NoVectorsError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.models.embedding import vector_of
+from rooms.fragments.models.vectors import fill
 from rooms.fragments.postgres import schema
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.embeddings.embedder import Embedder
-from rooms.fragments.embeddings.filling import fill
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.links import Alike, alike
+from rooms.fragments.models.embedding import Embedder
+from rooms.fragments.models.vectors import fill
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.rooms.fragments.recall.test_fragment_recall import add

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.bin import forget
-from rooms.fragments.embeddings.embedder import Embedder
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import (
     Activity,
@@ -21,6 +20,7 @@ from rooms.fragments.fragment import (
     Wanted,
 )
 from rooms.fragments.links import link
+from rooms.fragments.models.embedding import Embedder
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.passes import PASSES, STEPS

@@ -117,6 +117,7 @@ def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_
         "fragments_missing_vectors": 1,
         "fragments_last_upkeep_timestamp_seconds": ended,
         "judge_failures": 0,
+        "embedding_failures": 0,
     }
     room.engine.close()
     room.config.path.write_bytes(b"no database")

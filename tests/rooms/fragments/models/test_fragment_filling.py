@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.embeddings.embedder import vector_of
-from rooms.fragments.embeddings.filling import fill, is_of, reembed
 from rooms.fragments.errors import OtherModelError, ServiceError
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
+from rooms.fragments.models.embedding import vector_of
+from rooms.fragments.models.vectors import fill, is_of, reembed
 from rooms.fragments.room import Room
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.embedding_service import embedder, embeddings, numbers_of, texts_of
+from tests.support.embedding_service import batches_of, embedder, embeddings, numbers_of, texts_of
 from tests.support.fragments_room import Clock, a_room, is_unused
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 
@@ -75,7 +75,7 @@ def test_what_has_no_vector_gets_one_and_nothing_else_is_sent(room: Room, servic
     assert state(room)["embedding_model"] == "bge-m3"
     assert state(room)["embedding_dimensions"] == "8"
     assert fill(room, embedder(service)).count == 0
-    assert len(service.asked) == 1
+    assert len(batches_of(service)) == 1
 
 
 def test_many_go_in_batches_with_their_progress(room: Room, service: StandIn) -> None:
@@ -84,7 +84,7 @@ def test_many_go_in_batches_with_their_progress(room: Room, service: StandIn) ->
     done = fill(room, embedder(service), progress=lambda *it: told.append(it))
     assert (done.count, done.left) == (70, 0)
     assert told == [(32, 70), (64, 70), (70, 70)]
-    assert [len(body["input"]) for body in service.bodies] == [32, 32, 6]
+    assert list(map(len, batches_of(service))) == [32, 32, 6]
 
 
 def test_a_limit_leaves_the_rest_for_the_next_call(room: Room, service: StandIn) -> None:
@@ -189,7 +189,7 @@ def test_another_model_is_refused_and_changes_nothing(room: Room, service: Stand
         fill(room, embedder(service, EMBEDDING_MODEL="other"))
     assert "python cli.py fragments embed" in str(caught.value)
     assert (vectors(room), state(room)) == before
-    assert len(service.asked) == 1
+    assert len(batches_of(service)) == 1
 
 
 @pytest.mark.row("002 2.75.b")

