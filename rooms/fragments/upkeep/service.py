@@ -28,15 +28,15 @@ from rooms.fragments.upkeep.consolidation import do_daily
 from rooms.fragments.upkeep.statistics import ENDED
 
 PAUSE_S = 60.0  # between two looks
-FIGURES = (
-    "fragments_live",
-    "fragments_superseded",
-    "fragments_in_bin",
-    "fragments_missing_vectors",
-    "fragments_last_upkeep_timestamp_seconds",
-    "judge_failures",
-    "embedding_failures",
-)
+_COUNTED = {
+    "fragments_live": Wanted(),
+    "fragments_superseded": Wanted(state="superseded"),
+    "fragments_in_bin": Wanted(state="bin"),
+    "fragments_missing_vectors": Wanted(has_vector=False),
+}
+_ENDED = "fragments_last_upkeep_timestamp_seconds"
+_FAILURES = ("judge_failures", "embedding_failures")
+FIGURES = (*_COUNTED, _ENDED, *_FAILURES)
 _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which read all of them
 
 
@@ -179,24 +179,17 @@ def _do(
 
 def _figures(room: Room, environment: Mapping[str, str]) -> dict[str, float]:
     """Return the figures of a room by the names of `FIGURES`. Raises DatabaseError."""
-    judge, embedder = judge_of(environment), embedder_of(environment)
+    models = judge_of(environment), embedder_of(environment)
+    figures = {name: it.failures if it else 0.0 for name, it in zip(_FAILURES, models, strict=True)}
     with room.engine.reading() as rows:
         state = rows.state()
-        counts = [
-            sum(rows.count(wanted).values())
-            for wanted in (
-                Wanted(),
-                Wanted(state="superseded"),
-                Wanted(state="bin"),
-                Wanted(has_vector=False),
-            )
-        ]
+        for name, wanted in _COUNTED.items():
+            figures[name] = sum(rows.count(wanted).values())
     try:
-        ended = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
+        figures[_ENDED] = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
     except ValueError:  # none was ended, or another program wrote that
-        ended = 0.0
-    failures = [model.failures if model else 0 for model in (judge, embedder)]
-    return dict(zip(FIGURES, (*counts, ended, *failures), strict=True))
+        figures[_ENDED] = 0.0
+    return figures
 
 
 def _connections(engine: Engine) -> dict[str, Callable[[], float]]:
