@@ -349,7 +349,8 @@ def _embeddings(numbers: "Statistics") -> str:
         return _say("stats_no_model")
     share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
     facts: Facts = {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
-    return _say("stats_model", model=flat(numbers.model)[:_NAME_CHARS], **facts)
+    least = f"{numbers.least_cosine:.2f}"
+    return _say("stats_model", model=flat(numbers.model)[:_NAME_CHARS], least=least, **facts)
 
 
 def consolidated(report: "Report", call: Call) -> str:

@@ -23,7 +23,8 @@ class Statistics:
 
     live: those that can be recalled; superseded: those with a successor; deleted: those in the bin,
     by why they are there. tiers, kinds, lifetimes, agents, anchors, with_vector: of the live ones.
-    model: what made the vectors, "" for nothing. links: from fragments that are not in the bin, by
+    model: what made the vectors, "" for nothing; least_cosine: from which a fragment may answer by
+    its vector alone, 0 without a model. links: from fragments that are not in the bin, by
     relation. versions: those before an amendment. figures: what the room has counted since it is
     there, such as `purged`: those that have left the bin for good; {} for an agent of a team, as it
     counts what others have, and so is upkeep. upkeep_at: when the last upkeep began that was ended,
@@ -44,6 +45,7 @@ class Statistics:
     versions: int = 0
     with_vector: int = 0
     model: str = ""
+    least_cosine: float = 0.0
     figures: Counts = field(default_factory=dict)
     upkeep_at: str = ""
     upkeep: Mapping[str, Counts] = field(default_factory=dict)
@@ -81,7 +83,8 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             links=rows.count_links(Wanted(agents=own, state="kept")),
             versions=rows.count_entries(Version),
             with_vector=_one(rows, Wanted(agents=own, has_vector=True)),
-            model=state.get(MODEL, ""),
+            model=(model := state.get(MODEL, "")),
+            least_cosine=round(_least_cosine(room, state), 4) if model else 0.0,
             figures={} if room.agent else _figures(state) | room.engine.figures(),
             upkeep_at=state.get(ENDED, ""),
             upkeep={} if room.agent else _upkeep(state),
@@ -89,6 +92,13 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             suspicions=rows.count_entries(Suspicion),
             unreflected=sum(is_over(it, room.clock()) for it in writers),
         )
+
+
+def _least_cosine(room: Room, state: Mapping[str, str]) -> float:
+    from rooms.fragments.models.vectors import cosines_of  # only with a model
+
+    measured = cosines_of(state).least
+    return measured if room.config.least_cosine is None else room.config.least_cosine
 
 
 def _one(rows: Rows, wanted: Wanted) -> int:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -52,6 +53,9 @@ def test_each_fragment_is_counted_by_what_it_is(room: Room, clock: Clock) -> Non
     assert found.agents == {"default": 3}
     assert found.links["superseded_by"] == 1 and found.links["part_of"] >= 1
     assert (found.versions, found.with_vector, found.model) == (1, 1, "small")
+    assert found.least_cosine == 0.5  # as long as nothing is measured
+    chosen = replace(room, config=room.config._replace(least_cosine=0.3))
+    assert statistics_of(chosen).least_cosine == 0.3
     assert found.figures["purged"] == 1 and "strange" not in found.figures
     assert found.unreflected == 1 and found.upkeep_at == ""
 
