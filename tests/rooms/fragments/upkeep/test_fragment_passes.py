@@ -337,4 +337,5 @@ def test_a_run_that_is_killed_while_the_model_works_counts_what_was_made_before(
     source = Numbers()
     report = consolidate(room, embedder=Embedder(source, "small"))
     assert figures_of(report)["embeddings"] == {"missing": 70, "made": 70}
-    assert len(source.asked) == 70 - made
+    texts = [it for it in source.asked if it.startswith("Part ")]  # beside what measures the model
+    assert len(texts) == 70 - made
