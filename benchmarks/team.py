@@ -37,10 +37,8 @@ from core.postgres.pool import Pool
 from core.postgres.server import server_of
 from http_server.keys import keys_of
 from http_server.papers import papers_of
-from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.rows import values_of
-from rooms.fragments.postgres.schema import Schema
-from rooms.fragments.postgres.terms import terms_of
+from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows, terms_of
+from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.statistics import ENDED
 from tests.support.real_engines import free_port, postgres
 
@@ -73,30 +71,17 @@ def fill(dsn: str, count: int) -> float:
     pool = Pool(server_of(dsn, {}))
     Schema(pool).prepare()
     pool.close()
-    with psycopg.connect(dsn) as rows, psycopg.connect(dsn) as terms:
-        empty = size(rows)
-        # Upkeep in one piece at the end is cheaper than at each of millions of rows.
-        terms.execute("ALTER TABLE agent_memory.fragment_terms DROP CONSTRAINT fragment_terms_pkey")
-        terms.commit()
-        first, *_ = fragments(1)
-        columns = ", ".join(["number", *values_of(first)])
+    with psycopg.connect(dsn) as connection:
+        empty, rows = size(connection), PostgresRows(connection, keeps_vectors=False)
+        columns = ", ".join(["number", *rows._row_of(next(fragments(1)))])
         copied = f"COPY agent_memory.fragments ({columns}) FROM STDIN"
-        with (
-            rows.cursor().copy(copied) as to,
-            terms.cursor().copy(
-                "COPY agent_memory.fragment_terms (agent_id, term, number) FROM STDIN"
-            ) as to_terms,
-        ):
-            for number, it in enumerate(fragments(count), 1):
-                to.write_row((number, *values_of(it).values()))
-                for term in terms_of(it):
-                    to_terms.write_row((it.agent, term, number))
-        terms.execute("ALTER TABLE agent_memory.fragment_terms ADD PRIMARY KEY"
-                      " (agent_id, term, number)")  # fmt: skip
-        rows.execute("INSERT INTO agent_memory.revisions (agent_id, texts) SELECT agent_id,"
-                     " count(*) FROM agent_memory.fragments GROUP BY 1")  # fmt: skip
-        rows.execute("SELECT setval(pg_get_serial_sequence('agent_memory.fragments', 'number'),"
-                     " %s)", (count,))  # fmt: skip
+        with connection.cursor().copy(copied) as to:
+            for number, fragment in enumerate(fragments(count), 1):
+                lexemes = " ".join(f"'{term}'" for term in terms_of(fragment))
+                row = rows._row_of(fragment) | {"found_by": lexemes}
+                to.write_row((number, *row.values()))
+        connection.execute("SELECT setval(pg_get_serial_sequence('agent_memory.fragments',"
+                           " 'number'), %s)", (count,))  # fmt: skip
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
         taken = size(connection) - empty

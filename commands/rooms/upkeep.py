@@ -15,8 +15,8 @@ from rooms.room import Item, Opened
 if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
     from core.postgres.pool import Pool
     from rooms.fragments.fragment import Fragment
-    from rooms.fragments.postgres.schema import Found
     from rooms.fragments.room import Room
+    from rooms.fragments.storage.postgres_schema import Found
     from rooms.fragments.upkeep.consolidation import Report
     from rooms.sessions.session import Session
     from rooms.sessions.store import SessionStore
@@ -198,7 +198,7 @@ def migrate(arguments: argparse.Namespace) -> int:
     from core.postgres.errors import ServerError
     from core.postgres.pool import Pool
     from rooms.fragments.config import database_server
-    from rooms.fragments.postgres import schema
+    from rooms.fragments.storage import postgres_schema as schema
 
     server = database_server(os.environ)
     if server is None:
@@ -223,7 +223,7 @@ def migrate(arguments: argparse.Namespace) -> int:
 
 def _make(pool: "Pool", found: "Found", arguments: argparse.Namespace) -> int:
     """Make what is missing, once somebody agrees; else 1."""
-    from rooms.fragments.postgres import schema
+    from rooms.fragments.storage import postgres_schema as schema
 
     path = plain(pool.server.name)
     print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])

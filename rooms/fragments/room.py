@@ -89,7 +89,7 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
     engine: Engine
     timeout_s = settings.lock_timeout_s
     if config.server:
-        from rooms.fragments.postgres.adapter import PostgresEngine
+        from rooms.fragments.storage.postgres import PostgresEngine
 
         engine = PostgresEngine(config.server, timeout_s=timeout_s, cancellation=cancellation)
         if config.cache:

@@ -143,7 +143,7 @@ def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(project:
     server = run(project, "lessons,fragments", SENTINEL_MEMORY_FRAGMENTS=place)
     recalled = loaded_by(server, "recall")
     assert "sqlite3" in recalled
-    of_teams = within(recalled, (*OF_TEAMS, "rooms.fragments.postgres"))
+    of_teams = within(recalled, (*OF_TEAMS, "rooms.fragments.storage.postgres"))
     assert [it for it in of_teams if it != "http_server"] == []
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rooms.fragments.fragment import Embedding, Wanted
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.team_engines import a_server

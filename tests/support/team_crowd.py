@@ -14,8 +14,8 @@ from core.postgres.errors import ServerError
 from core.room.database import DatabaseError
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.room import Room
+from rooms.fragments.storage.postgres import PostgresEngine
 from tests.support.faults import Say
 from tests.support.team_engines import a_server
 

@@ -18,8 +18,7 @@ import pytest
 
 from core.postgres.pool import Pool
 from core.postgres.server import Server, server_of
-from rooms.fragments.postgres.schema import Schema
-from rooms.fragments.postgres.security import TABLES
+from rooms.fragments.storage.postgres_schema import TABLES, Schema
 from tests.support.real_engines import Postgres, shared_postgres
 
 TEMPLATE = "memory_template"

@@ -63,7 +63,7 @@ class Rows(ABC):
     no_moment: ClassVar[str]  # behind a column: it holds no moment
     a_moment: ClassVar[str]
     latest: ClassVar[str]  # the function that returns the latest of some moments
-    has_keyword: ClassVar[str]  # a condition for `fragments`, ? is the keyword as `spelled`
+    has_keyword: str  # a condition for `fragments`, ? is the keyword as `spelled`
     has_vector: ClassVar[str]
     agent_column: ClassVar[str] = "agent_id"  # where not the hash of a content is asked for, too
 

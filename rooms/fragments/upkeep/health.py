@@ -177,7 +177,7 @@ def _take_from_others(path: Path) -> Facts:
 
 def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
     from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
-    from rooms.fragments.postgres.adapter import PostgresEngine
+    from rooms.fragments.storage.postgres import PostgresEngine
 
     place: Facts = {"path": server.name}
     try:
@@ -212,7 +212,7 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
 
 def _secure(server: Server, settings: Settings) -> Facts:
     """Force row security again. Raises DatabaseError."""
-    from rooms.fragments.postgres.adapter import PostgresEngine
+    from rooms.fragments.storage.postgres import PostgresEngine
 
     with closing(PostgresEngine(server, timeout_s=settings.lock_timeout_s)) as engine:
         engine.schema.secure()

@@ -14,7 +14,7 @@ from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.secrets import redact_held, secrets_held
 
 if TYPE_CHECKING:  # most fragments are in a file
-    from rooms.fragments.postgres.adapter import PostgresEngine
+    from rooms.fragments.storage.postgres import PostgresEngine
 
 
 def place_here(environment: Mapping[str, str]) -> Path | None:
@@ -54,7 +54,7 @@ def redact_here(settings: Settings, environment: Mapping[str, str]) -> Redaction
 @contextmanager
 def _server(settings: Settings, environment: Mapping[str, str]) -> "Iterator[PostgresEngine]":
     """Open the server for whoever keeps it."""
-    from rooms.fragments.postgres.adapter import PostgresEngine
+    from rooms.fragments.storage.postgres import PostgresEngine
 
     found = database_server(environment)
     assert found is not None

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.room.redaction import Held, Redaction, Row
 from core.sanitizer import has_secret, safe
 from rooms.fragments.fragment import hash_of
-from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.writing import PostgresWriting
+from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.upkeep.secrets import (
     BESIDE,
     FRAGMENTS,
@@ -52,7 +51,7 @@ def redact_on_server(engine: PostgresEngine) -> Redaction:
     if not held:
         return Redaction([], [], [])
     with engine.pool.transaction() as connection:
-        writing = PostgresWriting(connection, "", has_vectors=engine.schema.has_vectors)
+        writing = PostgresRows(connection, keeps_vectors=engine.schema.has_vectors)
         for group in list(_groups(connection)):
             _write(connection, writing, group)
         writing.mend_index()
@@ -99,7 +98,7 @@ def _by(
     }
 
 
-def _write(connection: "Connection[Any]", writing: PostgresWriting, group: Group) -> None:
+def _write(connection: "Connection[Any]", writing: PostgresRows, group: Group) -> None:
     """Store the cleaned rows; what is made of a fragment's texts follows them."""
     for (table, at), row in zip(group.places, group.rows, strict=True):
         values = {name: _stored(name, it) for name, it in row.items()}
@@ -113,7 +112,7 @@ def _stored(name: str, value: Any) -> Any:
     return json.loads(value) if name in LISTS and value is not None else value
 
 
-def _replace(writing: PostgresWriting, number: int, values: Row) -> None:
+def _replace(writing: PostgresRows, number: int, values: Row) -> None:
     [before] = writing.by_numbers([number])
     after = replace(
         before,

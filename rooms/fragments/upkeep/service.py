@@ -197,7 +197,7 @@ def _connections(engine: Engine) -> dict[str, Callable[[], float]]:
     inner = engine.inner if isinstance(engine, CachedEngine) else engine
     if not inner.keeps_agents_apart:
         return {}
-    from rooms.fragments.postgres.adapter import PostgresEngine  # a file needs none of it
+    from rooms.fragments.storage.postgres import PostgresEngine  # a file needs none of it
 
     assert isinstance(inner, PostgresEngine)
     pool = inner.pool

@@ -22,7 +22,7 @@ from rooms.fragments.fragment import (
     Wanted,
     hash_of,
 )
-from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import Run
 from tests.support.desk import Desk

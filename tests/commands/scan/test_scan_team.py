@@ -12,7 +12,7 @@ from rooms.fragments.fragment import (
     Wanted,
     hash_of,
 )
-from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, place_of
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
@@ -29,7 +29,6 @@ RAW = """INSERT INTO agent_memory.fragments
 WORDS = """SELECT string_agg(t::text, ' ') FROM (
   SELECT f::text FROM agent_memory.fragments f UNION ALL
   SELECT v::text FROM agent_memory.fragment_versions v UNION ALL
-  SELECT i::text FROM agent_memory.fragment_terms i UNION ALL
   SELECT b::text FROM agent_memory.tool_feedback b UNION ALL
   SELECT k::text FROM agent_memory.task_feedback k UNION ALL
   SELECT a::text FROM agent_memory.activities a UNION ALL

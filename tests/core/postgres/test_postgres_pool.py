@@ -21,8 +21,8 @@ from core.postgres.server import Server
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from rooms.fragments.fragment import Wanted
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.room import repeats_when_cut
+from rooms.fragments.storage.postgres import PostgresEngine
 from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import postgres
 from tests.support.sentences import in_language, raised

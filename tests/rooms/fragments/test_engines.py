@@ -38,9 +38,9 @@ from rooms.fragments.fragment import (
     Version,
     Wanted,
 )
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import CachedEngine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine

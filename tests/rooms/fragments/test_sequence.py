@@ -24,11 +24,11 @@ from rooms.fragments.context import restore_context
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import CONTENT_BYTES, RELATIONS, ToolFeedback, Version, Wanted
 from rooms.fragments.links import explore, link
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of

@@ -11,8 +11,7 @@ import pytest
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from core.room.database import DatabaseError
-from rooms.fragments.postgres.schema import Schema
-from rooms.fragments.postgres.security import TABLES
+from rooms.fragments.storage.postgres_schema import TABLES, Schema
 from tests.support.real_engines import postgres
 from tests.support.sentences import raised
 from tests.support.team_engines import a_server
@@ -25,9 +24,10 @@ STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")
 
 # One row of each owner in each table; {0} is the owner.
 ROWS = """
-INSERT INTO fragments (id, content, topic, type, importance, content_hash, agent_id)
-  VALUES ('{0}1', 'same', 't', 'fact', .5, 'h', '{0}'), ('{0}2', 'x', 't', 'fact', .5, 'i', '{0}');
-INSERT INTO fragment_terms (agent_id, term, number) VALUES ('{0}', 'x', 1);
+INSERT INTO fragments
+  (id, content, topic, type, importance, content_hash, agent_id, found_by, plain_keywords)
+  VALUES ('{0}1', 'same', 't', 'fact', .5, 'h', '{0}', $$'same' '{0}'$$, ARRAY['k', '{0}']),
+    ('{0}2', 'x', 't', 'fact', .5, 'i', '{0}', $$'x'$$, ARRAY['k']);
 INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{0}2');
 INSERT INTO fragment_versions (fragment_id, content) VALUES ('{0}1', 'before');
 INSERT INTO suspicions (first_id, second_id, similarity) VALUES ('{0}1', '{0}2', .9);
@@ -45,21 +45,19 @@ INSERT INTO papers (kind, key) VALUES ('key', 'k')
 # fmt: off
 OWNER = {
     "fragments": ("agent_id", "content = content"),
-    "fragment_terms": ("agent_id", "number = number"),
     "fragment_links": ("left(from_id, -1)", "relation_type = relation_type"),
     "fragment_versions": ("left(fragment_id, -1)", "content = content"),
     "suspicions": ("left(first_id, -1)", "similarity = similarity"),
     "tool_feedback": ("agent_id", "relevant = relevant"),
     "task_feedback": ("agent_id", "overall_success = overall_success"),
     "activities": ("agent_id", "calls = calls"),
-    "revisions": ("agent_id", "former = former"),
+    "revisions": ("agent_id", "texts = texts"),
     "state": ("agent_id", "value = value"),
 }
 # What one agent, {0}, adds for another, {1}; by the table and the kind of claim.
 CLAIMS = {
     "fragment": "INSERT INTO fragments (id, content, topic, type, importance, agent_id)"
         " VALUES ('new', 'x', 't', 'fact', .5, '{1}')",
-    "term": "INSERT INTO fragment_terms (agent_id, term, number) VALUES ('{1}', 'y', 1)",
     "link to": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{1}1')",
     "link from": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}1', '{0}1')",
     "link between": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}2', '{1}1')",
@@ -71,14 +69,12 @@ CLAIMS = {
     "task feedback": "INSERT INTO task_feedback (agent_id, overall_success) VALUES ('{1}', true)",
     "activity": "INSERT INTO activities (agent_id, session_id) VALUES ('{1}', 'new')",
     "revision": "INSERT INTO revisions (agent_id) VALUES ('{1}')"
-        " ON CONFLICT (agent_id) DO UPDATE SET former = NULL",
+        " ON CONFLICT (agent_id) DO UPDATE SET texts = 0",
     "figure": "INSERT INTO state (agent_id, name, value) VALUES ('{1}', 'new', '1')",
     "gift": "UPDATE fragments SET agent_id = '{1}' WHERE id = '{0}1'",
 }
 # fmt: on
-SHARED = frozenset(
-    "fragments fragment_terms fragment_links fragment_versions suspicions revisions".split()
-)
+SHARED = frozenset("fragments fragment_links fragment_versions suspicions revisions".split())
 WITH_DEFAULT = frozenset(("link to", "link from"))  # both ends are seen, one of them is own
 
 
@@ -260,6 +256,50 @@ def test_a_role_that_row_security_does_not_bind_is_refused() -> None:
         pool.close()
 
 
+# For each function that sees more than an agent does, a call that every row answers.
+FUNCTIONS = {
+    "matching": "matching(ARRAY['same'::tsquery, 'x'::tsquery], 100)",
+    "keyworded": "keyworded(ARRAY['k', 'alice', 'bob'], 100, false)",
+}
+
+
+def numbers_told(pool: Pool, call: str, agent: str | None) -> list[int]:
+    """The rows that a function tells an agent of; None for whoever says no name at all."""
+    with pool.transaction(agent=agent or "nobody") as connection:
+        if agent is None:
+            connection.execute("RESET app.current_agent_id")
+        elif not agent:
+            connection.execute("SELECT set_config('app.current_agent_id', '', true)")
+        return [number for (number,) in connection.execute(f"SELECT number FROM {call}")]
+
+
+@pytest.mark.row("002 2.19.b", "002 2.21")
+@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS, "", None])
+@pytest.mark.parametrize("call", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_that_sees_more_tells_an_agent_of_no_others_rows(
+    pool: Pool, call: str, agent: str | None
+) -> None:
+    numbers = numbers_told(pool, call, agent)
+    told = owners(pool, "", f"SELECT agent_id FROM fragments WHERE number = ANY ('{{{numbers}}}')"
+                  .replace("[", "").replace("]", ""))  # fmt: skip
+    assert told == sorted({"default"} | ({agent or ""} & {*AGENTS}))
+
+
+@pytest.mark.parametrize("call", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_that_sees_more_is_closed_to_strangers_and_led_astray_by_no_name(
+    pool: Pool, call: str
+) -> None:
+    with pytest.raises(DatabaseError), pool.as_login() as connection:
+        connection.execute("CREATE ROLE passer_by; GRANT USAGE ON SCHEMA agent_memory TO passer_by")
+        connection.execute("SET LOCAL ROLE passer_by")
+        connection.execute(f"SELECT number FROM agent_memory.{call}")
+    with pytest.raises(_Undone), pool.transaction(agent="alice") as connection:
+        connection.execute("CREATE TEMPORARY TABLE fragments (LIKE agent_memory.fragments)")
+        connection.execute("SET LOCAL search_path = pg_temp, agent_memory")
+        assert connection.execute(f"SELECT number FROM agent_memory.{call}").rowcount == 4
+        raise _Undone
+
+
 def test_functions_that_see_more_are_bound_to_a_path_and_closed_to_strangers(pool: Pool) -> None:
     with pool.as_login() as connection:
         rows: list[Any] = connection.execute(
@@ -271,7 +311,7 @@ def test_functions_that_see_more_are_bound_to_a_path_and_closed_to_strangers(poo
             "SELECT relname FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace"
             " AND relkind IN ('v', 'm')"
         ).fetchall()
-    assert views == []
+    assert views == [] and {name for name, *_ in rows} == {*FUNCTIONS}
     for name, settings, owner, is_open in rows:
         assert "search_path" in (settings or ""), name
         assert (owner, is_open) == ("sentinel_upkeep", False), name

@@ -17,9 +17,9 @@ import pytest
 from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
-from rooms.fragments.postgres import schema, tables
-from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.schema import Schema
+from rooms.fragments.storage import postgres_schema as schema
+from rooms.fragments.storage.postgres import PostgresEngine
+from rooms.fragments.storage.postgres_schema import Schema
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
@@ -89,7 +89,7 @@ def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
     Schema(empty).prepare()
     before = Schema(empty).look()
     with empty.as_login() as connection:
-        schema.make(connection, before)
+        schema.make(connection, before, empty.server.name)
     assert Schema(empty).look() == before
 
 
@@ -260,13 +260,22 @@ def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there()
         tables = Schema(owner)
         tables.prepare()
         assert tables.look().is_current and tables.has_vectors
-        tables.vacuum()
+        assert PostgresEngine(owner.server, timeout_s=5).purge()
         owner.close()
         administrator.close()
 
 
 # What later versions added, away.
 FIRST = """
+CREATE TABLE agent_memory.fragment_terms (agent_id text, term text, number bigint);
+ALTER TABLE agent_memory.fragment_terms OWNER TO sentinel_upkeep;
+INSERT INTO agent_memory.fragment_terms
+  SELECT agent_id, unnest(array_append(tsvector_to_array(found_by), '*')), number
+  FROM agent_memory.fragments WHERE deleted_at IS NULL;
+ALTER TABLE agent_memory.revisions ADD COLUMN former uuid;
+ALTER TABLE agent_memory.fragments DROP COLUMN found_by CASCADE;
+DROP FUNCTION agent_memory.count_added, agent_memory.count_removed, agent_memory.count_changed
+  CASCADE;
 ALTER TABLE agent_memory.fragments DROP COLUMN promoted;
 ALTER TABLE agent_memory.revisions DROP COLUMN texts;
 DROP INDEX agent_memory.idx_fragments_working, agent_memory.idx_fragments_unembedded;
@@ -292,7 +301,7 @@ def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None
     later = PostgresEngine(empty.server, timeout_s=5)
     with later.reading() as reading:
         assert reading.holding("node shop", 100) == before
-    assert Schema(empty).look().version == tables.KNOWN
+    assert Schema(empty).look().version == schema.KNOWN
     with later.writing() as writing:
         assert not writing.mend_index()
     later.close()

@@ -19,10 +19,10 @@ from rooms.fragments.errors import NoVectorsError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.models.embedding import vector_of
 from rooms.fragments.models.vectors import fill
-from rooms.fragments.postgres import schema
-from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.room import Room
+from rooms.fragments.storage import postgres_schema as schema
+from rooms.fragments.storage.postgres import PostgresEngine
+from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.health import look
 from tests.support.cli_process import Run
 from tests.support.embedding_service import embedder, embeddings
@@ -48,11 +48,11 @@ def without_vectors(team_server: TeamServer) -> Iterator[Pool]:
     dsn = team_server.empty_dsn()
     pool = Pool(a_server(dsn))
     with psycopg.connect(dsn, autocommit=True) as connection, connection.transaction():
-        found = schema.look(connection)
-        for statement in schema.before(found):
+        found = schema._look(connection)
+        for statement in schema._statements_before(found):
             connection.execute(statement)
         connection.execute("SET LOCAL ROLE sentinel_upkeep")
-        for statement in schema.inside(found):
+        for statement in schema._statements_inside(found):
             connection.execute(statement)
     engine = engine_of(pool)
     with engine.writing() as writing:
@@ -119,7 +119,7 @@ def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamS
     with engine.for_agent("alice").writing() as writing:
         writing.add([Fragment(id="one", content="a lighthouse", topic="sea", agent="alice")])
     with pool.transaction() as connection:
-        connection.execute("DELETE FROM agent_memory.fragment_terms WHERE term <> '*'")
+        connection.execute("UPDATE agent_memory.fragments SET found_by = NULL")
         connection.execute(
             "INSERT INTO agent_memory.state VALUES ('', 'index', '1')"
             " ON CONFLICT (agent_id, name) DO UPDATE SET value = '1'"
@@ -132,7 +132,7 @@ def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamS
         noted = connection.execute(statement).fetchone()
         assert noted == (str(INDEXED_VERSION),)
         rows = connection.execute(
-            "SELECT count(*) FROM agent_memory.fragment_terms WHERE term = 'lighthouse'"
+            "SELECT count(*) FROM agent_memory.fragments WHERE found_by @@ 'lighthouse'"
         ).fetchone()
     assert rows == (1,)
     engine.close()

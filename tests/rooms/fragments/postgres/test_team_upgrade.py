@@ -13,9 +13,10 @@ import pytest
 from core.config import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Wanted
-from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
+from rooms.fragments.storage.postgres import PostgresEngine
+from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
@@ -26,7 +27,7 @@ _TABLES = """SELECT relname::text FROM pg_class WHERE relkind = 'r'
   AND relnamespace = 'agent_memory'::regnamespace ORDER BY 1"""
 # What the upgrade is there to change.
 _OTHER_TABLES = {"schema_version", "fragment_terms"}
-_OTHER_COLUMNS = {"found_by"}
+_OTHER_COLUMNS = {"found_by", "former", "revision", "made_in", "made_at"}  # of the index
 
 
 @pytest.fixture
@@ -53,7 +54,11 @@ def contents(dsn: str) -> dict[str, list[Any]]:
 
 def _rows(connection: psycopg.Connection[Any], table: str) -> list[Any]:
     rows = connection.execute(f"SELECT to_jsonb(t) FROM agent_memory.{table} t").fetchall()
-    kept = ({key: row[key] for key in row.keys() - _OTHER_COLUMNS} for (row,) in rows)
+    kept = (
+        {key: row[key] for key in row.keys() - _OTHER_COLUMNS}
+        for (row,) in rows
+        if row.get("name") != INDEX_STATE
+    )
     return sorted(kept, key=lambda row: json.dumps(row, sort_keys=True))
 
 

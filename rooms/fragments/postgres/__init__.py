@@ -1,1 +1,0 @@
-"""The fragments of a team, kept by a PostgreSQL server."""

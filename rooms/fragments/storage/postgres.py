@@ -1,0 +1,497 @@
+"""Keeps fragments on a PostgreSQL server: GIN for texts and keywords, pgvector for meaning.
+
+What searches by GIN are two functions of the owner of the tables, see `schema.postgres.sql`. The
+server looks at all vectors of an agent that has few fragments, and asks its index about those of
+one with many. What it finds is compared once more, as exactly as in a file.
+"""
+
+import unicodedata
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+from core.config import DEFAULT_AGENT
+from core.postgres.errors import ServerBusyError, ServerError
+from core.postgres.pool import Pool, connected
+from core.postgres.server import Server
+from core.program import NO_CANCELLATION, Cancellation
+from core.room.full_text import INDEXED_VERSION, Extent
+from core.text.terms import Term, pieces_of, verb_beginning
+from rooms.fragments.errors import UpkeepBusyError
+from rooms.fragments.fragment import Embedding, Fragment, Order, Wanted
+from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT, is_moment, spelled
+from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage.postgres_schema import (
+    MOST_INDEXED,
+    SCHEMA,
+    TABLES,
+    Schema,
+    index_name,
+    indexed,
+    vector_index,
+)
+from rooms.fragments.storage.postgres_values import (
+    bound,
+    floats_of,
+    floats_sent,
+    little,
+    moment,
+    speaking,
+    text_of,
+)
+from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, ORDERS, Condition, Rows
+from rooms.fragments.storage.sqlite import DIGITS, no_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection, Cursor
+
+FEW = 20_000  # fragments, all of whose vectors are looked at
+_SPARE = 40  # more of the nearest than are wanted: the server adds up less exactly
+_FEWEST_HELD, _MOST_HELD = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
+
+_MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
+_MOST_SPELLED = 2_000  # texts in which a word is looked for that may be meant
+_AT_ONCE = 500  # rows of one statement, which may have 65,535 values
+_LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
+_NULL_FOR_NONE = frozenset(
+    ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
+)
+# The same as the function of that name, but of all agents.
+_MATCHING = f"""SELECT q.place, f.number
+  FROM unnest(?::tsquery[]) WITH ORDINALITY AS q(question, place) CROSS JOIN LATERAL (
+    SELECT number FROM fragments WHERE found_by @@ q.question AND {_LIVE}
+    ORDER BY number DESC LIMIT ?) f"""
+# None for fragments without a revision: somebody has put them there beside the tables' triggers.
+_REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
+    CASE WHEN NOT EXISTS (SELECT FROM fragments f WHERE f.agent_id = a.agent) THEN '' END)
+  FROM unnest(?::text[]) AS a(agent) LEFT JOIN revisions r ON r.agent_id = a.agent"""
+
+
+class PostgresRows(Rows):
+    """See `Rows`. keeps_vectors: whether the server compares vectors."""
+
+    no_moment, a_moment, latest = "IS NULL", "IS NOT NULL", "greatest"
+    has_vector = "embedding IS NOT NULL"
+
+    def __init__(
+        self, connection: "Connection[Any]", agent: str = "", *, keeps_vectors: bool
+    ) -> None:
+        super().__init__(agent)
+        self._cursor, self._keeps_vectors = speaking(connection.cursor()), keeps_vectors
+        self._seen = (agent, DEFAULT_AGENT) if agent else ()
+        self.has_keyword = (
+            f"number IN (SELECT number FROM keyworded(ARRAY[?], {MOST_NUMBER}, false))"
+            if agent
+            else "plain_keywords @> ARRAY[?]"
+        )
+
+    def run(self, statement: str, values: Iterable[Any] = ()) -> "Cursor[Any]":
+        numbered = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
+        return self._cursor.execute(statement.replace("?", "%s"), numbered)
+
+    def insert(self, statement: str, values: Iterable[Any]) -> int:
+        [number] = self.run(f"{statement} RETURNING number", values).fetchone() or (0,)
+        return int(number)
+
+    def any_of(self, column: str, values: Iterable[Any]) -> Condition:
+        if column == "number":
+            numbers = [number for number in values if 0 <= number <= MOST_NUMBER]
+            return "number = ANY (?::bigint[])", [numbers]
+        return f"{column} = ANY (?::text[])", [list(values)]
+
+    def moment(self, text: str, *, is_end: bool = False) -> str | None:
+        return bound(text, is_end=is_end)
+
+    def encoded(self, field: str, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return list(value)
+        if is_moment(field):
+            return moment(value) or (UNKNOWN_MOMENT if field == "created_at" else None)
+        if field in _NULL_FOR_NONE:
+            return value or None
+        return value
+
+    def derived(self, fragment: Fragment) -> dict[str, Any]:
+        keywords = list(dict.fromkeys(map(spelled, fragment.keywords)))
+        columns = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
+        return super().derived(fragment) | columns
+
+    def mark(self, column: str) -> str:
+        return "array_to_tsvector(?::text[])" if column == "found_by" else "?"
+
+    def state_key(self, agent: str, name: str) -> dict[str, str]:
+        return {"agent_id": agent, "name": name}
+
+    def ordered(self, columns: Sequence[str]) -> str:
+        return ", ".join(
+            f"{column} NULLS FIRST" if is_moment(column)
+            else column if column == "id" else f'{column} COLLATE "C"'
+            for column in columns
+        )  # fmt: skip
+
+    def index(self, before: Fragment | None, after: Fragment | None) -> None:
+        """See `Rows`. The index is one of columns of the row."""
+
+    def terms(self) -> "PostgresTerms":
+        return PostgresTerms(self)
+
+    def find(
+        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+    ) -> list[Fragment]:
+        """See `Rows`. The first of each agent are read, in the order of an index, but where there
+        are few that are wanted.
+        """
+        agents, is_few = wanted.agents or self._seen, wanted.keywords or wanted.numbers is not None
+        if is_few or not (limit and agents):
+            return super().find(wanted, order=order, limit=limit, offset=offset)
+        condition, values = self.condition_of(replace(wanted, agents=()))
+        by = ORDERS[order]
+        statement = (
+            f"SELECT {FRAGMENTS.selected} FROM unnest(?::text[]) AS a(agent) CROSS JOIN LATERAL"
+            f" (SELECT * FROM fragments WHERE agent_id = a.agent AND {condition} ORDER BY {by}"
+            f" LIMIT ?) AS fragments ORDER BY {by} LIMIT ? OFFSET ?"
+        )
+        names = list(dict.fromkeys(agents))
+        return self.fragments(statement, [names, *values, limit + offset, limit, offset])
+
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """See `Rows`. The agents that are seen anyway are no filter: the index alone answers."""
+        words = list(dict.fromkeys(map(spelled, keywords)))
+        is_plain = replace(wanted, agents=()) == Wanted() and (
+            not wanted.agents or {*self._seen} <= {*wanted.agents}
+        )
+        if self.agent and is_plain:
+            statement = "SELECT number, times FROM keyworded(?::text[], ?, true)"
+            return self.run(statement, [words, most]).fetchall()
+        condition, values = self.condition_of(wanted)
+        if self.agent:
+            times = f"keyworded(?::text[], {MOST_NUMBER}, false) k JOIN fragments USING (number)"
+        else:
+            times = (
+                "fragments CROSS JOIN LATERAL (SELECT ?::text[] AS words) w CROSS JOIN LATERAL"
+                " (SELECT count(*) AS times FROM (SELECT unnest(plain_keywords) INTERSECT"
+                " SELECT unnest(words)) shared) k"
+            )
+            condition = f"{condition} AND plain_keywords && words"
+        statement = (
+            f"SELECT number, times FROM {times} WHERE {condition} ORDER BY 2 DESC, 1 DESC LIMIT ?"
+        )
+        return self.run(statement, [words, *values, most]).fetchall()
+
+    def matching(self, questions: Sequence[str], most: int) -> list[list[int]]:
+        """Return the newest live texts that answer each question, the newest first."""
+        found: list[list[int]] = [[] for _ in questions]
+        statement = (
+            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING
+        )
+        for place, number in self.run(statement, [list(questions), most]):
+            found[place - 1].append(number)
+        return found
+
+    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+        floats = floats_of(vector)
+        if not floats or most < 1 or not self._keeps_vectors:
+            return []
+        some, rows = min(most, 2**31) + _SPARE, list[Any]()
+        if len(floats) <= MOST_INDEXED and self.extent().texts > FEW:
+            rows = self._nearest(floats, wanted, some, by_index=True)
+        if len(rows) < some:
+            rows = self._nearest(floats, wanted, some, by_index=False)
+        found = [
+            (number, round(sum(map(mul, floats, floats_sent(it))), DIGITS)) for number, it in rows
+        ]
+        return sorted(found, key=lambda it: (-it[1], -it[0]))[:most]
+
+    def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
+        if not self._keeps_vectors:
+            return []
+        condition, values = self.any_of("number", numbers)
+        rows = self._cursor.execute(
+            f"SELECT number, embedding FROM fragments WHERE {condition.replace('?', '%s')}"
+            f" AND {self.has_vector} ORDER BY number",
+            values,
+            binary=True,
+        )
+        return [Embedding(number, little(floats_sent(it)).tobytes()) for number, it in rows]
+
+    def extent(self) -> Extent:
+        """Return which live texts there are, see `Terms`."""
+        condition, values = self.any_of("agent_id", self._seen) if self.agent else ("true", [])
+        own = f"SELECT number FROM fragments WHERE agent_id = r.agent_id AND {_LIVE} ORDER BY"
+        rows = self.run(
+            f"SELECT ({own} number LIMIT 1), ({own} number DESC LIMIT 1), texts FROM revisions r"
+            f" WHERE texts > 0 AND {condition}",
+            values,
+        ).fetchall()
+        rows = [row for row in rows if row[0] is not None]
+        first, newest, texts = zip(*rows, strict=True) if rows else ((1,), (0,), (0,))
+        return Extent(min(first), max(newest), sum(texts))
+
+    def revisions(self) -> Mapping[str, str]:
+        """See `Rows`. {} for all agents: nobody asks for these what others have asked."""
+        if not self.agent:
+            return {}
+        revisions = dict(self.run(_REVISIONS, [list(dict.fromkeys(self._seen))]))
+        return revisions if None not in revisions.values() else {}
+
+    def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
+        """See `Rows`. Many in one statement, which counts the texts once."""
+        added = list[Fragment]()
+        for start in range(0, len(fragments), _AT_ONCE):
+            some = fragments[start : start + _AT_ONCE]
+            rows = [self._row_of(fragment) for fragment in some]
+            marks = ", ".join(map(self.mark, rows[0]))
+            statement = (
+                f"INSERT INTO fragments ({', '.join(rows[0])}) VALUES"
+                f" {', '.join([f'({marks})'] * len(rows))} RETURNING id, number"
+            )
+            numbers = dict(self.run(statement, [it for row in rows for it in row.values()]))
+            added += [replace(fragment, number=numbers[fragment.id]) for fragment in some]
+        return added
+
+    def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
+        """See `Rows`. What is no vector is taken for none."""
+        vectors = [(floats_of(vector), number) for number, vector in embeddings]
+        if not vectors or not self._keeps_vectors:
+            return
+        if not self.agent:  # upkeep, whose the tables are
+            for dimensions in {len(floats) for floats, _ in vectors if floats}:
+                self._put_index(dimensions)
+        self._cursor.executemany(
+            "UPDATE fragments SET embedding = %s::vector WHERE number = %s",
+            [(text_of(floats) if floats else None, number) for floats, number in vectors],
+        )
+
+    def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
+        condition, values = ("true", []) if numbers is None else self.any_of("number", numbers)
+        self.run(
+            f"UPDATE fragments SET embedding = NULL WHERE {self.has_vector} AND {condition}",
+            values,
+        )
+
+    def keep_index(self) -> None:
+        """Make the terms anew where another version of `terms_of` made them; as upkeep alone."""
+        row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
+        if row != (str(INDEXED_VERSION),):
+            self.mend_index()
+
+    def mend_index(self) -> bool:
+        self.run("SET LOCAL statement_timeout = 0")  # perhaps millions of rows
+        changed = 0
+        own = (self.agent,) if self.agent else ()
+        for some in pages_of(self, Wanted(agents=own)):
+            self._cursor.executemany(
+                "UPDATE fragments SET found_by = made.found_by FROM"
+                " (SELECT array_to_tsvector(%s::text[]) AS found_by) made"
+                " WHERE number = %s AND fragments.found_by IS DISTINCT FROM made.found_by",
+                [(terms_of(fragment), fragment.number) for fragment in some],
+            )
+            changed += max(self._cursor.rowcount, 0)
+        condition, values = self.any_of("agent_id", own) if own else ("true", [])
+        changed += self.run(
+            "UPDATE revisions SET texts = counted.texts FROM (SELECT r.agent_id AS agent,"
+            f" count(f.id) AS texts FROM revisions r LEFT JOIN fragments f ON {_LIVE}"
+            " AND f.agent_id = r.agent_id GROUP BY 1) counted"
+            f" WHERE agent_id = agent AND revisions.texts <> counted.texts AND {condition}",
+            values,
+        ).rowcount
+        if not self.agent:
+            self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
+        return bool(changed)
+
+    def _nearest(
+        self, floats: "array[float]", wanted: Wanted, some: int, *, by_index: bool
+    ) -> list[Any]:
+        condition, values = self.condition_of(wanted)
+        size, order = len(floats), "embedding <#> ?::vector, number DESC"
+        if by_index:
+            held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
+            self.run(
+                "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
+                " set_config('hnsw.ef_search', ?, true)",
+                [str(held)],
+            )
+            order = f"{indexed(size)} <=> {indexed(size).replace('embedding', '?')}"
+        statement = (
+            f"SELECT number, embedding FROM fragments WHERE {condition} AND {self.has_vector}"
+            f" AND vector_dims(embedding) = {size} ORDER BY {order} LIMIT ?"
+        )
+        return self._cursor.execute(
+            statement.replace("?", "%s"), [*values, text_of(floats), some], binary=True
+        ).fetchall()
+
+    def _put_index(self, dimensions: int) -> None:
+        """Make the index of vectors of a length where it is missing.
+
+        That is with the first vector of its length, when there is nothing yet to go into it,
+        however long it may take where it was lost.
+        """
+        name = f"{SCHEMA}.{index_name(dimensions)}"
+        is_there = self.run("SELECT to_regclass(?) IS NOT NULL", [name]).fetchone() == (True,)
+        if is_there or dimensions > MOST_INDEXED:
+            return
+        [limit] = self.run("SELECT current_setting('statement_timeout')").fetchone() or ("",)
+        self.run("SET LOCAL statement_timeout = 0")
+        self.run("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
+        self.run(vector_index(dimensions))
+        self.run("SET CONSTRAINTS ALL DEFERRED")
+        self.run("SELECT set_config('statement_timeout', ?, true)", [limit])
+
+
+class PostgresTerms:
+    """See `Terms`: questions of PostgreSQL's own full text, in the words of this program."""
+
+    def __init__(self, rows: PostgresRows) -> None:
+        self._rows, self._words = rows, dict[str, list[str]]()
+
+    def extent(self) -> Extent:
+        """See `Terms`."""
+        return self._rows.extent()
+
+    def match(self, term: Term) -> str:
+        """See `Terms`."""
+        needle = _folded(term.needle)
+        if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
+            return self.any_of((needle, stem))
+        if term.begins and not term.ends:
+            return f"{_lexeme(needle)}:*"
+        return self.any_of((needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,))
+
+    def any_of(self, words: Sequence[str]) -> str:
+        """See `Terms`."""
+        return " | ".join(map(_lexeme, words))
+
+    def words(self, begins: str, most: int) -> list[str]:
+        """See `Terms`. Those of the newest texts alone."""
+        [numbers] = self._rows.matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
+        condition, values = self._rows.any_of("number", numbers)
+        words = self._rows.run(
+            "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
+            f" WHERE {condition} AND starts_with(lexeme, ?)",
+            [*values, begins],
+        )
+        return sorted(word for (word,) in words)[:most]
+
+    def newest(
+        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+    ) -> list[list[int]]:
+        """See `Terms`."""
+        also = f" & ({' | '.join(within)})" if within else ""
+        return self._rows.matching([f"({match}){also}" for match in matches], most)
+
+
+class PostgresEngine(Engine):
+    """See `Engine`. agent: whose fragments, with those of DEFAULT_AGENT; "" for every agent's."""
+
+    keeps_agents_apart = True
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        timeout_s: float,
+        cancellation: Cancellation = NO_CANCELLATION,
+        agent: str = "",
+        pool: Pool | None = None,
+        schema: Schema | None = None,
+    ) -> None:
+        """pool, schema: of the engine for other agents, with which it shares its connections."""
+        self.server, self.agent, self.name = server, agent, server.name
+        self.pool = pool or Pool(server, cancellation=cancellation)
+        self.schema = schema or Schema(self.pool)
+        self._timeout_s = timeout_s
+
+    def keeps_vectors(self) -> bool:
+        """See `Engine`. Where there are no tables yet, nothing has to be embedded, either."""
+        return not self.schema.is_ready() or self.schema.has_vectors
+
+    def for_agent(self, agent: str) -> "PostgresEngine":
+        return PostgresEngine(
+            self.server,
+            timeout_s=self._timeout_s,
+            agent=agent,
+            pool=self.pool,
+            schema=self.schema,
+        )
+
+    @contextmanager
+    def only_one(self, *, timeout_s: float) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.pool.lock("upkeep", timeout_s=timeout_s))
+            except ServerBusyError as error:
+                raise UpkeepBusyError(path=self.name) from error
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        if not self.schema.is_ready():
+            with no_rows() as rows:
+                yield rows
+            return
+        with self.pool.transaction(agent=self.agent, changes=False) as connection:
+            yield self._rows(connection)
+
+    @contextmanager
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
+        """See `Engine`. The changes of one agent follow each other, and upkeep's follow all."""
+        self.schema.prepare()
+        wait_s = self._timeout_s if wait_s is None else wait_s
+        with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
+            rows = self._rows(connection)
+            if not self.agent:  # the upkeep, as a change in a file
+                rows.keep_index()
+            yield rows
+
+    def exists(self) -> bool:
+        """See `Engine`. Whether the tables are there."""
+        return self.schema.is_ready()
+
+    def purge(self) -> bool:
+        """See `Engine`. The tables let go of what was deleted as far as no transaction still sees
+        it; what the server has written for itself before, its log and its backups, is not touched.
+        """
+        if self.schema.is_ready():
+            skipped = list[str]()
+            with closing(connected(self.server)) as connection:
+                # No role is set: it would outlive this on a connection that a pooler lends on.
+                connection.add_notice_handler(lambda notice: skipped.append(notice.severity or ""))
+                connection.execute(f"VACUUM {', '.join(f'{SCHEMA}.{table}' for table in TABLES)}")
+            if skipped:
+                raise ServerError("no_roles", path=self.name)
+        return True
+
+    def close(self) -> None:
+        self.pool.close()
+
+    def _rows(self, connection: "Connection[Any]") -> PostgresRows:
+        return PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
+
+
+def terms_of(fragment: Fragment) -> list[str]:
+    """Return the lexemes that a fragment is found by."""
+    pieces = set(pieces_of(fragment.content)) | set(pieces_of(fragment.topic))
+    pieces.update(pieces_of(" ".join(fragment.keywords)))
+    lexemes = {*map(_folded, pieces), *filter(None, map(verb_beginning, pieces))}
+    return sorted(lexemes - {""})
+
+
+def _folded(piece: str) -> str:
+    """Return a piece without the marks of its Latin letters, as SQLite's index has it, too."""
+    if not piece.isascii():
+        parts = (unicodedata.normalize("NFD", char) for char in piece)
+        piece = "".join(
+            part[0] if len(part) == 2 and part[0].isascii() else unicodedata.normalize("NFC", part)
+            for part in parts
+        )
+    return piece[:_MOST_CHARS]
+
+
+def _lexeme(word: str) -> str:
+    """Return a word as a part of a tsquery."""
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,0 +1,255 @@
+"""Tests by which plans a team's fragments are found: few rows are read, however many there are."""
+
+import random
+from array import array
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import sqrt
+from typing import Any, NamedTuple
+
+import pytest
+
+from core.config import DEFAULT_AGENT
+from core.postgres.pool import Pool
+from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.storage import postgres as storage
+from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
+from rooms.fragments.storage.postgres_schema import index_name
+from rooms.fragments.storage.postgres_values import text_of
+from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import team_server as team_server
+
+AGENT, MANY, OTHERS, RARE = "alice", 6_000, 60, 50
+SEEN = (AGENT, DEFAULT_AGENT)
+KINDS = ("preference", "error", "procedure")
+DIMENSIONS, CLUSTERS, FEW, QUESTIONS = 32, 20, 2_000, 10
+RECALL = 0.9  # the least share of the ten nearest that the index finds
+# One agent has most of them: the planner takes it to have as few as the others.
+FILLED = f"""INSERT INTO agent_memory.fragments
+  (id, content, topic, type, importance, created_at, agent_id, content_hash, plain_keywords,
+   found_by)
+  SELECT 'f' || n, 'text ' || n, 't', CASE n % 2 WHEN 0 THEN 'fact' ELSE 'error' END,
+    n % 97 / 100.0, now() - n * interval '1 minute',
+    CASE WHEN n <= {MANY} THEN '{AGENT}' ELSE 'agent' || n % {OTHERS} END, n::text,
+    ARRAY['every', 'rare' || n / {RARE}],
+    array_to_tsvector(ARRAY['text', 'rarely' || n / {RARE}, 'n' || n])
+  FROM generate_series(1, {2 * MANY}) n"""
+# What the server has read in a transaction, that of functions too.
+COUNTED = """SELECT relname::text, pg_stat_get_xact_numscans(oid) AS scans,
+    pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid) AS rows
+  FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace AND relkind IN ('r', 'i')"""
+
+
+@pytest.fixture(scope="module")
+def engine(team_server: TeamServer) -> Iterator[PostgresEngine]:
+    made = PostgresEngine(a_server(team_server.new_dsn()), timeout_s=5)
+    assert made.exists()
+    with made.pool.as_login() as connection:
+        connection.execute(FILLED)
+    with made.writing() as rows:
+        rows.put_vectors(_vectors())
+    made.purge()  # the rows without their vectors
+    with made.pool.as_login() as connection:
+        connection.execute("ANALYZE")
+    yield made
+    made.close()
+
+
+def _vectors() -> Iterator[Embedding]:
+    """Vectors of all but one, about some centres, as those of texts about some subjects are."""
+    chance = random.Random(5)
+    centres = [[chance.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(CLUSTERS)]
+    for number in range(2, 2 * MANY + 1):
+        floats = [it + chance.gauss(0, 1) for it in centres[number % CLUSTERS]]
+        length = sqrt(sum(it * it for it in floats))
+        yield Embedding(number, array("f", [it / length for it in floats]).tobytes())
+
+
+class Read(NamedTuple):
+    """What was read for an answer. scanned: indexes, and tables of which every row was looked at;
+    rows: of tables and entries of indexes.
+    """
+
+    answer: Any
+    scanned: set[str]
+    rows: int
+
+
+def read(engine: PostgresEngine, ask: Callable[[PostgresRows], Any], agent: str = AGENT) -> Read:
+    with engine.pool.transaction(agent=agent, changes=False) as connection:
+        rows = PostgresRows(connection, agent, keeps_vectors=True)
+        before = {name: tuple(it) for name, *it in rows.run(COUNTED)}
+        answer = ask(rows)
+        after = {name: tuple(it) for name, *it in rows.run(COUNTED)}
+    scanned = {name for name in after if after[name][0] > before[name][0]}
+    return Read(answer, scanned, sum(after[it][1] - before[it][1] for it in after))
+
+
+def test_reading_everything_is_counted(engine: PostgresEngine) -> None:
+    assert read(engine, lambda it: it.find(Wanted(agents=SEEN))).rows > MANY
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda it: it.find(Wanted(agents=SEEN, kinds=KINDS), order="newest", limit=100),
+        lambda it: it.find(Wanted(agents=SEEN, kinds=KINDS), order="worth", limit=20),
+        lambda it: it.find(Wanted(), order="worth", limit=50),
+        lambda it: it.find(Wanted(agents=SEEN, lifetimes=("working",)), order="worth", limit=20),
+        lambda it: it.find(Wanted(agents=SEEN, is_anchor=True), limit=500),
+        lambda it: it.find(Wanted(agents=SEEN, content_hash="7", state="all"), limit=10),
+        lambda it: it.find(Wanted(agents=SEEN, keywords=("rare9",)), limit=10),
+        lambda it: it.has(Wanted(agents=SEEN), 400),
+        lambda it: it.holding("rarely17", 400),
+        lambda it: it.extent(),
+        lambda it: it.with_keywords(["rare9"], Wanted(), 50),
+        lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50),
+        lambda it: it.with_keywords(["rare9"], Wanted(kinds=("fact",)), 50),
+        lambda it: it.links(["f1"]),
+    ],
+)
+@pytest.mark.parametrize("agent", [AGENT, "agent7"])
+def test_a_question_of_a_call_reads_few_rows(
+    engine: PostgresEngine, ask: Callable[[PostgresRows], Any], agent: str
+) -> None:
+    for _ in range(7):  # the server keeps a plan for the later ones
+        assert read(engine, ask, agent).rows < 1_500
+
+
+def test_what_lacks_a_vector_is_told_by_that_alone(engine: PostgresEngine) -> None:
+    missing = Wanted(has_vector=False)
+    assert read(engine, lambda it: it.count(missing), "").rows < 100
+    assert read(engine, lambda it: it.find(missing, limit=32), "").rows < 100
+
+
+@pytest.mark.row("002 2.21")
+@pytest.mark.parametrize("agent", [AGENT, ""])
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (lambda it: it.matching(["'rarely18' & 'text'"], 400), "idx_fragments_found_by"),
+        (lambda it: it.matching(["'rarely1':*"], 400), "idx_fragments_found_by"),
+        (lambda it: it.with_keywords(["rare9"], Wanted(), 50), "idx_fragments_keywords"),
+        (lambda it: it.find(Wanted(keywords=("rare9",))), "idx_fragments_keywords"),
+    ],
+)
+def test_texts_and_keywords_are_searched_by_gin_for_an_agent_too(
+    engine: PostgresEngine, agent: str, ask: Callable[[PostgresRows], Any], index: str
+) -> None:
+    found = read(engine, ask, agent)
+    assert found.answer and index in found.scanned and "fragments" not in found.scanned
+
+
+def test_own_and_default_fragments_together_are_no_filter(engine: PostgresEngine) -> None:
+    found = read(engine, lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50))
+    assert found.scanned == {"idx_fragments_keywords"}
+
+
+def test_the_first_of_each_agent_are_read_in_the_order_of_an_index(engine: PostgresEngine) -> None:
+    found = read(engine, lambda it: it.find(Wanted(agents=SEEN), order="worth", limit=10))
+    assert found.scanned == {"idx_fragments_worth"} and found.rows < 50
+
+
+# How many texts there are is kept by triggers, not counted.
+
+
+def test_the_number_of_texts_follows_every_change(team_server: TeamServer) -> None:
+    pool = Pool(a_server(team_server.emptied_dsn()))
+    engine = PostgresEngine(pool.server, timeout_s=5)
+
+    def counted() -> dict[str, int]:
+        with pool.transaction() as connection:
+            kept = connection.execute("SELECT agent_id, texts FROM agent_memory.revisions")
+            return {agent: texts for agent, texts in kept if texts}
+
+    many = [Fragment(id=f"f{at}", content="x", agent=f"a{at % 2}") for at in range(1_200)]
+    with engine.writing() as rows:
+        added = rows.add(many)
+    assert counted() == {"a0": 600, "a1": 600}
+    with engine.for_agent("a0").writing() as own:
+        own.touch([it.number for it in added[:20]], {"deleted_at": "2026-01-01T00:00:00+00:00"})
+        own.touch([it.number for it in added], {"importance": 0.1})
+        own.drop(it.id for it in added[10:40])  # of which ten are not live
+    assert counted() == {"a0": 580, "a1": 600}
+    with engine.writing() as rows:
+        rows.touch([it.number for it in added[:10]], {"deleted_at": "", "agent": "a1"})
+        assert not rows.mend_index()
+    assert counted() == {"a0": 580, "a1": 605}
+    with pool.transaction() as connection:
+        connection.execute("UPDATE agent_memory.revisions SET texts = 7")
+    with engine.writing() as rows:
+        assert rows.mend_index() and not rows.mend_index()
+    assert counted() == {"a0": 580, "a1": 605}
+    engine.close()
+    pool.close()
+
+
+# Vectors: exactly of few, by an index among many.
+
+
+@pytest.fixture
+def few(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> PostgresEngine:
+    monkeypatch.setattr(storage, "FEW", FEW)
+    return engine
+
+
+def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[int], set[str]]]:
+    """For some vectors the nearest ten, those that really are, and what was scanned."""
+    for number in range(2, 2 + QUESTIONS):
+        with engine.reading() as reading:
+            [(_, vector)] = reading.vectors([number])
+        found = read(
+            engine, partial(PostgresRows.near, vector=vector, wanted=Wanted(), most=10), agent
+        )
+        with engine.pool.transaction(agent=agent, changes=False) as connection:
+            connection.execute("SET LOCAL enable_indexscan = off")
+            exact = connection.execute(
+                "SELECT number FROM fragments WHERE embedding IS NOT NULL"
+                " ORDER BY embedding <#> %s::vector, number DESC LIMIT 10",
+                (text_of(array("f", vector)),),
+            ).fetchall()
+        yield [it for it, _ in found.answer], [it for (it,) in exact], found.scanned
+
+
+@pytest.mark.row("002 2.14.a")
+def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(
+    few: PostgresEngine,
+) -> None:
+    for found, exact, scanned in near(few, "agent7"):
+        assert found == exact and len(found) == 10
+        assert not scanned & {index_name(DIMENSIONS), "fragments"}
+
+
+@pytest.mark.row("002 2.14.a", "002 2.22")
+def test_an_agent_with_many_fragments_finds_by_the_index(few: PostgresEngine) -> None:
+    hits = list[int]()
+    for found, exact, scanned in near(few, AGENT):
+        assert index_name(DIMENSIONS) in scanned
+        hits.append(len({*found} & {*exact}))
+    assert sum(hits) / (10 * QUESTIONS) >= RECALL
+
+
+@pytest.mark.row("002 2.14")
+@pytest.mark.parametrize("dimensions", [3, 2_000, 2_001, 4_000, 4_001])
+def test_the_upkeep_makes_an_index_of_a_new_length(
+    team_server: TeamServer, monkeypatch: pytest.MonkeyPatch, dimensions: int
+) -> None:
+    monkeypatch.setattr(storage, "FEW", 1)
+    engine = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=5)
+    axes = [
+        array("f", [float(at == place) for at in range(dimensions)]).tobytes() for place in (0, 1)
+    ]
+    for agent in ("alice", ""):  # an agent stores one without the right to make an index
+        with engine.for_agent(agent).writing() as rows:
+            added = rows.add(
+                [Fragment(id=f"{agent}{at}", content="x", agent="alice") for at in (0, 1)]
+            )
+            rows.put_vectors(
+                Embedding(*it) for it in zip([it.number for it in added], axes, strict=True)
+            )
+        with engine.for_agent("alice").reading() as rows:
+            assert rows.near(axes[1], Wanted(), 1) == [(added[1].number, 1.0)]
+        with engine.pool.transaction(changes=False) as connection:
+            made = {it for (it,) in connection.execute("SELECT indexname FROM pg_indexes")}
+        assert (index_name(dimensions) in made) is (not agent and dimensions <= 4_000)
+    engine.close()
