@@ -13,11 +13,13 @@ from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment, Suspicion, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import Report
+from tests.support.sentences import in_language
 
 START = "2026-05-01T10:00:00+00:00"
 
@@ -161,3 +163,13 @@ def whole(room: Room) -> dict[str, object]:
         noted = [rows.entries(it) for it in (Version, Suspicion, Activity)]
     state = {it: value for it, value in state_of(room).items() if "upkeep" not in it}
     return {"fragments": fragments, "links": links, "noted": noted, "state": state}
+
+
+def refused(room: Room, call: Callable[..., Any], *given: Any, **named: Any) -> str:
+    """The sentence of a call that is refused, which has a Korean form; the room is as before."""
+    before = whole(room)
+    with pytest.raises(FragmentsError) as caught:
+        call(room, *given, **named)
+    assert whole(room) == before
+    assert in_language("ko", str, caught.value) != str(caught.value)
+    return str(caught.value)
