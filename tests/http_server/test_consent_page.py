@@ -9,11 +9,6 @@ import pytest
 from tests.support.login_flow import BACK, URL, Site, sent_back
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path / "http_server.db")
-
-
 @pytest.mark.row("002 2.9")
 def test_the_page_says_who_asks_for_what_and_loads_nothing(site: Site) -> None:
     name = '<script>alert("x")</script>'

@@ -10,11 +10,6 @@ from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
 from tests.support.login_flow import BACK, URL, Site, sent_back
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path / "http_server.db")
-
-
 def test_a_redirect_goes_to_https_to_this_machine_or_to_a_program() -> None:
     good = (
         "https://claude.ai/api/mcp/auth_callback",

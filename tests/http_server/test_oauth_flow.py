@@ -13,11 +13,6 @@ from http_server.keys import Credential
 from tests.support.login_flow import BACK, URL, Site, sent_back
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path / "http_server.db")
-
-
 @pytest.mark.row("002 2.2")
 def test_a_key_on_the_page_gives_tokens_that_open_the_door(site: Site) -> None:
     key, client = site.keys.add("laptop"), site.client()

@@ -2,49 +2,16 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core.postgres.pool import Pool
-from http_server.papers import Paper, Papers, postgres_papers, sqlite_papers
+from http_server.papers import Paper, sqlite_papers
+from tests.http_server.conftest import Open
 from tests.support.login_flow import Clock
 from tests.support.stdio_client import ROOT
-from tests.support.team_engines import a_server, team_server
-
-__all__ = ["team_server"]
-CLOCK = Clock(1_000.0)
-Open = Callable[[], Papers]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """Opens the papers of one place, each time as another process would."""
-    opened: list[Papers] = []
-    CLOCK.now = 1_000.0
-    place: Any
-    if request.param == "sqlite":
-        place = tmp_path / "http_server.db"
-    else:
-        place = request.getfixturevalue("team_server").new_dsn()
-
-    def open_papers() -> Papers:
-        papers: Papers
-        if isinstance(place, Path):
-            papers = sqlite_papers(place, clock=CLOCK)
-        else:
-            papers = postgres_papers(Pool(a_server(place), path="agent_memory"), clock=CLOCK)
-        opened.append(papers)
-        return papers
-
-    yield open_papers
-    for papers in opened:
-        papers.close()
-
 
 PAPER = Paper(
     kind="access",
@@ -52,9 +19,9 @@ PAPER = Paper(
     agent="alice",
     parent="k1",
     body={"client": "c", "list": [1, "둘"]},
-    expires_at=2_000.0,
-    made_at=1_000.5,
-    used_at=1_000.5,
+    expires_at=1_800_001_000.0,
+    made_at=1_800_000_000.5,
+    used_at=1_800_000_000.5,
 )
 
 
@@ -107,11 +74,11 @@ def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
     assert papers.get("access", "other") == other
 
 
-def test_a_paper_expires_and_is_swept(opens: Open) -> None:
+def test_a_paper_expires_and_is_swept(opens: Open, clock: Clock) -> None:
     papers = opens()
     papers.put(PAPER)
     papers.put(replace(PAPER, key="for ever", expires_at=0.0))
-    CLOCK.now = 2_000.0
+    clock.now = PAPER.expires_at
     assert papers.get("access", "a1") is None
     assert [it.key for it in papers.listed("access")] == ["for ever"]
     assert papers.take("access", "a1") is None

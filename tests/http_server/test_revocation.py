@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,23 +18,15 @@ from typing import Any
 
 import pytest
 
-from core.postgres.pool import Pool
 from http_server.grants import TWICE_S, Grants, Tokens
 from http_server.keys import Credential, Keys
-from http_server.papers import Paper, Papers, hash_of, postgres_papers, sqlite_papers
+from http_server.papers import Paper, Papers, hash_of
+from tests.http_server.conftest import Open
 from tests.support.login_flow import BACK, URL, Clock, Site
 from tests.support.stdio_client import ROOT, WAIT_S
-from tests.support.team_engines import a_server, team_server
 
-__all__ = ["team_server"]
-Open = Callable[[], Papers]
 CLIENT = "c1"
 FORMER = ROOT / "tests" / "data" / "http_server_0_10.json"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path / "http_server.db")
 
 
 def revoke(site: Site, client: str, token: str) -> None:
@@ -114,34 +106,6 @@ def test_a_client_of_the_version_before_that_never_logged_in_can_do_so(tmp_path:
     assert site.authorize(given["web_client"], redirect_uri=BACK).status_code == 400
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """Where papers are kept."""
-    if request.param == "sqlite":
-        return tmp_path / "http_server.db"
-    return request.getfixturevalue("team_server").new_dsn()
-
-
-@pytest.fixture
-def opens(place: Any) -> Iterator[Open]:
-    """Opens the papers of one place, each time as another process would."""
-    opened: list[Papers] = []
-
-    def open_papers() -> Papers:
-        opened.append(papers_at(place))
-        return opened[-1]
-
-    yield open_papers
-    for papers in opened:
-        papers.close()
-
-
-def papers_at(place: Any) -> Papers:
-    if isinstance(place, Path):
-        return sqlite_papers(place)
-    return postgres_papers(Pool(a_server(place), path="agent_memory"))
-
-
 class _Meeting(Keys):
     """Keys that let something happen while a renewal looks up whose the login is."""
 
@@ -155,7 +119,7 @@ class _Meeting(Keys):
 
 
 def grants_of(papers: Papers, keys: Keys | None = None) -> Grants:
-    return Grants(papers, keys or Keys(papers, ""), f"{URL}/mcp")
+    return Grants(papers, keys or Keys(papers, ""), f"{URL}/mcp", clock=Clock())
 
 
 def login(grants: Grants, credential: Credential) -> Tokens:
@@ -218,9 +182,11 @@ def test_no_token_lives_where_renewals_and_a_revocation_race(opens: Open) -> Non
 RENEWING = """
 import sys
 from pathlib import Path
-from tests.http_server.test_revocation import grants_of, papers_at, renew
+from tests.http_server.conftest import papers_at
+from tests.http_server.test_revocation import grants_of, renew
+from tests.support.login_flow import Clock
 place = sys.argv[1]
-grants = grants_of(papers_at(Path(place) if place.startswith("/") else place))
+grants = grants_of(papers_at(Path(place) if place.startswith("/") else place, Clock()))
 print("ready", flush=True)
 for line in sys.stdin:
     renew(grants, line.strip())
