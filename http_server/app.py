@@ -283,7 +283,6 @@ class _Metrics(Middleware):
                 self._tool_calls.labels(tool, outcome).inc()
 
     async def show(self, request: Request) -> Response:
-        """Answer /metrics."""
         if not _is_let_in(self._service, request):
             return Refusal(401, "needs_key", _CHALLENGE).answer()
         if self._registry is None:

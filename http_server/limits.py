@@ -42,7 +42,6 @@ _MOST_ADDRESSES = 10_000  # remembered; the one that was longest not seen goes
 _NETWORKS = {64: 1, 56: 4, 48: 16}
 _OWN_BODIES = ("/mcp", "/mcp/", "/message")  # taken behind the credential
 _CLOSE = {"Connection": "close"}  # the rest of the request may still come
-_TOKEN_PATH = "/token"
 _PLAIN = {  # refusals for which the libraries have no sentence
     400: "bad_json",
     401: "needs_key",
@@ -130,7 +129,6 @@ class Refusal(Exception):
         return say(f"http.serving.{self.key}", **self.facts)
 
     def answer(self) -> Response:
-        """Return the answer."""
         return JSONResponse({"error": self.sentence}, self.status, headers=self.headers)
 
 
@@ -247,7 +245,6 @@ class _Answer:
         self.status, self.is_stream, self._is_replaced = 0, False, False
 
     async def send(self, message: Message) -> None:
-        """Pass one message on."""
         if self._is_replaced:
             return
         if message["type"] != "http.response.start":
@@ -258,7 +255,7 @@ class _Answer:
         self.is_stream = kind.startswith("text/event-stream")
         if kind.startswith("text/plain"):
             key = _PLAIN.get(self.status, "")
-        has_secret = self._scope["path"] == _TOKEN_PATH or has_credential(self._scope)
+        has_secret = self._scope["path"] == "/token" or has_credential(self._scope)
         is_wrong = self.status == 401 and has_secret
         if is_wrong and self._tries and (wait_s := self._tries.take(address_of(self._scope))):
             self.status, key = 429, "too_many_tries"

@@ -44,7 +44,6 @@ from http_server.provider import BROWSER, SCOPE, Provider
 COOKIE = "sentinel_memory_door"
 _RETRY_S = 2
 _PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
-_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _STATUS = {"": 200, "too_many": 429, "too_many_questions": 429, "no_storage": 503}
 _QUESTION_WORDS = (
     *("wants", "client", "claims", "back", "server", "grants", "granted", "unsure", "key"),
@@ -131,18 +130,16 @@ class Access(Provider):
 
     async def _register(self, request: Request) -> Response:
         if wait_s := self.registrations.take(address_of(request.scope)):
-            headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
+            headers = {"Retry-After": str(math.ceil(wait_s))}
             return JSONResponse({"error": "temporarily_unavailable"}, 429, headers=headers)
         options = ClientRegistrationOptions(default_scopes=[SCOPE])
-        response = await RegistrationHandler(self, options).handle(request)
-        response.headers.update(_NO_STORE)
-        return response
+        return await RegistrationHandler(self, options).handle(request)
 
     async def _token(self, request: Request) -> Response:
         resource = (await request.form()).get("resource")
         if resource and not self.is_ours(str(resource)):
             error = {"error": "invalid_target", "error_description": "It is not this server."}
-            return JSONResponse(error, status_code=400, headers=_NO_STORE)
+            return JSONResponse(error, status_code=400)
         response: Response = await TokenHandler(self, ClientAuthenticator(self)).handle(request)
         return response
 
@@ -151,9 +148,9 @@ class Access(Provider):
         form = await request.form()
         token, client_id = str(form.get("token", "")), str(form.get("client_id", ""))
         if not token or await self.get_client(client_id) is None:
-            return JSONResponse({"error": "invalid_request"}, status_code=400, headers=_NO_STORE)
+            return JSONResponse({"error": "invalid_request"}, status_code=400)
         await run_sync(self.grants.take_back, token, client_key(client_id))
-        return Response(status_code=200, headers=_NO_STORE)  # also for what is no token: RFC 7009
+        return Response(status_code=200)  # also for what is no token: RFC 7009
 
     async def _server_document(self, _request: Request) -> Response:
         registration = ClientRegistrationOptions(enabled=True)
@@ -183,7 +180,7 @@ def without_database(request: Request) -> Response | None:
             return None
         error = {"error": "temporarily_unavailable"}
         error["error_description"] = say("http.page.no_storage")
-        return JSONResponse(error, 503, headers={**_NO_STORE, "Retry-After": str(_RETRY_S)})
+        return JSONResponse(error, 503, headers={"Retry-After": str(_RETRY_S)})
 
 
 def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
@@ -266,9 +263,6 @@ def _page(
     headers = {
         "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}';"
         " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-        "X-Frame-Options": "DENY",
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store",
         "Referrer-Policy": "same-origin",  # without one a browser posts as nobody, and is refused
         "Vary": "Accept-Language",
         **({"Retry-After": str(wait_s)} if wait_s else {}),

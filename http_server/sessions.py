@@ -100,7 +100,6 @@ class Calls:
             event.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         who = credential_of(scope) or (None if self._keys else NOBODY)
         if who is None:
             raise Refusal(401, "needs_key", {})
@@ -279,7 +278,6 @@ class LegacyCalls:
         self._app, self._bodies = app, bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         who = credential_of(scope) or NOBODY
         if scope["path"] == "/sse":
             with calling(Caller(agent=who.agent)):
