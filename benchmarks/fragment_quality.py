@@ -23,11 +23,14 @@ from core.lessons.record import Draft
 from core.text.terms import words_of
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.models.embedding import LOCAL_MODEL, Embedder, LocalModel
+from rooms.fragments.models.vectors import fill
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 
 LOCOMO = "locomo10.json"
+MEANING = Path(__file__).with_name("meaning.jsonl")
 SEED = 7  # of the halves: one chose the shares of `recall`; the other was looked at once
 MOST_FOREIGN = 60  # questions of another dialogue, for each
 FEW = 8  # texts in a small room
@@ -67,12 +70,12 @@ def _fragment(at: int, text: str) -> Fragment:
     return Fragment(id=f"f{at}", content=text, content_hash=hash_of(text), created_at=AT)
 
 
-def recalled(room: Room) -> Way:
-    """The answers of the room."""
+def recalled(room: Room, embedder: Embedder | None = None) -> Way:
+    """The answers of the room, by words and, with an embedder, by meaning."""
 
     def way(question: str, texts: Sequence[str]) -> list[int]:
         query = Query(text=question, limit=10, tokens=WHOLE_TOKENS, with_links=False)
-        return [it.number - 1 for it in recall(room, query).fragments]
+        return [it.number - 1 for it in recall(room, query, embedder=embedder).fragments]
 
     return way
 
@@ -136,6 +139,38 @@ def peer_ways(labelled: Labelled, directory: Path, stack: ExitStack) -> Iterator
             draft = Draft(topic=f"n{at}", missing_context=text, lesson="")
             server.call(*peer.save(draft, f"n{at}"))
         yield peer.name, asked_of(server, peer)
+
+
+def meaning_pool() -> Pool:
+    """60 fragments of coding teams, 40 questions that one of them answers, in the same words, in
+    others or in another language, and 15 that none answers.
+    """
+    rows = [json.loads(line) for line in MEANING.read_text("utf-8").splitlines()]
+    held = [row for row in rows if "text" in row]
+    asked = [(row["question"], frozenset([at])) for at, row in enumerate(held) if "question" in row]
+    foreign = [row["foreign"] for row in rows if "foreign" in row]
+    return Pool(Labelled([row["text"] for row in held], asked), foreign)
+
+
+def print_meaning() -> None:
+    """Print how many questions are answered first, by words alone and with the local model."""
+    pool, count = meaning_pool(), len(meaning_pool().labelled.questions)
+    with tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch:
+        room = room_of(Path(scratch) / "memory.db", pool.labelled.texts)
+        model = Embedder(LocalModel(), LOCAL_MODEL)
+        for name, embedder in (("words", None), ("words and meaning", model)):
+            if embedder:
+                fill(room, embedder)
+            first, silent = answered_first(recalled(room, embedder), pool)
+            print(f"{name}: first {first} of {count}, silent {silent} of {len(pool.foreign)}")
+
+
+def answered_first(way: Way, pool: Pool) -> tuple[int, int]:
+    """How many questions have an answer in the first place, and how many foreign ones have none."""
+    labelled = pool.labelled
+    firsts = [(way(query, labelled.texts)[:1], answers) for query, answers in labelled.questions]
+    first = sum(bool(answers.intersection(found)) for found, answers in firsts)
+    return first, sum(not way(query, labelled.texts) for query in pool.foreign)
 
 
 def own_pools() -> dict[str, Pool]:
@@ -257,3 +292,7 @@ def rows(pools: Sequence[Pool], *, with_peers: bool) -> Iterator[tuple[str, Qual
                 sum(silent) / len(silent) if silent else None,
             ),
         )
+
+
+if __name__ == "__main__":
+    print_meaning()

@@ -46,6 +46,7 @@ _LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more
 _MOST_FOLLOWED = 10  # of those found: what is linked to the best
 _MOST = 50  # candidates whose texts are ranked
 _MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
+_GREAT_SHARE = 0.5  # of a question: words that are less of it need a vector that agrees
 _MOST_LOOKED_AT = 3_000  # that have one of the rarest terms of the question
 _FEW = 1_000  # fragments that are wanted: all of them are looked at
 _AT_ONCE = 60  # fragments that are read: mostly all of them are wanted
@@ -431,10 +432,19 @@ class _Search:
         found = {it.number: it for it in self._having_all(enough)}
         cosines = dict[int, float]()
         if query.text.strip() or len(found) < enough:
-            found |= {it.number: it for it in self._by_terms(holding)}
-            cosines = self._cosines(found)
-        others = self._first([number for number in cosines if number not in found], _MOST)
-        entries = [self._entry(it, cosines.get(it.number)) for it in [*found.values(), *others]]
+            by_terms = {it.number: (it, share) for it, share in self._by_terms(holding)}
+            cosines = self._cosines(found.keys() | by_terms)
+            doubtful = self.meaning.cosines.doubtful
+            found |= {
+                at: it
+                for at, (it, share) in by_terms.items()
+                if share >= _GREAT_SHARE or cosines.get(at, 1.0) >= doubtful
+            }
+        near = [at for at, it in cosines.items() if at not in found and it >= self.meaning.least]
+        entries = [
+            self._entry(it, cosines.get(it.number))
+            for it in [*found.values(), *self._first(near, _MOST)]
+        ]
         return Gathered(entries, holding.frequencies())
 
     def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
@@ -463,8 +473,8 @@ class _Search:
         having = self.rows.with_keywords(keywords, self.wanted, most)
         return self._first([at for at, count in having if count == len(keywords)], most)
 
-    def _by_terms(self, holding: Holding) -> list[Fragment]:
-        """Return fragments that have a good part of the question, the best part first."""
+    def _by_terms(self, holding: Holding) -> list[tuple[Fragment, float]]:
+        """Return fragments that have a good part of the question, the best first, with the part."""
         rows, wanted = self.rows, self.wanted
         if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
             few = rows.find(wanted, limit=_FEW)
@@ -480,16 +490,16 @@ class _Search:
         best = list(parts)
         are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
         found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
-        return found if holding.is_telling(parts, [it.number for it in found]) else []
+        is_telling = holding.is_telling(parts, [it.number for it in found])
+        return [(it, parts[it.number]) for it in found] if is_telling else []
 
     def _cosines(self, found: Iterable[int]) -> dict[int, float]:
-        """Return the cosines of those that were found, and of all that are near enough."""
-        vector, least = self.meaning.vector, self.meaning.least
+        """Return the cosines of those that were found, and of those that are nearest."""
+        vector = self.meaning.vector
         if not vector:
             return {}
-        near = dict(self.rows.near(vector, self.wanted, _MOST))
-        cosines = {at: it for at, it in near.items() if at in found or it >= least}
-        rest = [at for at in found if at not in near]
+        cosines = dict(self.rows.near(vector, self.wanted, _MOST))
+        rest = [at for at in found if at not in cosines]
         return cosines | {it.number: cosine_of(vector, it.vector) for it in self.rows.vectors(rest)}
 
     def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:

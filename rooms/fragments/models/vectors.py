@@ -25,7 +25,7 @@ AT_ONCE = 32  # texts in one request; some services take no more
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 LEAST_COSINE = 0.5  # from which a fragment may answer a question where nothing was measured yet
 COSINES_STATE = "embedding_cosines"
-_DEVIATIONS, _LEAST_DEVIATION = 1.5, 0.01
+_DEVIATIONS, _LEAST_DEVIATION = 2, 0.01
 _GROWTH, _RENEWED = 1.5, timedelta(days=1)
 _FRESH = timedelta(hours=1)  # what was saved since is linked with what means nearly the same
 _FAILURES = 3  # one after the other, and it is not the texts
@@ -51,6 +51,11 @@ class Cosines(NamedTuple):
         if not self.texts:
             return LEAST_COSINE
         return min(self.mean + _DEVIATIONS * max(self.deviation, _LEAST_DEVIATION), 1.0)
+
+    @property
+    def doubtful(self) -> float:
+        """The cosine below which a few words of a question are in a fragment by chance."""
+        return self.mean + self.deviation if self.texts else -1.0
 
     def nearness(self, cosine: float) -> float:
         """Return how near a cosine is, from 0 for what is near to any question to 1."""
