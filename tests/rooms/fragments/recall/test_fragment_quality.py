@@ -8,11 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from rooms.fragments.models.embedding import LOCAL_MODEL, LOCAL_MODULE, Embedder, LocalModel
+from rooms.fragments.models.vectors import fill
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from fragment_quality import indexed, measured, own_pools, recalled, room_of
+from fragment_quality import (
+    answered_first,
+    indexed,
+    meaning_pool,
+    measured,
+    own_pools,
+    recalled,
+    room_of,
+)
 from fragments import FLOORS, HITS_BESIDE
 
 LEAST_SILENT = 0.5
@@ -31,3 +41,26 @@ def test_what_answers_is_found_and_foreign_questions_find_little(tmp_path: Path,
     assert found.hit >= HITS_BESIDE * plain.hit
     assert found.silent is not None
     assert found.silent >= LEAST_SILENT
+
+
+@pytest.mark.row("002 2.22", "004 4.5")
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "least"), [("words", (21, 11)), ("local", (28, 13))])
+def test_questions_in_other_words_and_languages_are_answered(
+    tmp_path: Path, name: str, least: tuple[int, int]
+) -> None:
+    pool, embedder = meaning_pool(), None
+    assert (len(pool.labelled.texts), len(pool.labelled.questions), len(pool.foreign)) == (
+        60,
+        40,
+        15,
+    )
+    room = room_of(tmp_path / "memory.db", pool.labelled.texts)
+    if name == "local":
+        pytest.importorskip(LOCAL_MODULE)
+        embedder = Embedder(LocalModel(), LOCAL_MODEL)
+        fill(room, embedder)
+    first, silent = answered_first(recalled(room, embedder), pool)
+    print(f"{name}: first {first} of 40, silent {silent} of 15")
+    assert first >= least[0]
+    assert silent >= least[1]

@@ -1,8 +1,10 @@
 """Tests what vectors do: meaning counts for half of a question, and for how alike two texts are."""
 
 import array
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,13 @@ from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.links import Alike, alike
-from rooms.fragments.models.embedding import Embedder
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.embedding import PROBES, Embedder
+from rooms.fragments.models.vectors import LEAST_COSINE, Cosines, cosines_of, fill
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.fragments_room import a_room
+from tests.support.fragments_room import Clock, a_room
 
 _FIELDS = ("car automobile vehicle", "bread baker loaf", "rain weather umbrella")
 
@@ -126,6 +128,85 @@ def test_keywords_that_enough_fragments_have_ask_for_no_meaning(
     query = Query(keywords=("fleet",), limit=1)
     answer = recall(room, query, embedder=Embedder(source, "small"))
     assert _ids(answer.fragments) == ["f3"]
+
+
+def _cosines(room: Room) -> Cosines:
+    with room.engine.reading() as reading:
+        return cosines_of(reading.state())
+
+
+def _near(cosine: float) -> list[float]:
+    return [cosine, math.sqrt(1 - cosine * cosine)]
+
+
+class _Known:
+    """A model of known cosines: `cosines` by text, and those of the questions that it measures."""
+
+    def __init__(self, probes: Sequence[float], **cosines: float) -> None:
+        self.cosines = {**dict(zip(PROBES, cycle(probes), strict=False)), **cosines}
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        return [_near(self.cosines.get(text, 1.0)) for text in texts]
+
+
+@pytest.mark.row("002 2.22.a")
+@pytest.mark.parametrize(("probes", "least"), [((0.1, 0.3), 0.4), ((0.8, 0.8), 0.82)])
+def test_how_near_is_near_enough_depends_on_what_a_model_calls_near(
+    tmp_path: Path, probes: Sequence[float], least: float
+) -> None:
+    room = a_room(tmp_path)
+    add(room, "The vault has two doors")
+    source = _Known(probes, above=least + 0.01, below=least - 0.01)
+    model = Embedder(source, "known")
+    fill(room, model)
+    assert _cosines(room).least == pytest.approx(least, abs=1e-3)
+    assert _ids(recall(room, Query(text="above"), embedder=model).fragments) == ["f0"]
+    assert not recall(room, Query(text="below"), embedder=model).fragments
+    chosen = replace(room, config=room.config._replace(least_cosine=0.1))
+    assert _ids(recall(chosen, Query(text="below"), embedder=model).fragments) == ["f0"]
+    asked = Query(text="above", threshold=1.0)
+    assert not recall(chosen, asked, embedder=model).fragments
+
+
+def test_nearness_is_measured_anew_with_time_and_growth_and_never_for_another_model(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    source = _Known((0.2,))
+    model = Embedder(source, "known")
+    assert (fill(room, model).count, _cosines(room)) == (0, Cosines())
+    add(room, *"abcd")
+    fill(room, model)
+    first = _cosines(room)
+    assert (first.model, first.mean, first.texts) == ("known", 0.2, 4)
+    add(room, "e")
+    fill(room, model)
+    assert _cosines(room) == first
+    add(room, "f")
+    fill(room, model)
+    assert _cosines(room).texts == 6
+    clock.wait(days=1)
+    fill(room, model)
+    assert _cosines(room).measured_at == clock()
+    with room.engine.writing() as writing:
+        writing.set_state({"embedding_model": "another"})
+    assert _cosines(room).least == LEAST_COSINE
+    for torn in ("{", "[1, 2]", "null", '["known", "x", 0, 1, ""]'):
+        assert cosines_of({"embedding_model": "known", "embedding_cosines": torn}) == Cosines()
+
+
+def test_a_few_words_of_a_question_answer_it_only_where_the_meaning_agrees(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "The summer release removes the old parser", "Payments are retried", "Logs rotate")
+    question = "when is the summer party of the department"
+    source = _Known((0.2,), **{question: 0.1})
+    model = Embedder(source, "known")
+    fill(room, model)
+    assert _ids(recall(room, Query(text=question)).fragments) == ["f0"]
+    assert not recall(room, Query(text=question), embedder=model).fragments
+    source.cosines[question] = 0.3
+    assert "f0" in _ids(recall(room, Query(text=question), embedder=model).fragments)
 
 
 def _saved(room: Room, content: str, topic: str = "shop") -> Fragment:
