@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import FRAGMENTS_PLACE, data_directory
@@ -258,20 +259,22 @@ class ForPeople:
     def secrets(self) -> Secrets:
         """Return where secrets are: on a server among the fragments of all agents."""
         from core.room.copies import kept_aside
-        from rooms.fragments.upkeep.secrets_here import place_here, secrets_here
+        from rooms.fragments.upkeep.secrets import secrets_held
 
-        item, place = _say("item"), place_here(os.environ)
-        held = secrets_here(self._opened.settings, os.environ)
-        name = say(f"fragment_commands.{'place' if place else 'place_on_server'}")
-        return Secrets(name, item, held, kept_aside(place) if place else [])
+        engine = self.room.engine
+        is_on_server = engine.keeps_agents_apart
+        name = _say("place_on_server" if is_on_server else "place")
+        aside = [] if is_on_server else kept_aside(Path(engine.name))
+        return Secrets(name, _say("item"), secrets_held(engine), aside)
 
     def redact(self) -> Redacted:
         """Take the secrets out; what Redis keeps of fragments that had some goes as well."""
-        from rooms.fragments.upkeep.secrets_here import place_here, redact_here
+        from rooms.fragments.upkeep.secrets import redact_held
 
-        changed, left, unpurged = redact_here(self._opened.settings, os.environ)
+        engine = self.room.engine
+        changed, left, unpurged = redact_held(engine)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
-        if changed and place_here(os.environ) is None:
+        if changed and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
         return Redacted(changed, left, notes, not unpurged)
 

@@ -25,7 +25,7 @@ _UNKNOWN_TIER = "warm"
 _MOST_UTILITY = 1e9  # other shares end at 1
 
 
-@dataclass
+@dataclass(eq=False)  # each is one of its kind
 class Table:
     """A table, and the class of its rows. columns: by field.
 

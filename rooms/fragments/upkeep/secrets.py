@@ -1,139 +1,158 @@
 """Finds secrets in everything that is kept of the fragments, and takes them out.
 
 A save redacts already; what is found here was saved before a rule knew it, or by another program.
-Columns are read and written as they are, also those that hold what the room reads as nothing.
+Columns are read as they are, also those that hold what the room reads as nothing. What a server
+keeps for itself, such as its log, its replicas and its backups, is out of reach.
 """
 
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.room.redaction import Held, Redaction, Row, cleaned
-from core.sanitizer import safe
-from rooms.fragments.fragment import hash_of
-from rooms.fragments.storage.columns import spelled
-from rooms.fragments.storage.sqlite import SqliteEngine, SqliteRows
+from core.room.documents import as_json
+from core.room.redaction import Held, Redaction, cleaned
+from core.sanitizer import has_secret, safe
+from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, hash_of
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table, is_moment
+from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage.rows import Rows
 
-LISTS = "keywords", "tool_highlights", "tool_pain_points"  # of texts, to be cleaned one by one
+_AT_ONCE = 500
+_BESIDE = [ENTRIES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
+_LEFT_BEHIND = "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.id = fragment_id)"
+_MADE_HERE = {"id", "fragment_id", "content_hash"}  # nobody writes a secret into them
+_LISTS = {"keywords", "tool_highlights", "tool_pain_points"}
+_TEXTS = {
+    table: {
+        table.columns[field.name]
+        for field in fields(table.row)
+        if field.type in (str, tuple[str, ...]) and not is_moment(field.name)
+    }
+    - _MADE_HERE
+    for table in (FRAGMENTS, VERSIONS, *_BESIDE)
+}
 
-
-class Table(NamedTuple):
-    """A table, the column that names its rows, and those that hold texts."""
-
-    name: str
-    key: str
-    columns: Sequence[str]
-
-
-FRAGMENTS = Table(
-    *("fragments", "number"),
-    ("content", "topic", "keywords", "source", "agent_id", "session_id", "last_session"),
-)
-VERSIONS = Table("fragment_versions", "id", ("content", "topic", "keywords", "amended_by"))
-BESIDE = (
-    Table(
-        *("tool_feedback", "id"), ("agent_id", "tool_name", "suggestion", "context", "session_id")
-    ),
-    Table(
-        *("task_feedback", "id"), ("agent_id", "tool_highlights", "tool_pain_points", "session_id")
-    ),
-    Table("activities", "rowid", ("agent_id", "session_id")),
-)
-_STATE = Table("state", "name", ("value",))
-_LEFT_BEHIND = "fragment_id NOT IN (SELECT id FROM fragments)"
+_Row = dict[str, Any]  # by column
 
 
-class Place(NamedTuple):
-    """A row of a table, and what tells it from the others as long as nobody else writes."""
+class _Group(NamedTuple):
+    """Rows of which one may give away what stands in the others.
 
-    table: Table
-    key: Any
-
-
-class Group(NamedTuple):
-    """A fragment with its versions, or rows of none: what one of them gives away, all hide.
-
-    name: the id of the fragment. number: its own. rows: cleaned.
+    name: the id of their fragment, "" for rows of none. changes: of each row its table, None for
+    the state, the row as it is, and the row without its secrets.
     """
 
     name: str
-    number: int
     kinds: tuple[str, ...]
-    places: Sequence[Place]
-    rows: Sequence[Row]
+    changes: list[tuple[Table | None, _Row, _Row]]
 
 
-def secrets_held(engine: SqliteEngine) -> list[Held]:
+def secrets_held(engine: Engine) -> list[Held]:
     """Return each fragment with a secret, and each table beside them. Raises DatabaseError."""
-    with engine.database.reading() as connection:
-        if connection is None:
-            return []
-        return [Held(engine.path, safe(it.name), it.kinds) for it in _groups(connection)]
+    place = engine.name if engine.keeps_agents_apart else Path(engine.name)
+    with engine.reading() as rows:
+        return [Held(place, safe(group.name), group.kinds) for group in _groups(rows)]
 
 
-def redact_held(engine: SqliteEngine) -> Redaction:
-    """Take the secrets out wherever they are, from the bytes as well.
+def redact_held(engine: Engine) -> Redaction:
+    """Take the secrets out wherever they are, from the bytes and from a cache as well.
 
     The bytes go also where nothing is found any more, since a run before may not have come so far.
     Raises DatabaseError.
     """
     held = secrets_held(engine)
     if not engine.exists():
-        return Redaction(held, held, [])
+        return Redaction([], [], [])
     if held:
-        with engine.database.writing() as connection:
-            SqliteRows(connection).keep_index()
-            for group in list(_groups(connection)):
-                _write(connection, group)
-    is_purged = engine.database.purge()
-    return Redaction(held, secrets_held(engine), [] if is_purged else [engine.path])
+        with engine.writing() as rows:
+            for group in list(_groups(rows)):
+                _write(rows, group)
+    if held and engine.keeps_agents_apart:
+        with engine.writing() as rows:  # behind the triggers, which tell of agents by their names
+            names = [name for (name,) in rows.run("SELECT agent_id FROM revisions").fetchall()]
+            condition, values = rows.any_of("agent_id", filter(has_secret, names))
+            rows.run(f"DELETE FROM revisions WHERE {condition}", values)
+    is_purged = engine.purge()
+    return Redaction(held, secrets_held(engine), [] if is_purged else [Path(engine.name)])
 
 
-def _groups(connection: sqlite3.Connection) -> Iterator[Group]:
-    """Yield what holds secrets in the database."""
-    ids = dict(connection.execute("SELECT number, id FROM fragments ORDER BY number"))
-    for number, id_ in ids.items():
-        found = [*_rows(connection, FRAGMENTS, "number = ?", number)]
-        found += _rows(connection, VERSIONS, "fragment_id = ?", id_)
-        yield from group_of(found, str(id_), number)
-    yield from group_of([*_rows(connection, VERSIONS, _LEFT_BEHIND)])
-    for table in (*BESIDE, _STATE):
-        yield from group_of([*_rows(connection, table, "1")])
+def _groups(rows: Rows) -> Iterator[_Group]:
+    """Yield what holds secrets: each fragment with its former versions, then the other tables."""
+    after = 0
+    while page := _read(rows, FRAGMENTS, "number > ? ORDER BY number LIMIT ?", [after, _AT_ONCE]):
+        after = page[-1]["number"]
+        condition, ids = rows.any_of("fragment_id", [row["id"] for row in page])
+        former = defaultdict[str, list[_Row]](list)
+        for row in _read(rows, VERSIONS, f"{condition} ORDER BY id", ids):
+            former[row["fragment_id"]].append(row)
+        for row in page:
+            versions = [(VERSIONS, version) for version in former[row["id"]]]
+            yield from _group(str(row["id"]), [(FRAGMENTS, row), *versions])
+    others = [(VERSIONS, f"{_LEFT_BEHIND} ORDER BY id")]
+    others += [(table, f"1 = 1 ORDER BY {rows.ordered(table.order)}") for table in _BESIDE]
+    for table, rest in others:
+        yield from _group("", [(table, row) for row in _read(rows, table, rest)])
+    columns = [*rows.state_key("", ""), "value"]
+    state = rows.run(f"SELECT {', '.join(columns)} FROM state").fetchall()
+    yield from _group("", [(None, dict(zip(columns, row, strict=True))) for row in state])
 
 
-def group_of(
-    found: Sequence[tuple[Place, Row]], name: str = "", number: int = 0
-) -> Iterator[Group]:
+def _read(rows: Rows, table: Table, rest: str, values: Iterable[Any] = ()) -> list[_Row]:
+    """Return the rows of a table; a list stands in them as JSON."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return as_json(value) if isinstance(value, list) else value
+
+    found = rows.run(f"SELECT {table.selected} FROM {table.name} WHERE {rest}", values).fetchall()
+    columns = table.columns.values()
+    return [dict(zip(columns, map(plain, row), strict=True)) for row in found]
+
+
+def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_Group]:
     """Yield these rows as a group, if they hold secrets."""
-    rows, kinds = cleaned([row for _, row in found], LISTS)
+    texts = [
+        {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
+        for table, row in found
+    ]
+    clean, kinds = cleaned(texts, _LISTS)
     if kinds:
-        yield Group(name, number, kinds, [place for place, _ in found], rows)
+        changed = zip(found, clean, strict=True)
+        yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changed])
 
 
-def _rows(
-    connection: sqlite3.Connection, table: Table, condition: str, *values: object
-) -> Iterator[tuple[Place, Row]]:
-    columns = ", ".join((table.key, *table.columns))
-    statement = f"SELECT {columns} FROM {table.name} WHERE {condition}"
-    for key, *texts in connection.execute(statement, values):
-        told = [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in texts]
-        yield Place(table, key), dict(zip(table.columns, told, strict=True))
-
-
-def _write(connection: sqlite3.Connection, group: Group) -> None:
-    """Store the cleaned rows; what is made of a fragment's texts follows them."""
-    for (table, key), row in zip(group.places, group.rows, strict=True):
-        values = dict(row)
+def _write(rows: Rows, group: _Group) -> None:
+    """Store the clean rows; what is made of a fragment's texts follows them."""
+    for table in dict.fromkeys(table for table, _, _ in group.changes):
+        changes = [(before, after) for it, before, after in group.changes if it is table]
+        if table is None:
+            _write_state(rows, changes)
+            continue
+        new = [table.read(list(after.values())) for _, after in changes]
         if table is FRAGMENTS:
-            values["content_hash"] = hash_of(str(row["content"]))
-            values["plain_topic"] = spelled(str(row["topic"]))
-        setting = ", ".join(f"{name} = ?" for name in values)
-        connection.execute(
-            f"UPDATE OR REPLACE {table.name} SET {setting} WHERE {table.key} = ?",
-            (*values.values(), key),
-        )
-        if table is FRAGMENTS:
-            rows = SqliteRows(connection)
-            [fragment] = rows.by_numbers([key])
-            rows.index(fragment, fragment)
-            rows.drop_vectors([key])
+            rows.replace([replace(it, content_hash=hash_of(it.content)) for it in new])
+            rows.drop_vectors([it.number for it in new])
+            continue
+        if table is VERSIONS:
+            ids = {before["fragment_id"] for before, _ in changes}
+            condition, values = rows.any_of("fragment_id", ids)
+            rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
+        else:
+            rows.forget_entries(table.row)
+        rows.note(new)
+
+
+def _write_state(rows: Rows, changes: Iterable[tuple[_Row, _Row]]) -> None:
+    """Store the state anew; a figure of an agent whose name was a secret becomes the room's."""
+    for before, after in changes:
+        if before != after:
+            key = {column: value for column, value in before.items() if column != "value"}
+            condition = " AND ".join(f"{column} = ?" for column in key)
+            rows.run(f"DELETE FROM state WHERE {condition}", key.values())
+            if after["value"].isdecimal():
+                rows.count_up({after["name"]: int(after["value"])})
+            else:
+                rows.set_state({after["name"]: after["value"]})
