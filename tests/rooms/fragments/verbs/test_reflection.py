@@ -160,6 +160,7 @@ def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
         ('He said "no." Then (why?) he\nleft', 16, ['He said "no."', "Then (why?) he", "left"]),
         ("가나다. 라마바사아자", 12, ["가나다.", "라마바사", "아자"]),
         ("v1.2.3 is out! Go", 14, ["v1.2.3 is out!", "Go"]),
+        ("one two three four", 9, ["one two", "three", "four"]),
     ],
 )
 def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[str]) -> None:
