@@ -18,6 +18,7 @@ from rooms.fragments.standing import (
 )
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.texts import plain_id
+from rooms.fragments.upkeep.life import is_pinned
 
 
 class Forgotten(NamedTuple):
@@ -114,8 +115,3 @@ def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
         done = renewed(with_anchor(found, is_anchor=pinned), room.clock())
         rows.replace([done])
     return done
-
-
-def is_pinned(fragment: Fragment) -> bool:
-    """Return whether only force removes a fragment."""
-    return fragment.is_anchor or fragment.tier == "permanent"

@@ -14,7 +14,7 @@ from rooms.fragments.fragment import (
     Link,
     hash_of,
 )
-from rooms.fragments.links import linked_by_itself, put_related
+from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.standing import (
     brought_back,
@@ -161,7 +161,11 @@ def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str)
             expires_at=expiry(row, now),
         )
         done = added(rows, new, owner=room.agent)
-    put_related(rows, done.fragment.id, linked_to, now)
+    if linked_to:
+        id_ = done.fragment.id
+        known = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
+        new_ends = [other for other in linked_to if other not in known]
+        rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new_ends)
     is_long = len(draft.content) > CONTENT_CHARS
     return done._replace(redacted=ready.redacted, is_long=is_long)
 

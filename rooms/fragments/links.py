@@ -5,7 +5,7 @@ than a common one. So a short text is not alike to a long one that happens to ho
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,13 +14,7 @@ from core.text.ranking import Holding, Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.standing import (
-    changing,
-    kept,
-    successors,
-    superseded,
-    visible,
-)
+from rooms.fragments.standing import changing, kept, successors, superseded, visible
 from rooms.fragments.storage.rows import Rows
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
@@ -125,15 +119,6 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
     rows.replace([superseded(old, now)])
     rows.count_up({"superseded": int(not old.superseded_at)})
     return made
-
-
-def put_related(rows: Rows, id_: str, others: Sequence[str], now: str) -> None:
-    """Link a fragment with others, but for those that it is linked with in any way."""
-    if others:
-        links = rows.links([id_])
-        known = {id_, *(each.from_id for each in links), *(each.to_id for each in links)}
-        new = [other for other in others if other not in known]
-        rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new)
 
 
 def settled(rows: Rows, one: str, other: str) -> None:
@@ -315,9 +300,11 @@ def steps_from(
     """
     places = {each.id: place for place, each in enumerate(fragments)}
     links = rows.links(places, relations) if places else []
-    ends = sorted(
-        _ends(links, places),
-        key=lambda end: (relations.index(end[0].relation), places[end[1]], end[0].to_id == end[1]),
+    # Each link with its end that is known and the other one.
+    ends = [(each, each.from_id, each.to_id) for each in links if each.to_id not in places]
+    ends += [(each, each.to_id, each.from_id) for each in links if each.from_id not in places]
+    ends.sort(
+        key=lambda end: (relations.index(end[0].relation), places[end[1]], end[0].to_id == end[1])
     )
     others = {each.id: each for each in rows.by_ids({far: None for *_, far in ends})}
     steps = [Step(each, others[far]) for each, _, far in ends if far in others]
@@ -328,12 +315,3 @@ def steps_from(
         and (not agents or step.fragment.agent in agents)
         and (not step.fragment.superseded_at or step.link.relation == "superseded_by")
     ]
-
-
-def _ends(links: Iterable[Link], near: Collection[str]) -> Iterator[tuple[Link, str, str]]:
-    """Yield each link that leads elsewhere, with its end that is known and the other one."""
-    for each in links:
-        if each.to_id not in near:
-            yield each, each.from_id, each.to_id
-        elif each.from_id not in near:
-            yield each, each.to_id, each.from_id
