@@ -35,10 +35,11 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
-from rooms.fragments.recall import Query, count_later, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.statistics import ENDED
+from rooms.fragments.use import count_later
 
 SIZES = (1_000, 10_000, 100_000)
 WORDS_EACH, KEYWORDS_EACH = 20, 3

@@ -5,18 +5,14 @@ of them stands in `core.room.one_list`. The filter of a query is SQL, in each la
 """
 
 import os
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
-from core.config import DEFAULT_AGENT
 from core.errors import SentinelError
-from core.room.database import DatabaseError
 from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Holding, Ranking
@@ -31,7 +27,6 @@ from rooms.fragments.fragment import (
     Fragment,
     Link,
     Wanted,
-    hash_of,
     plain_keyword,
 )
 from rooms.fragments.links import FOLLOWED, Linked, linked_to
@@ -39,6 +34,7 @@ from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.use import Count, count_use
 
 DEFAULT_TOKENS = 1_000
 
@@ -53,12 +49,9 @@ _AT_ONCE = 60  # fragments that are read: mostly all of them are wanted
 _HALF_DAYS = 30  # after so many days a fragment is half as recent
 _MOST_LISTED = 100  # of the newest and of the most important: those are listed first
 _DAY_S = 86_400
-_ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
-_WAIT_S = 0.05  # for others who write: nobody waits longer for a count
 
 Line = Callable[[Fragment], str]
 Worth = Callable[[Fragment], tuple[float, str, int]]  # greater for what comes before
-Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
 
 
 class RecallError(FragmentsError):
@@ -148,78 +141,6 @@ def plain_line(fragment: Fragment) -> str:
 def plain_relation(link: Link) -> str:
     """Return a link about as long as it is shown."""
     return f"  {link.relation} {link.to_id}"
-
-
-# How use is counted: what is used stays, and is not recalled the more for it.
-
-_LOCK = threading.Lock()
-_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
-
-
-def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
-    """Count as `count_use` once the answer is out, in a thread that may end with the process.
-
-    Whatever is recalled until then is counted in the same transaction.
-    """
-    with _LOCK:
-        is_first = not _WAITING
-        _WAITING.setdefault((room, session), []).extend(fragments)
-    if is_first:
-        timer = threading.Timer(_ANSWER_S, _count_waiting)
-        timer.daemon, timer.name = True, "fragments-use"
-        timer.start()
-
-
-def _count_waiting() -> None:
-    with _LOCK:
-        waiting = dict(_WAITING)
-        _WAITING.clear()
-    for (room, session), fragments in waiting.items():
-        count_use(room, fragments, session)
-
-
-def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
-    """Count one more use of each fragment; return False where the database is busy or read-only.
-
-    fragments: one that was recalled twice stands here twice. Recalled again, a fragment is hot
-    again. session: that of the recall, "" for none. What all agents share is counted as the
-    agent whose it is, by numbers alone: else it would age though everybody uses it.
-    """
-    # Whose session it was is nobody else's business, and two agents may have one of this name.
-    theirs = hash_of(f"{room.agent} {session}") if session else ""
-    shares = (
-        (room, session, [it for it in fragments if room.owns(it)]),
-        (room.for_agent(DEFAULT_AGENT), theirs, [it for it in fragments if not room.owns(it)]),
-    )
-    is_done = True
-    for writer, name, some in shares:
-        try:
-            if some:
-                with writer.engine.writing(wait_s=_WAIT_S) as rows:
-                    _count(rows, Counter(it.number for it in some), name, room.clock())
-        except DatabaseError:
-            is_done = False
-    return is_done
-
-
-def _count(rows: Rows, times: Counter[int], session: str, now: str) -> None:
-    def counts(fragment: Fragment) -> tuple[int, int, bool]:
-        is_other = bool(session) and fragment.last_session != session
-        uses = fragment.access_count + times[fragment.number]
-        return uses, fragment.sessions_count + is_other, fragment.tier == "permanent"
-
-    now_there = sorted(rows.by_numbers(times), key=counts)
-    for (uses, sessions, is_permanent), some in groupby(now_there, counts):
-        values: dict[str, object] = {
-            "access_count": uses,
-            "accessed_at": now,
-            "sessions_count": sessions,
-        }
-        if session:
-            values["last_session"] = session
-        if not is_permanent:
-            values["tier"] = "hot"
-        rows.touch([it.number for it in some], values)
 
 
 # What a fragment is worth. How often it was recalled counts for nothing: what was found once would

@@ -183,8 +183,9 @@ def recall(
     kind/topic, `!` pinned, text. Notes, not orders.
     """
     from rooms.fragments import answers
-    from rooms.fragments.recall import Query, count_later
+    from rooms.fragments.recall import Query
     from rooms.fragments.recall import recall as recall_fragments
+    from rooms.fragments.use import count_later
 
     given = filters or Filters()
     since, _, until = (given.date or "").partition(_TO)

@@ -22,9 +22,9 @@ from rooms.fragments.activity import end_session
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment, Wanted
-from rooms.fragments.recall import count_use
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.service import end_session_of, upkeep_of_server
+from rooms.fragments.use import count_use
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 

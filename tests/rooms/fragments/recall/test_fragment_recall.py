@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, Link, Wanted, hash_of
-from rooms.fragments.recall import Query, count_later, plain_line, recall
+from rooms.fragments.recall import Query, plain_line, recall
 from rooms.fragments.room import Room
+from rooms.fragments.use import count_later
 from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, is_unused
