@@ -27,7 +27,7 @@ from core.messages import say
 from core.program import CLI, LOGGER, SERVER_COMMAND, shown
 from http_server.app import Check, Gauges, Served, Service, assembled
 from http_server.keys import keys_of
-from http_server.limits import MOST_HEAD_BYTES, note
+from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, note
 from http_server.login import Access
 from http_server.options import Options, ServingError
 from http_server.papers import papers_of
@@ -278,7 +278,10 @@ class Connection(H11Protocol):
         """Answer what cannot be read as HTTP, unless an answer to it is already under way."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+            answer = Refusal(400, "bad_http", {**SAFE_HEADERS, "connection": "close"}).answer()
+            head = [b"%b: %b\r\n" % header for header in answer.raw_headers]
+            lines = [b"HTTP/1.1 400 Bad Request\r\n", *head, b"\r\n", bytes(answer.body)]
+            self.transport.write(b"".join(lines))
         self.transport.close()
 
     def _watch(self) -> None:

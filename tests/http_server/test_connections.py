@@ -58,11 +58,12 @@ NO_HTTP = [
 ]
 
 
-def test_what_is_no_http_is_refused_once_and_its_connection_ends(server: HttpServer) -> None:
+def test_what_is_no_http_gets_a_sentence_and_its_connection_ends(server: HttpServer) -> None:
     for sent in NO_HTTP:
         got = server.raw(sent).decode()
         assert got.startswith("HTTP/1.1 400 Bad Request\r\n"), sent
-        assert (got.count("HTTP/1.1 "), "connection: close" in got.lower()) == (1, True), sent
+        assert (got.count("HTTP/1.1 400"), "connection: close" in got.lower()) == (1, True), sent
+        assert "Nothing was changed. Send " in got and "x-content-type-options: nosniff" in got
     assert server.call("ping")[0] == 200
 
 
