@@ -1,14 +1,11 @@
 """Gives each person of a story a home, a clone, a language and clients, with every room on."""
 
-import ast
 import gzip
 import os
-import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tests.support.cli_process import Run
 from tests.support.client_events import Payload, run_hook
@@ -16,7 +13,6 @@ from tests.support.git_clones import git, run_git
 from tests.support.stdio_client import ServerProcess
 
 ROOMS = "lessons,sessions,fragments"
-_READY = re.compile(r"log_memory\(.*\)")
 
 
 @dataclass
@@ -77,18 +73,10 @@ class Person:
         git(self.clone, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main")
 
 
-def ready_call(answer: str) -> dict[str, Any]:
-    """The arguments of the call of log_memory that an answer holds."""
-    found = _READY.search(answer)
-    assert found, answer
-    call = ast.parse(found[0], mode="eval").body
-    assert isinstance(call, ast.Call)
-    return {str(it.arg): ast.literal_eval(it.value) for it in call.keywords}
-
-
 def sources(answer: str) -> list[str]:
-    """The source of each line of a recall over several rooms."""
-    return [line.partition(" ")[0] for line in answer.splitlines()]
+    """The source of each line of a recall over several rooms; a relation is below its line."""
+    lines = answer.splitlines()
+    return [line.partition(" ")[0] for line in lines if not line.startswith(" ")]
 
 
 def everything_in(folder: Path) -> Iterator[tuple[Path, bytes]]:
