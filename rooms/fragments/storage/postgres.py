@@ -59,10 +59,11 @@ _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
 _NULL_FOR_NONE = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
 )
+_SEARCHED = "found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])"  # as its index has it
 # The same as the function of that name, but of all agents.
 _MATCHING = f"""SELECT q.place, f.number
   FROM unnest(?::tsquery[]) WITH ORDINALITY AS q(question, place) CROSS JOIN LATERAL (
-    SELECT number FROM fragments WHERE found_by @@ q.question AND {_LIVE}
+    SELECT number FROM fragments WHERE {_SEARCHED} @@ q.question AND {_LIVE}
     ORDER BY number DESC LIMIT ?) f"""
 # None for fragments without a revision: somebody has put them there beside the tables' triggers.
 _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,

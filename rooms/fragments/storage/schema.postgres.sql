@@ -275,7 +275,9 @@ WHERE made.number = fragments.number;
 -- No index is made, and no table goes, with a trigger waiting.
 SET CONSTRAINTS ALL IMMEDIATE;
 
-CREATE INDEX idx_fragments_found_by ON agent_memory.fragments USING gin (found_by)
+-- Beside the words of a text whose it is: else the words of all agents are read for one.
+CREATE INDEX idx_fragments_found_by ON agent_memory.fragments
+  USING gin ((found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])))
   WHERE deleted_at IS NULL AND superseded_at IS NULL;
 
 DROP TABLE agent_memory.fragment_terms;
@@ -353,8 +355,11 @@ CREATE OR REPLACE FUNCTION agent_memory.matching(questions tsquery[], most bigin
   RETURNS TABLE (place bigint, number bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
   SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on AS $$
   SELECT q.place, f.number FROM unnest(questions) WITH ORDINALITY AS q(question, place)
+  CROSS JOIN (SELECT string_agg(format('%L', '@' || md5(name)), '|')::tsquery AS seen
+    FROM unnest(ARRAY[current_setting('app.current_agent_id', true), 'default']) name) whose
   CROSS JOIN LATERAL (SELECT number FROM fragments
-    WHERE found_by @@ q.question AND deleted_at IS NULL AND superseded_at IS NULL
+    WHERE found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)]) @@ (q.question && whose.seen)
+    AND deleted_at IS NULL AND superseded_at IS NULL
     AND agent_id = ANY (ARRAY[current_setting('app.current_agent_id', true), 'default'])
     ORDER BY number DESC LIMIT most) f
 $$;

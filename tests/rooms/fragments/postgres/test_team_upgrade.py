@@ -109,6 +109,7 @@ def answers(dsn: str, asked: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn: str) -> None:
     before, recorded = contents(dsn), json.loads(ANSWERS.read_text("utf-8"))
+    assert answers(dsn, recorded) == recorded  # by the terms that the tables had
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     with engine.writing():  # as the upkeep, which also looks after the index
         pass
