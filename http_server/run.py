@@ -62,7 +62,7 @@ def serve(
     the Redis beside them, without which the server works as well. The others: see `Service`.
     """
     papers = papers_of(os.environ)
-    keys, entry = keys_of(os.environ, papers), "without_key" if options.is_open else "with_key"
+    keys = keys_of(os.environ, papers)
     if not options.is_open and not keys.any():
         raise ServingError("no_key", cli=CLI)
     looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
@@ -93,27 +93,12 @@ def serve(
         url=f"{url}/mcp",
         rooms=", ".join(rooms),
         engine=engine[0] if engine else "-",
-        entry=say(f"http.serving.{entry}"),
+        entry=say("http.serving.without_key" if options.is_open else "http.serving.with_key"),
     )
     _allow_many_files()
     AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
     threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
-    config = uvicorn.Config(
-        served.app,
-        http=Connection,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(options.url),
-        limit_concurrency=MOST_CONNECTIONS,
-        backlog=_BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=round(GRACE_S),
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-    )
-    running = _Server(config, served, greeting)
+    running = _Server(served, options, greeting)
     try:
         running.run(sockets=[listening])
     finally:
@@ -215,7 +200,22 @@ def _sweep(step: Callable[[], object]) -> None:
 class _Server(uvicorn.Server):
     """Ends with 0 after a signal, once everything is answered; a second one ends it at once."""
 
-    def __init__(self, config: uvicorn.Config, served: Served, greeting: str) -> None:
+    def __init__(self, served: Served, options: Options, greeting: str) -> None:
+        config = uvicorn.Config(
+            served.app,
+            http=Connection,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(options.url),
+            limit_concurrency=MOST_CONNECTIONS,
+            backlog=_BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=round(GRACE_S),
+            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+        )
         super().__init__(config)
         self._served, self._greeting = served, greeting
 
