@@ -90,10 +90,8 @@ ALL = {"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": "2", "REDIS_PASSWORD
 THREE = tuple(("localhost", port) for port in (26379, 26380, 26381))
 
 
-@pytest.mark.row(
-    *("002 2.72", "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d"),
-    *("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a"),
-)
+@pytest.mark.row("002 2.72", "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d")
+@pytest.mark.row("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a")
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
