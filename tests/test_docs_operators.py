@@ -80,7 +80,7 @@ def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", BOTH)
 def test_every_command_of_the_page_exists(name: str) -> None:
     found = calls(text_of(name))
-    assert {command for command, _ in found} == {"doctor", "keys", "fragments", "import"}
+    assert {command for command, _ in found} == {"doctor", "keys", "fragments", "import", "export"}
     for command, rest in found:
         action = f"{command} {''.join(rest.split()[:1])}"
         assert {command, action} & cli.COMMANDS.keys()

@@ -333,6 +333,10 @@ BEGIN
   RETURN NULL;
 END $$;
 
+CREATE CONSTRAINT TRIGGER revise_words AFTER UPDATE OF found_by ON agent_memory.fragments
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.found_by IS DISTINCT FROM NEW.found_by)
+  EXECUTE FUNCTION agent_memory.revise();
+
 CREATE TRIGGER count_added AFTER INSERT ON agent_memory.fragments
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT
   EXECUTE FUNCTION agent_memory.count_added();
@@ -376,10 +380,9 @@ $$;
 
 DROP TRIGGER IF EXISTS revise_vectors ON agent_memory.fragments;
 
-CREATE CONSTRAINT TRIGGER revise_vectors AFTER UPDATE OF embedding, found_by
-  ON agent_memory.fragments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN ((OLD.embedding, OLD.found_by) IS DISTINCT FROM (NEW.embedding, NEW.found_by))
-  EXECUTE FUNCTION agent_memory.revise();
+-- Vectors are not compared: a dump would not find their operator again.
+CREATE CONSTRAINT TRIGGER revise_vectors AFTER UPDATE OF embedding ON agent_memory.fragments
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION agent_memory.revise();
 
 -- security: who sees and changes which rows; run again it changes nothing
 

@@ -119,3 +119,27 @@ def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn
         assert after[table] == before[table], table
     assert after.keys() == before.keys()
     assert answers(dsn, recorded) == recorded
+
+
+_SECURITY = """SELECT tablename::text, policyname::text, cmd, qual, with_check FROM pg_policies
+  UNION ALL SELECT relname, relrowsecurity::text, relforcerowsecurity::text, ARRAY(SELECT it::text
+    FROM unnest(relacl) it WHERE it::text !~ '^sentinel_upkeep=')::text, ''
+  FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace
+  UNION ALL SELECT proname, prosecdef::text, proconfig::text, proacl::text, prosrc
+  FROM pg_proc WHERE pronamespace = 'agent_memory'::regnamespace ORDER BY 1, 2, 3"""
+
+
+@pytest.mark.row("002 2.80")
+def test_a_dump_of_the_tables_is_restored_with_data_answers_and_security(
+    team_server: TeamServer, dsn: str
+) -> None:
+    recorded = json.loads(ANSWERS.read_text("utf-8"))
+    assert answers(dsn, recorded) == recorded  # which upgrades the tables
+    server, dump = team_server.postgres, team_server.postgres.directory / "memory.dump"
+    server.run("pg_dump", "--format=custom", "--file", str(dump), dsn)
+    other = team_server.empty_dsn()
+    server.run("pg_restore", "--exit-on-error", "--single-transaction", "-d", other, str(dump))
+    assert contents(other) == contents(dsn)
+    with psycopg.connect(dsn) as one, psycopg.connect(other) as another:
+        assert one.execute(_SECURITY).fetchall() == another.execute(_SECURITY).fetchall()
+    assert answers(other, recorded) == recorded
