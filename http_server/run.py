@@ -67,11 +67,9 @@ def serve(
         raise ServingError("no_key", cli=CLI)
     looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
     listening = listen(options)
-    host, port = options.host, listening.getsockname()[1]
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    url = options.url or f"http://{host}:{port}"
+    url = options.url or _url_of(options.host, listening)
     try:
-        say_in_lines(options.log_directory, port)
+        say_in_lines(options.log_directory, listening.getsockname()[1])
         tools = asyncio.run(server.local_provider.list_tools())
         service = Service(
             server=server,
@@ -107,6 +105,11 @@ def serve(
         logging.shutdown()
     sys.stderr.flush()
     os._exit(0 if running.started else 1)  # no thread that hangs in a call holds the process up
+
+
+def _url_of(host: str, listening: socket.socket) -> str:
+    name = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def listen(options: Options) -> socket.socket:
