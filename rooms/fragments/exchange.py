@@ -219,11 +219,8 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
             case {"overall_success": _}:
                 source.add(place, _row_from(ENTRIES[TaskFeedback], value))
             case {"type": "entity", "name": str(name)} if name.strip():
-                labels = name.strip(), text_at(value, "entityType").strip()
-                texts = [text for text in texts_in(value.get("observations")) if text.strip()]
-                for at, text in enumerate(texts or [": ".join(filter(None, labels))]):
-                    id_ = "" if at else f"entity\n{labels[0]}"
-                    source.add(place, _labelled(id_, text, "fact", labels))
+                facts = _facts_of(name.strip(), value)
+                source.items += [Incoming(place, it, it.kind) for it in facts]
             case {"type": "relation", "from": str(), "relationType": str(), "to": str()} if all(
                 value[key].strip() for key in ("from", "relationType", "to")
             ):
@@ -241,6 +238,15 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     pairs = {frozenset((link.from_id, link.to_id)) for link in source.links}
     source.links += [it for it in linked if frozenset((it.from_id, it.to_id)) not in pairs]
     return source
+
+
+def _facts_of(name: str, entity: Mapping[str, Any]) -> list[Fragment]:
+    """Return a fragment for each observation of an entity, of which the first has its id."""
+    labels = name, text_at(entity, "entityType").strip()
+    texts = [text for text in texts_in(entity.get("observations")) if text.strip()]
+    texts = texts or [": ".join(filter(None, labels))]
+    ids = [f"entity\n{name}", *[""] * (len(texts) - 1)]
+    return [_labelled(id_, text, "fact", labels) for id_, text in zip(ids, texts, strict=True)]
 
 
 def _labelled(id_: str, content: str, kind: Kind, labels: Sequence[str]) -> Fragment:
