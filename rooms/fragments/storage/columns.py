@@ -87,6 +87,8 @@ def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, str):  # nearly all
+        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
