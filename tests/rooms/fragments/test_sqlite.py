@@ -95,6 +95,10 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
     with engine.writing() as rows:
         assert rows.mend_index() and not rows.mend_index()
         assert len(rows.holding("walrus", 9).shares(0.25)) == 1
+    change(engine, "UPDATE state SET value = 'of another version' WHERE name = 'index'")
+    change(engine, "DELETE FROM fragments_fts")
+    with engine.writing() as rows:
+        assert len(rows.holding("walrus", 9).shares(0.25)) == 1
 
 
 def test_feedback_and_sessions_of_one_become_those_of_an_agent(tmp_path: Path) -> None:
@@ -137,7 +141,11 @@ class Watched(SqliteRows):
 
 
 PLANS: dict[str, tuple[Wanted, dict[str, Any], str]] = {
-    "what says the same": (Wanted(agents=("a",), content_hash="h", state="all"), {}, "_hash"),
+    "what says the same": (
+        Wanted(agents=("a",), content_hash="h", state="all"),
+        {},
+        "_hash (agent_id=? AND content_hash=?)",
+    ),
     "the best": (Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
     "the newest": (Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
     "a topic": (Wanted(topics=("t",)), {}, "_topic"),
@@ -259,6 +267,22 @@ def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> N
         other.path.replace(engine.path)
         with engine.reading() as rows:
             assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(1, cosines[0])]
+
+
+def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -> None:
+    def nearest() -> list[tuple[int, float]]:
+        with engine.reading() as rows:
+            return rows.near(a_vector(1.0, 0.0), Wanted(), 5)
+
+    with engine.writing() as rows:
+        [it] = rows.add([Fragment(id="new", content="c", created_at=DATE)])
+        rows.put_vectors([Embedding(it.number, a_vector(1.0, 0.0))])
+    assert nearest() == [(it.number, 1.0)]
+    with pytest.raises(KeyError), engine.writing() as rows:
+        rows.put_vectors([Embedding(it.number, a_vector(0.0, 1.0))])
+        assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(it.number, 0.0)]
+        raise KeyError
+    assert nearest() == [(it.number, 1.0)]
 
 
 @pytest.mark.long  # it costs much
