@@ -145,6 +145,11 @@ class PlainRows:
         everything = self._data.fragments.values()
         return [each for each in everything if not self._agent or each.agent in agents]
 
+    def _sees(self, link: Link) -> bool:
+        """Whether both ends of a link are seen: an agent is told nothing of another's."""
+        ids = {each.id for each in self._seen()}
+        return not self._agent or {link.from_id, link.to_id} <= ids
+
     def _own(self, numbers: Iterable[int]) -> list[Fragment]:
         return [each for each in self.by_numbers(numbers) if self._agent in ("", each.agent)]
 
@@ -201,13 +206,13 @@ class PlainRows:
 
     def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
         ends, kinds = {*ids}, {*relations}
-        found = self._data.links.values()
+        found = filter(self._sees, self._data.links.values())
         return [it for it in found if {it.from_id, it.to_id} & ends
                 and (not kinds or it.relation in kinds)]  # fmt: skip
 
     def count_links(self, wanted: Wanted) -> dict[str, int]:
         ids = {each.id for each in self.find(wanted)}
-        links = self._data.links.values()
+        links = [it for it in self._data.links.values() if self._sees(it)]
         return dict(sorted(Counter(it.relation for it in links if it.from_id in ids).items()))
 
     def _about(self, kind: type[Entry], of: str, since: str, before: str) -> list[Any]:

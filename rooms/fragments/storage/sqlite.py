@@ -53,7 +53,7 @@ _FLOAT_BYTES = 4
 def migrations() -> Migrations:
     """Return the statements of the schema, version by version."""
     text = Path(__file__).with_name("schema.sqlite.sql").read_text(encoding="utf-8")
-    versions = re.split(r"^-- version \d+.*\n", text, flags=re.MULTILINE)[1:]
+    versions = re.split(r"^-- version [^\n]*\n", text, flags=re.MULTILINE)[1:]
     bare = (re.sub(r"^--.*\n", "", version, flags=re.MULTILINE) for version in versions)
     return [[it.strip() for it in version.split(";\n") if it.strip()] for version in bare]
 

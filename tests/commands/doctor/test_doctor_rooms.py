@@ -2,9 +2,7 @@
 
 import json
 import shutil
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.sessions.archive import archive_before
+from rooms.sessions.archive import archive_before, archives
 from rooms.sessions.everywhere import share
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import keep_copy
@@ -67,12 +65,13 @@ def test_both_rooms_are_counted_and_the_data_say_where_they_are(
 ) -> None:
     archive_before(room, "2025-01-01")
     room.database.close()
-    first = "✓ lessons 1  ✓ sessions 3  ✓ fragments 3  ✓ git merge=union"
+    first = "✓ lessons 1  ✓ sessions 0  ✓ fragments 3  ✓ git merge=union"
     assert healthy.doctor().lines[0] == first
-    assert "✓ 세션 3개  ✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
+    assert "✓ 세션 0개  ✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
     done = healthy.doctor("--json")
     sessions, fragments = (done.well(f"{it}.health.ok") for it in ("sessions", "fragments"))
-    size = sum(path.stat().st_size for path in room.path.parent.glob("*.db"))
+    files = (room.path, *archives(room))
+    size = sum(path.stat().st_size for path in files)
     assert (sessions["path"], sessions["archives"], sessions["bytes"]) == (str(room.path), 1, size)
     assert (fragments["path"], fragments["mode"], fragments["in_bin"]) == (
         *(str(engine.path), "600", 0),
@@ -132,7 +131,7 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     fixed = healthy.doctor("--fix", "--yes", "--json").told["fixed"]
     assert [it["kind"] for it in fixed] == ["sessions.health.not_ignored"]
     ignored = (room.path.parent / ".gitignore").read_text(encoding="utf-8")
-    assert ignored.startswith("# nothing\n\n# The database of this machine")
+    assert ignored.startswith("# nothing\n\n# What is of this machine alone.")
     assert kinds(healthy) == []
     keep_copy(room)
     git(healthy.root, "add", ".context")
@@ -181,8 +180,7 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     )
     assert done.findings[1]["facts"]["count"] == 3
     healthy.doctor("--fix", "--yes", **given)
-    with closing(sqlite3.connect(tmp_path / "state" / "global.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM hints").fetchone() == (0,)
+    assert healthy.doctor("--json", **given).kinds == [("sessions.health.dropped", "note")]
 
 
 # Fragments that a server keeps
