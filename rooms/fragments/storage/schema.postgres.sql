@@ -354,10 +354,12 @@ CREATE TRIGGER count_changed AFTER UPDATE ON agent_memory.fragments
 -- Row security keeps an index of GIN from an agent, as its operators may tell of rows that are not
 -- seen. These functions ask it as the owner of the tables, for the fragments of the agent and of
 -- `default` alone, and give away nothing but numbers, whose rows are then read under row security.
--- An agent's transaction has bitmap scans off, without which there is no GIN.
+-- An agent's transaction has bitmap scans off, without which there is no GIN; here nothing else is
+-- on, or a limit that looks cheap has every row read by its number.
 CREATE OR REPLACE FUNCTION agent_memory.matching(questions tsquery[], most bigint)
   RETURNS TABLE (place bigint, number bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
-  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on AS $$
+  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on
+  SET enable_indexscan = off SET enable_seqscan = off AS $$
   SELECT q.place, f.number FROM unnest(questions) WITH ORDINALITY AS q(question, place)
   CROSS JOIN (SELECT string_agg(format('%L', '@' || md5(name)), '|')::tsquery AS seen
     FROM unnest(ARRAY[current_setting('app.current_agent_id', true), 'default']) name) whose
@@ -370,7 +372,8 @@ $$;
 
 CREATE OR REPLACE FUNCTION agent_memory.keyworded(words text[], most bigint, is_live boolean)
   RETURNS TABLE (number bigint, times bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
-  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on AS $$
+  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on
+  SET enable_indexscan = off SET enable_seqscan = off AS $$
   SELECT number, cardinality(ARRAY(SELECT unnest(plain_keywords) INTERSECT SELECT unnest(words)))
   FROM fragments WHERE plain_keywords && words
     AND (NOT is_live OR deleted_at IS NULL AND superseded_at IS NULL)

@@ -112,6 +112,7 @@ def test_keywords_in_one_text_are_parted_and_the_same_in_another_spelling_are_on
     assert clean("x", keywords=("a",) * 50).keywords == ("a",)
 
 
+@pytest.mark.long  # it measures time
 @pytest.mark.parametrize(
     ("keywords", "said"),
     [
