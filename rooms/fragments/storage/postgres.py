@@ -65,6 +65,8 @@ _MATCHING = f"""SELECT q.place, f.number
   FROM unnest(?::tsquery[]) WITH ORDINALITY AS q(question, place) CROSS JOIN LATERAL (
     SELECT number FROM fragments WHERE {_SEARCHED} @@ q.question AND {_LIVE}
     ORDER BY number DESC LIMIT ?) f"""
+# An array, as a join with a function may read every row.
+_KEYWORDED = f"number = ANY (ARRAY(SELECT number FROM keyworded({{}}, {MOST_NUMBER}, false)))"
 # None for fragments without a revision: somebody has put them there beside the tables' triggers.
 _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
     CASE WHEN NOT EXISTS (SELECT FROM fragments f WHERE f.agent_id = a.agent) THEN '' END)
@@ -83,11 +85,7 @@ class PostgresRows(Rows):
         super().__init__(agent)
         self._cursor, self._keeps_vectors = speaking(connection.cursor()), keeps_vectors
         self._seen = (agent, DEFAULT_AGENT) if agent else ()
-        self.has_keyword = (
-            f"number IN (SELECT number FROM keyworded(ARRAY[?], {MOST_NUMBER}, false))"
-            if agent
-            else "plain_keywords @> ARRAY[?]"
-        )
+        self.has_keyword = _KEYWORDED.format("ARRAY[?]") if agent else "plain_keywords @> ARRAY[?]"
 
     def run(self, statement: str, values: Iterable[Any] = ()) -> "Cursor[Any]":
         numbered = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
@@ -170,17 +168,12 @@ class PostgresRows(Rows):
             statement = "SELECT number, times FROM keyworded(?::text[], ?, true)"
             return self.run(statement, [words, most]).fetchall()
         condition, values = self.condition_of(wanted)
-        if self.agent:
-            times = f"keyworded(?::text[], {MOST_NUMBER}, false) k JOIN fragments USING (number)"
-        else:
-            times = (
-                "fragments CROSS JOIN LATERAL (SELECT ?::text[] AS words) w CROSS JOIN LATERAL"
-                " (SELECT count(*) AS times FROM (SELECT unnest(plain_keywords) INTERSECT"
-                " SELECT unnest(words)) shared) k"
-            )
-            condition = f"{condition} AND plain_keywords && words"
+        found = _KEYWORDED.format("words") if self.agent else "plain_keywords && words"
         statement = (
-            f"SELECT number, times FROM {times} WHERE {condition} ORDER BY 2 DESC, 1 DESC LIMIT ?"
+            "SELECT number, times FROM fragments CROSS JOIN LATERAL (SELECT ?::text[] AS words) w"
+            " CROSS JOIN LATERAL (SELECT count(*) AS times FROM (SELECT unnest(plain_keywords)"
+            f" INTERSECT SELECT unnest(words)) shared) k WHERE {condition} AND {found}"
+            " ORDER BY 2 DESC, 1 DESC LIMIT ?"
         )
         return self.run(statement, [words, *values, most]).fetchall()
 

@@ -277,8 +277,7 @@ SET CONSTRAINTS ALL IMMEDIATE;
 
 -- Beside the words of a text whose it is: else the words of all agents are read for one.
 CREATE INDEX idx_fragments_found_by ON agent_memory.fragments
-  USING gin ((found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])))
-  WHERE deleted_at IS NULL AND superseded_at IS NULL;
+  USING gin ((found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])));
 
 DROP TABLE agent_memory.fragment_terms;
 
@@ -354,29 +353,31 @@ CREATE TRIGGER count_changed AFTER UPDATE ON agent_memory.fragments
 -- Row security keeps an index of GIN from an agent, as its operators may tell of rows that are not
 -- seen. These functions ask it as the owner of the tables, for the fragments of the agent and of
 -- `default` alone, and give away nothing but numbers, whose rows are then read under row security.
--- An agent's transaction has bitmap scans off, without which there is no GIN; here nothing else is
--- on, or a limit that looks cheap has every row read by its number.
+-- An agent's transaction has bitmap scans off, without which there is no GIN. `OFFSET 0` keeps the
+-- other conditions and the limit from the planner: with them an index of agents or numbers looks
+-- cheap to it, by which every row is read.
 CREATE OR REPLACE FUNCTION agent_memory.matching(questions tsquery[], most bigint)
   RETURNS TABLE (place bigint, number bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
-  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on
-  SET enable_indexscan = off SET enable_seqscan = off AS $$
+  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on SET enable_seqscan = off AS $$
   SELECT q.place, f.number FROM unnest(questions) WITH ORDINALITY AS q(question, place)
   CROSS JOIN (SELECT string_agg(format('%L', '@' || md5(name)), '|')::tsquery AS seen
     FROM unnest(ARRAY[current_setting('app.current_agent_id', true), 'default']) name) whose
-  CROSS JOIN LATERAL (SELECT number FROM fragments
-    WHERE found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)]) @@ (q.question && whose.seen)
-    AND deleted_at IS NULL AND superseded_at IS NULL
+  CROSS JOIN LATERAL (SELECT number FROM (SELECT number, agent_id, deleted_at, superseded_at
+      FROM fragments
+      WHERE found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)]) @@ (q.question && whose.seen)
+      OFFSET 0) found
+    WHERE deleted_at IS NULL AND superseded_at IS NULL
     AND agent_id = ANY (ARRAY[current_setting('app.current_agent_id', true), 'default'])
     ORDER BY number DESC LIMIT most) f
 $$;
 
 CREATE OR REPLACE FUNCTION agent_memory.keyworded(words text[], most bigint, is_live boolean)
   RETURNS TABLE (number bigint, times bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
-  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on
-  SET enable_indexscan = off SET enable_seqscan = off AS $$
+  SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on SET enable_seqscan = off AS $$
   SELECT number, cardinality(ARRAY(SELECT unnest(plain_keywords) INTERSECT SELECT unnest(words)))
-  FROM fragments WHERE plain_keywords && words
-    AND (NOT is_live OR deleted_at IS NULL AND superseded_at IS NULL)
+  FROM (SELECT number, plain_keywords, agent_id, deleted_at, superseded_at FROM fragments
+    WHERE plain_keywords && words OFFSET 0) found
+  WHERE (NOT is_live OR deleted_at IS NULL AND superseded_at IS NULL)
     AND agent_id = ANY (ARRAY[current_setting('app.current_agent_id', true), 'default'])
   ORDER BY 2 DESC, 1 DESC LIMIT most
 $$;

@@ -100,6 +100,7 @@ def test_reading_everything_is_counted(engine: PostgresEngine) -> None:
         lambda it: it.find(Wanted(agents=SEEN, content_hash="7", state="all"), limit=10),
         lambda it: it.find(Wanted(agents=SEEN, keywords=("rare9",)), limit=10),
         lambda it: it.has(Wanted(agents=SEEN), 400),
+        lambda it: it.holding("rarely17", 400),
         lambda it: it.extent(),
         lambda it: it.with_keywords(["rare9"], Wanted(), 50),
         lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50),
