@@ -1,11 +1,13 @@
 """A stand-in for a service of embeddings: the same text always has the same numbers."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
+
 from rooms.fragments.models.embedding import PROBES, Embedder, embedder_of
-from tests.support.stand_in_service import Answer, Asked, StandIn
+from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 
 DIMENSIONS = 8
 
@@ -24,6 +26,13 @@ def embeddings(asked: Asked) -> Answer:
         for at, text in enumerate(asked.body["input"])
     ]
     return Answer({"object": "list", "data": rows[::-1], "model": asked.body["model"]})
+
+
+@pytest.fixture
+def service() -> Iterator[StandIn]:
+    """A running one; a file imports it."""
+    with stand_in(embeddings) as running:
+        yield running
 
 
 def environment_of(service: StandIn, **more: str) -> dict[str, str]:

@@ -35,6 +35,12 @@ class StandIn:
         self.asked: list[Asked] = []
         self.address = ""
 
+    def says(self, body: Any = None, status: int | str = 200, **headers: str) -> None:
+        """Answer this from now on. headers: with _ for the sign within their names."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = Answer(body, status, named)
+        self.answer = lambda _: answer
+
     @property
     def bodies(self) -> list[Any]:
         """The JSON of every request."""

