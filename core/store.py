@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings, read_settings
 from core.errors import DiskError, RefusedError, SentinelError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.lessons.side_file import Replaced
     from core.lessons.upkeep import Cleaning
 
-
+_Result = TypeVar("_Result")
 _TOLD_RECORDS = 500  # a progress is told after so many
 
 
@@ -226,24 +226,18 @@ class MemoryStore:
         read-only.
         """
 
-        def decided(data: bytes) -> Outcome:
-            self._check_encoding(data)
-            return replace(
-                decide(self._parsed(data)),
-                redacted=tuple(redacted),
-                suspicious=tuple(dict.fromkeys(suspicious)),
-            )
+        kinds, fields = tuple(redacted), tuple(dict.fromkeys(suspicious))
 
-        def rewritten(data: bytes) -> Replacement[Outcome]:
-            outcome = decided(data)
-            replaced = self._replaced(outcome.before, outcome.log)
-            return Replacement(outcome.log.to_bytes(), outcome, replaced=replaced)
+        def decided(data: bytes) -> Replacement[Outcome]:
+            self._check_encoding(data)
+            outcome = replace(decide(self._parsed(data)), redacted=kinds, suspicious=fields)
+            return self._replacement(outcome.before, outcome.log, outcome)
 
         if dry_run or only_if_needed:
-            trial = decided(self.file.read())
+            trial = decided(self.file.read()).outcome
             if dry_run or not trial.is_written:
                 return trial
-        return self.file.rewrite(rewritten)
+        return self.file.rewrite(decided)
 
     def _check_encoding(self, data: bytes) -> None:
         """Raise DiskError where nothing can be saved into a file of these bytes."""
@@ -252,11 +246,14 @@ class MemoryStore:
         if is_filtered(data):
             raise DiskError("log_filtered", path=str(self.path))
 
-    def _replaced(self, before: MemoryLog, after: MemoryLog) -> bytes:
-        """Return the lines of the side file for the records that leave the log."""
+    def _replacement(
+        self, before: MemoryLog, after: MemoryLog, outcome: _Result, aside: bytes = b""
+    ) -> Replacement[_Result]:
+        """Return what the file becomes, and the side file's lines for the records that leave."""
         from core.lessons.side_file import replaced_between  # a server starts faster without it
 
-        return b"".join(it.to_line() for it in replaced_between(before, after, self._now))
+        replaced = b"".join(it.to_line() for it in replaced_between(before, after, self._now))
+        return Replacement(after.to_bytes(), outcome, aside, replaced)
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 
@@ -269,9 +266,9 @@ class MemoryStore:
         from core.lessons.upkeep import repair  # a server starts faster without it
 
         def mend(data: bytes) -> Replacement[bool]:
-            repaired = repair(data)
-            replaced = self._replaced(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
-            return Replacement(repaired.data, bool(repaired.aside), repaired.aside, replaced)
+            repaired, aside = repair(data)
+            before, after = MemoryLog.parse(data), MemoryLog.parse(repaired)
+            return self._replacement(before, after, bool(aside), aside)
 
         return self.file.rewrite(mend, aside_name=aside_name)
 
@@ -290,8 +287,8 @@ class MemoryStore:
 
         def scrub(data: bytes) -> "Replacement[Cleaning]":
             cleaning = without_secrets(data)
-            replaced = self._replaced(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
-            return Replacement(cleaning.data, cleaning, replaced=replaced)
+            before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)
+            return self._replacement(before, after, cleaning)
 
         planned = without_secrets(self.file.read())
         if dry_run:

@@ -26,7 +26,6 @@ from core.lessons.log import (
 from core.lessons.record import (
     DECODER,
     LIMITS_BYTES,
-    META_KEYS,
     MOST_LINE_BYTES,
     Record,
     above_limit,
@@ -36,7 +35,7 @@ from core.lessons.record import (
     reidentified,
     seconds_of,
     too_deep,
-    well_typed,
+    wrong_key,
 )
 from core.messages import Facts
 from core.sanitizer import Secret, find, merged, redact, replaced
@@ -51,7 +50,6 @@ _AS_UTF_8 = (
     f"python3 -c \"import pathlib; p = pathlib.Path('{CONTEXT_DIRECTORY}', '{LOG_NAME}'); "
     "p.write_bytes(p.read_bytes().decode('{encoding}').encode())\""
 )
-_GOOD = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
 
 Severity = Literal["error", "warning", "note", "ok"]
 
@@ -198,26 +196,13 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_json", ""
     if not isinstance(value, dict):
         return "not_object", ""
-    return ("too_deep", "") if too_deep(raw, value) else _flaw_of_object(value)
-
-
-def _flaw_of_object(value: dict[str, Any]) -> tuple[str, str]:
-    """Return the reason and the key, as `flaw_of`, for the object of a line."""
-    for key in (*_GOOD, "meta"):
-        if key not in value:
-            return "missing", key
-    meta = value["meta"]
-    if not isinstance(meta, dict):
-        return "wrong_type", "meta"
-    if "created" not in meta:
-        return "missing", "meta.created"
-    for key in (*_GOOD, "ask_next_time"):
-        if not well_typed({**_GOOD, key: value.get(key)}, {"created": ""}):
-            return "wrong_type", key
-    for key in sorted(META_KEYS & meta.keys()):
-        if not well_typed(_GOOD, {"created": "", key: meta[key]}):
-            return "wrong_type", f"meta.{key}"
-    return "", ""
+    if too_deep(raw, value):
+        return "too_deep", ""
+    key = wrong_key(value)
+    if not key:
+        return "", ""
+    holder = value["meta"] if key.startswith("meta.") else value
+    return ("wrong_type" if key.removeprefix("meta.") in holder else "missing"), key
 
 
 def as_written(raw: bytes) -> tuple[str, list[str]]:
