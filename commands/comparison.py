@@ -7,7 +7,6 @@ one that it was, and a principle those that it replaced.
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from commands.revisions import Revisions, Side
@@ -59,7 +58,7 @@ class Change(NamedTuple):
 
     entry: Entry
     former: Sequence[Entry] = ()
-    values: Mapping[str, tuple[object, object]] = MappingProxyType({})
+    values: Mapping[str, tuple[object, object]] = {}
     number: int = 0
 
 
@@ -80,7 +79,12 @@ class Comparison:
         self._ids = {record.id for record in after.records}
         # What was replaced before has no part in what happened since.
         self._old_tokens = {token for record in before.records for token in record.source_ids}
-        self._compacted_s = _moments(before)
+        self._compacted_s: dict[str, float] = {}  # by id: when a principle first replaced it
+        for record in before.records:
+            if record.type == "principle":
+                at_s = seconds_of(record.compacted_at)
+                for id_ in ids_in(originals_of(record)):
+                    self._compacted_s[id_] = min(at_s, self._compacted_s.get(id_, at_s))
         self._originals: dict[str, list[Record]] = {}
         pairs = _pairs(before.records, after.records)
         paired = {id(record) for record in pairs.values()}
@@ -148,17 +152,6 @@ class Comparison:
         self.changes["changed"].append(Change(new, [*map(Entry.of, former)], values))
 
 
-def _moments(log: MemoryLog) -> dict[str, float]:
-    """Return by id when a record was first replaced by a principle, in seconds."""
-    found: dict[str, float] = {}
-    for record in log.records:
-        if record.type == "principle":
-            at = seconds_of(record.compacted_at)
-            for id_ in ids_in(originals_of(record)):
-                found[id_] = min(at, found.get(id_, at))
-    return found
-
-
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
     """Return, by place in `after`, the record it was; a hand may have changed what it is about."""
     pairs: dict[int, Record] = {}
@@ -177,34 +170,25 @@ def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Recor
 
 def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]]:
     """Return by key the values that differ, the old and the new one; None for no such key."""
-    old, new = _flat(before), _flat(after)
+    flat = []
+    for value in (before.as_json(), after.as_json()):
+        meta = value.pop("meta")
+        flat.append({**value, **{f"meta.{key}": kept for key, kept in meta.items()}})
+    old, new = flat
     keys = dict.fromkeys([*old, *new])
     return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}
 
 
-def _flat(record: Record) -> dict[str, object]:
-    value = record.as_json()
-    meta = value.pop("meta")
-    return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
-
-
 # What a change brings, and what in it is dangerous.
-
-
-class Damage(NamedTuple):
-    """What no reader can read or sees; the kind names the sentence that says it."""
-
-    path: str
-    line: int
-    kind: str
 
 
 class Report:
     """Everything that a report says of two revisions.
 
     secrets: in lines that they bring. passing: in lines that a commit on the way brought and a
-    later one took out again. earlier: how many were there before and still are. orders: records
-    with texts that read like instructions to a model. before, after: the figures of both versions.
+    later one took out again. earlier: how many were there before and still are. damage: what no
+    reader can read or sees; the kind names the sentence that says it. orders: records with texts
+    that read like instructions to a model. before, after: the figures of both versions.
     """
 
     def __init__(self, revisions: Revisions, *, threshold: int) -> None:
@@ -218,7 +202,13 @@ class Report:
         self.earlier = sum(1 for _ in in_lines(revisions.path, revisions.kept))
         self.damage = list(_damage(revisions))
         self.records = Comparison(before, after, revisions.passed)
-        self.orders = list(_orders(revisions, self.records))
+        self.orders: list[tuple[Entry, list[Suspicion]]] = []
+        places = (at for at, _ in after.all_records() if at not in after.leftovers)
+        lines = {id(record): at + 1 for at, record in zip(places, after.records, strict=True)}
+        for record, known in self.records.touched:
+            orders = orders_in(revisions.path, lines[id(record)], record)
+            if found := [it for it in orders if getattr(record, it.field) not in known]:
+                self.orders.append((Entry.of(record), found))
         self.before, self.after = _figures(revisions.before), _figures(revisions.after)
         self.need = need_of(after.records, after.count, threshold)
 
@@ -237,20 +227,20 @@ def _values(found: Suspicion) -> set[tuple[str, ...]]:
     return {(*place, text[it.start : it.end]) for it in secrets if it.kind == found.kind}
 
 
-def _damage(revisions: Revisions) -> Iterator[Damage]:
+def _damage(revisions: Revisions) -> Iterator[Suspicion]:
     """Yield what is broken and was not before; a line that is there once more counts as well."""
     before, after = revisions.before, revisions.after
     if revisions.link:
-        yield Damage(revisions.link, 1, "link")
+        yield Suspicion(path=revisions.link, line=1, kind="link")
     if after.is_wide and not before.is_wide:
-        yield Damage(revisions.path, 1, "utf_16")
+        yield Suspicion(path=revisions.path, line=1, kind="utf_16")
         return  # its lines are broken for that reason alone
     known = Counter(content for _, content, _ in _broken(before.log))
     for line, content, kind in _broken(after.log):
         if known[content]:
             known[content] -= 1
         else:
-            yield Damage(revisions.path, line, kind)
+            yield Suspicion(path=revisions.path, line=line, kind=kind)
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
@@ -269,20 +259,6 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
             yield at + 1, content, "unreadable"
         elif id(entry) in hidden:
             yield at + 1, content, "hidden"
-
-
-def _orders(revisions: Revisions, records: Comparison) -> Iterator[tuple[Entry, list[Suspicion]]]:
-    log = revisions.after.log
-    places = (at for at, _ in log.all_records() if at not in log.leftovers)
-    line_of = {id(record): at + 1 for at, record in zip(places, log.records, strict=True)}
-    for record, known in records.touched:
-        found = [
-            it
-            for it in orders_in(revisions.path, line_of[id(record)], record)
-            if getattr(record, it.field) not in known
-        ]
-        if found:
-            yield Entry.of(record), found
 
 
 def _figures(side: Side) -> dict[str, int]:

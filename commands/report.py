@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from commands.clients.text_file import write_new
-from commands.comparison import KINDS, Change, Damage, Entry, Report
+from commands.comparison import KINDS, Change, Entry, Report
 from commands.revisions import Side, read_revisions
 from commands.suspicions import Suspicion, field_name, shown_path, suspicion_json, suspicion_line
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
@@ -29,6 +29,8 @@ MOST_UNSETTLED = 10
 _TICKS = re.compile("`+")
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTY = {**_IN_DATA, ord(":"): "%3A", ord(","): "%2C"}
+
+Item = list[str]  # the lines of one point of a list
 
 
 def report(arguments: argparse.Namespace) -> int:
@@ -64,42 +66,33 @@ def markdown(report: Report) -> str:
         lines += [note, ""]
     room, parts = MOST_CHARS, [part for part in _parts(report) if part[2]]
     for key, intro, items, after in parts:
-        shown = _cut(items, room // 2)
-        room -= sum(map(_size, shown))
         lines += [f"### {say(f'report.{key}')}", ""]
         lines += [intro, ""] if intro else []
-        lines += [line for item in shown for line in item]
-        if more := len(items) - len(shown):
+        left = room // 2  # an endless item pushes no other off, and no part the others
+        shown = 0
+        for item in items:
+            size = sum(len(line) + 1 for line in item)
+            if shown < MOST_ITEMS and size <= left:
+                lines += item
+                shown, left, room = shown + 1, left - size, room - size
+        if more := len(items) - shown:
             lines += ["", say("report.not_shown", count=more)]
         lines += ["", after, ""] if after else [""]
-    lines += _figure_lines(report) if parts else []
+    if parts:
+        lines += _figure_lines(report)
     return "\n".join(map(plain, lines)).rstrip("\n") + "\n"
-
-
-def _cut(items: Sequence[list[str]], room: int) -> list[list[str]]:
-    """Return the first items, as many as have room; an endless one pushes no other off."""
-    shown = list[list[str]]()
-    for item in items:
-        if len(shown) < MOST_ITEMS and _size(item) <= room:
-            shown.append(item)
-            room -= _size(item)
-    return shown
-
-
-def _size(item: list[str]) -> int:
-    return sum(len(line) + 1 for line in item)
 
 
 def summary(report: Report) -> str:
     """Sum up the whole report in one sentence, of numbers only."""
-    revisions, changes = report.revisions, report.records.changes
-    if not (revisions.before.is_there or revisions.after.is_there):
+    revisions = report.revisions
+    if not revisions.has_log:
         return say("report.no_log", path=code(shown_path(revisions.path)))
     counts = {
         "secrets": len(report.secrets) + len(report.passing),
         "damage": len(report.damage),
         "marked": len(report.orders),
-        **{kind: len(changes[kind]) for kind in KINDS},
+        **{kind: len(report.records.changes[kind]) for kind in KINDS},
         "compacted": report.records.replaced,
     }
     parts = [
@@ -107,34 +100,44 @@ def summary(report: Report) -> str:
         for key, count in counts.items()
         if count
     ]
-    if not parts and revisions.fresh:
-        parts = [say("report.other_lines")]
-    if parts:
-        return say("report.memory", told=", ".join(parts))
-    return say("report.nothing", count=report.after["records"])
+    if not parts and not revisions.fresh:
+        return say("report.nothing", count=report.after["records"])
+    return say("report.memory", told=", ".join(parts or [say("report.other_lines")]))
 
 
 def _notes(report: Report) -> Iterator[str]:
-    revisions = report.revisions
-    if not (revisions.before.is_there or revisions.after.is_there):
+    """Yield what a reader must know of the two versions themselves."""
+    revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
+    if not revisions.has_log:
         return
     if report.earlier:
         yield say("report.earlier", count=report.earlier)
-    if not revisions.before.is_there:
-        yield say("report.before_absent")
-    if not revisions.after.is_there:
-        yield say("report.after_absent")
-    if revisions.is_cut:
-        yield say("report.cut")
-    if unsettled := revisions.after.log.unsettled:
+    notes = {
+        "before_absent": not revisions.before.is_there,
+        "after_absent": not revisions.after.is_there,
+        "cut": revisions.is_cut,
+    }
+    yield from (say(f"report.{key}") for key, is_so in notes.items() if is_so)
+    if unsettled:
         gaps = [[_named(Entry.of(it)) for it in gap] for gap in unsettled[:MOST_UNSETTLED]]
         named = "; ".join(map(" ↔ ".join, gaps))
         yield say("report.unsettled", count=len(unsettled), records=named)
 
 
-def _parts(report: Report) -> Iterator[tuple[str, str, list[list[str]], str]]:
+def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
     """Yield the parts: the key of the heading, what stands before the items, these, what behind."""
-    yield "refused", "", list(_refused(report)), _advice(report)
+    refused = [[f"- {_secret(found)}"] for found in report.secrets]
+    for found in report.passing:
+        commit = code(found.commit.short if found.commit else "")
+        refused.append([f"- {say('report.passing', commit=commit, found=_secret(found))}"])
+    for found in report.damage:
+        refused.append([f"- {say(f'report.{found.kind}', where=code(found.where))}"])
+    advice = {
+        "replace_advice": report.secrets or report.passing,
+        "redact_advice": report.secrets,
+        "damage_advice": [it for it in report.damage if it.kind not in ("link", "hidden")],
+    }
+    yield "refused", "", refused, " ".join(say(f"report.{key}") for key in advice if advice[key])
     orders = [_order_item(*it) for it in report.orders]
     yield "reads_like", say("report.reads_like_intro"), orders, ""
     items = (_record_item, _changed_item, _returned_item, _compacted_item, _record_item)
@@ -146,48 +149,24 @@ def _parts(report: Report) -> Iterator[tuple[str, str, list[list[str]], str]]:
         yield f"{kind}_head", intro, list(map(item, changes)), ""
 
 
-def _refused(report: Report) -> Iterator[list[str]]:
-    for found in report.secrets:
-        yield [f"- {_secret(found)}"]
-    for found in report.passing:
-        commit = code(found.commit.short if found.commit else "")
-        yield [f"- {say('report.passing', commit=commit, found=_secret(found))}"]
-    for damage in report.damage:
-        yield [f"- {say(f'report.{damage.kind}', where=code(_where(damage)))}"]
-
-
-def _advice(report: Report) -> str:
-    due = {
-        "replace_advice": report.secrets or report.passing,
-        "redact_advice": report.secrets,
-        "damage_advice": [it for it in report.damage if it.kind not in ("link", "hidden")],
-    }
-    return " ".join(say(f"report.{key}") for key, is_due in due.items() if is_due)
-
-
 def _secret(found: Suspicion) -> str:
     """Say where a secret is, of what kind and in which record, with no text of it."""
-    where = code(_where(found))
+    where = code(found.where)
     if not found.record:
         return say("report.in_line", where=where, kind=found.kind)
-    record = _named(Entry.of(found.record))
-    field = code(field_name(found))
+    record, field = _named(Entry.of(found.record)), code(field_name(found))
     return say("report.in_record", where=where, kind=found.kind, field=field, record=record)
 
 
-def _where(found: Suspicion | Damage) -> str:
-    return f"{shown_path(found.path)}:{found.line}"
-
-
-def _order_item(entry: Entry, found: Sequence[Suspicion]) -> list[str]:
+def _order_item(entry: Entry, found: Sequence[Suspicion]) -> Item:
     kinds = ", ".join(dict.fromkeys(it.kind for it in found))
-    lines = [f"- {code(_where(found[0]))}: {kinds}, {_named(entry)}"]
+    lines = [f"- {code(found[0].where)}: {kinds}, {_named(entry)}"]
     for field in dict.fromkeys(it.field for it in found):
         lines += _text(f"  - {code(field)}: ", getattr(entry.record, field))
     return lines
 
 
-def _record_item(change: Change) -> list[str]:
+def _record_item(change: Change) -> Item:
     """Return a whole record as an item."""
     record = change.entry.record
     lines = _text("- ", record.lesson)
@@ -201,7 +180,7 @@ def _record_item(change: Change) -> list[str]:
     return [*lines, f"  - {kind}{_named(change.entry)}"]
 
 
-def _changed_item(change: Change) -> list[str]:
+def _changed_item(change: Change) -> Item:
     former = ", ".join(_token(it) for it in change.former if it.token != change.entry.token)
     lines = [f"- {former} → {_named(change.entry)}" if former else f"- {_named(change.entry)}"]
     for key, values in change.values.items():
@@ -213,14 +192,14 @@ def _changed_item(change: Change) -> list[str]:
     return lines if change.values else [*lines, f"  - {say('report.only_secret')}"]
 
 
-def _returned_item(change: Change) -> list[str]:
+def _returned_item(change: Change) -> Item:
     record, before = change.entry.record, change.number
     how = say("report.seen", before=before, after=record.seen) if before else ""
     lines = _text("- ", record.missing_context.strip() or record.lesson)
     return [*lines, f"  - {how or say('report.seen_again')}, {_named(change.entry)}"]
 
 
-def _compacted_item(change: Change) -> list[str]:
+def _compacted_item(change: Change) -> Item:
     lines, originals = _record_item(change), change.former
     lines.append(f"  - {say('report.originals', count=len(originals) + change.number)}")
     for entry in originals[:MOST_ITEMS]:
@@ -281,7 +260,9 @@ def report_json(report: Report) -> dict[str, object]:
         "secrets": list(map(suspicion_json, report.secrets)),
         "passing_secrets": list(map(suspicion_json, report.passing)),
         "earlier_secrets": report.earlier,
-        "damage": [{**it._asdict(), "path": shown_path(it.path)} for it in report.damage],
+        "damage": [
+            {"path": shown_path(it.path), "line": it.line, "kind": it.kind} for it in report.damage
+        ],
         "marked": [
             _entry_json(entry, findings=list(map(suspicion_json, found)))
             for entry, found in report.orders
@@ -316,20 +297,19 @@ def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
 def annotations(report: Report) -> Iterator[str]:
     """Yield errors for what must not be merged, warnings for what should be read."""
     for found in report.secrets:
-        yield _annotation("error", "secret", suspicion_line(found, _where(found)), found)
-    for found in report.passing:
-        commit, text = found.commit, suspicion_line(found, _where(found))
-        text = say("report.passing", commit=commit.short if commit else "", found=text)
+        yield _annotation("error", "secret", suspicion_line(found, found.where), found)
+    for found in report.passing:  # nowhere in the files that the runner shows
+        commit, line = found.commit, suspicion_line(found, found.where)
+        text = say("report.passing", commit=commit.short if commit else "", found=line)
         yield _annotation("error", "secret", text)
-    for damage in report.damage:
-        text = say(f"report.{damage.kind}", where=_where(damage))
-        yield _annotation("error", "damage", text, damage)
-    for _, every in report.orders:
-        for found in every:
-            yield _annotation("warning", "marked", suspicion_line(found, _where(found)), found)
+    for found in report.damage:
+        text = say(f"report.{found.kind}", where=found.where)
+        yield _annotation("error", "damage", text, found)
+    for found in (it for _, orders in report.orders for it in orders):
+        yield _annotation("warning", "marked", suspicion_line(found, found.where), found)
 
 
-def _annotation(kind: str, title: str, text: str, at: Suspicion | Damage | None = None) -> str:
+def _annotation(kind: str, title: str, text: str, at: Suspicion | None = None) -> str:
     """Return one command of the runner, without its path where that may not be printed as it is."""
     properties = {"title": say(f"report.title_{title}")}
     if at and safe(at.path) and plain(at.path) == at.path:

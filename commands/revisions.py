@@ -1,14 +1,18 @@
-"""Reads the two versions of a memory log that a report compares. Nothing is written."""
+"""Reads versions of a memory log from git: the two that a report compares, and what lies between.
+
+Nothing is written.
+"""
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from commands.suspicions import Suspicion, fresh_lines, in_lines
+from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.file import place_of
-from core.lessons.history import own_commits
+from core.lessons.history import Commit, own_commits
 from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
@@ -17,6 +21,8 @@ INDEX, WORK_TREE = "index", "work tree"
 
 _HEAD = "HEAD"
 _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+# Dots alone are no range: two variables that nobody has set would make one without any change.
+_RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
 
 
 class Side:
@@ -53,6 +59,11 @@ class Revisions:
         self.passing: list[Suspicion] = []
         self.passed: dict[str, Record] = {}
 
+    @property
+    def has_log(self) -> bool:
+        """Whether one of the versions has a log at all."""
+        return self.before.is_there or self.after.is_there
+
 
 def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
     """Return the revisions that `wanted` names (None: from HEAD), to the index if `staged`.
@@ -60,25 +71,13 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
     repository = Repository(place_of(store.path))
-    base, head = (_HEAD, "") if wanted is None else _ends(wanted)
     reader = _Reader(store, repository)
-    if head:
-        return reader.between(commit_of(repository, base), commit_of(repository, head))
+    if ends := _RANGE.fullmatch(wanted or ""):
+        first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
+        return reader.between(first, last)
     is_first = wanted is None and not repository.has_head
-    first = "" if is_first else commit_of(repository, base)
+    first = "" if is_first else commit_of(repository, _HEAD if wanted is None else wanted)
     return reader.compared(first, INDEX if staged else WORK_TREE)
-
-
-def _ends(wanted: str) -> tuple[str, str]:
-    """Return the revisions of a range; the second is "" where only one is named.
-
-    Dots alone are no range: two variables that nobody has set would make one without any change.
-    """
-    for dots in ("...", ".."):
-        base, found, head = wanted.partition(dots)
-        if found:
-            return (base or _HEAD, head or _HEAD) if base or head else (wanted, "")
-    return wanted, ""
 
 
 def commit_of(repository: Repository, name: str) -> str:
@@ -95,33 +94,37 @@ def commit_of(repository: Repository, name: str) -> str:
             raise HistoryError("ambiguous_revision", name=name)
         if not done.returncode:
             return done.stdout.decode("ascii").strip()
-        if b"Could not read" in done.stderr or (not is_whole and _is_lost(repository, name)):
+        # A name may also mean an object that git does not have, or begin at one.
+        is_lost = b"Could not read" in done.stderr or any(
+            not repository.run("rev-parse", "--verify", "--quiet", part).returncode
+            and repository.run("cat-file", "-e", part).returncode
+            for part in (() if is_whole else (name, re.split("[~^:]", name)[0]))
+        )
+        if is_lost:
             raise failed(done.stderr, is_lacking=True)
     raise HistoryError("bad_revision", *_cut(repository), name=name)
 
 
-def _is_lost(repository: Repository, name: str) -> bool:
-    """Return whether a name means an object that git does not have, or begins at one."""
-    return any(
-        not repository.run("rev-parse", "--verify", "--quiet", part).returncode
-        and repository.run("cat-file", "-e", part).returncode
-        for part in (name, re.split("[~^:]", name)[0])
-    )
-
-
-def _merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the commit at which two others parted. Raises HistoryError if git knows none."""
-    done = repository.run("merge-base", one, other)
-    if done.returncode > 1:
-        raise failed(done.stderr)
-    if done.returncode:
-        short = {"one": one[:SHORT_DIGITS], "other": other[:SHORT_DIGITS]}
-        raise HistoryError("no_merge_base", *_cut(repository), **short)
-    return done.stdout.decode("ascii").split()[0]
-
-
 def _cut(repository: Repository) -> tuple[str, ...]:
     return ("cut",) if repository.is_cut else ()
+
+
+def lines_brought(
+    repository: Repository, commits: Sequence[Commit], known: set[bytes]
+) -> Iterator[tuple[Commit, str, bytes, Lines]]:
+    """Yield each version of the log in these commits, and its lines that are not known yet.
+
+    The oldest first; beside each stand the first commit that has it and its path there. commits:
+    the newest first. known: gets the lines.
+    """
+    versions: dict[str, tuple[Commit, str]] = {}  # by object
+    for commit in reversed(commits):
+        for path, blob in commit.files.items():
+            if blob:
+                versions.setdefault(blob, (commit, path))
+    contents = repository.contents(versions)
+    for (commit, path), data in zip(versions.values(), contents, strict=True):
+        yield commit, path, data, fresh_lines(data, known)
 
 
 class _Reader:
@@ -129,42 +132,43 @@ class _Reader:
 
     def __init__(self, store: MemoryStore, repository: Repository) -> None:
         self._store, self._repository = store, repository
-        self._own = _own_path(repository, store.path)
+        # Where the log is in its project, whatever it is a link to; that of the file itself where
+        # the project is no part of this work tree.
+        self._own = repository.path
+        project = Path(os.path.realpath(store.path.parent.parent))
+        top = os.path.realpath(repository.top)
+        if project.is_relative_to(top):
+            self._own = (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
 
     def compared(self, first: str, last: str) -> Revisions:
         """Compare two versions. Where a link is new, what stood in its place is what readers had.
 
         A link in the work tree is none that git is not to keep.
         """
-        links = self._links(last)
-        if last == WORK_TREE and not (
-            self._links(INDEX) or self._repository.blob_in("", self._own)
-        ):
+        repository, links = self._repository, self._links(last)
+        if last == WORK_TREE and not (self._links(INDEX) or repository.blob_in("", self._own)):
             links = []
         link = self._own if links and links != self._links(first) else ""
         before = Side(first, self._content(first, link))
         after = Side(last, self._content(last))
-        path, is_cut = self._repository.path, self._repository.is_cut
-        return Revisions(path, before, after, link=link, is_cut=is_cut)
+        return Revisions(repository.path, before, after, link=link, is_cut=repository.is_cut)
 
     def between(self, first: str, last: str) -> Revisions:
         """Return what commit `last` brings since it left `first`, and took back on the way."""
         repository = self._repository
-        parted = _merge_base(repository, first, last)
+        done = repository.run("merge-base", first, last)
+        if done.returncode > 1:
+            raise failed(done.stderr)
+        if done.returncode:
+            short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
+            raise HistoryError("no_merge_base", *_cut(repository), **short)
+        parted = done.stdout.decode("ascii").split()[0]
         found = self.compared(parted, last)
         known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
         commits = own_commits(repository, f"{first}..{last}", last=last)
         for path in {path for commit in commits for path in commit.files} - {repository.path}:
             fresh_lines(self._content(parted, path) or b"", known)  # the log was moved on the way
-        files = [
-            (commit, path, blob)
-            for commit in reversed(commits)
-            for path, blob in commit.files.items()
-            if blob
-        ]
-        contents = repository.contents(blob for _, _, blob in files)
-        for (commit, path, _), data in zip(files, contents, strict=True):
-            lines = fresh_lines(data, known)
+        for commit, path, _, lines in lines_brought(repository, commits, known):
             found.passing.extend(in_lines(path, lines, commit))
             records = (parse_line(content) for _, content in lines)
             found.passed.update((record.token, record) for record in records if record)
@@ -189,15 +193,3 @@ class _Reader:
         paths = (self._own.rpartition("/")[0], self._own)
         entries = self._repository.entries("" if version == INDEX else version, *paths)
         return list(self._repository.contents(it.blob for it in entries if it.is_link))
-
-
-def _own_path(repository: Repository, log_path: Path) -> str:
-    """Return the path of a log in its project as the project has it, whatever it is a link to.
-
-    That of the file itself where the project is no part of this work tree.
-    """
-    project = Path(os.path.realpath(log_path.parent.parent))
-    top = os.path.realpath(repository.top)
-    if not project.is_relative_to(top):
-        return repository.path
-    return (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()

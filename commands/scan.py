@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commands.revisions import lines_brought
 from commands.suspicions import (
     MOST_BYTES,
     Scan,
     Suspicion,
-    scan_history,
+    in_lines,
     scan_paths,
     scan_staged,
     shown_path,
@@ -29,6 +30,7 @@ from core.config import read_settings
 from core.errors import SentinelError
 from core.git import HistoryError, Repository
 from core.lessons.file import place_of
+from core.lessons.history import EVERYWHERE, own_commits
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import minute_of
 from core.lessons.upkeep import Cleaned
@@ -70,6 +72,9 @@ def scan(arguments: argparse.Namespace) -> int:
     return _scan_memory(opened, arguments)
 
 
+# What is said of it.
+
+
 def _told(
     arguments: argparse.Namespace,
     scan: Scan,
@@ -81,15 +86,17 @@ def _told(
     """Print a scan and return the exit code. more: lines behind it; data: further keys."""
     _complain(scan)
     secrets = scan.secrets
-    marks = len(scan.found) - len(secrets)
+    counts = {
+        "secrets": len(secrets),
+        "marks": len(scan.found) - len(secrets),
+        "files": scan.files,
+    }
     if arguments.json:
         told = {
             "findings": list(map(suspicion_json, scan.found)),
             "skipped": _paths_json(scan.skipped),
             "unreadable": _paths_json(scan.unreadable),
-            "secrets": len(secrets),
-            "marks": marks,
-            "files": scan.files,
+            **counts,
             "untracked": scan.untracked,
         }
         print(plain_json({**told, **(data or {})}))
@@ -97,7 +104,6 @@ def _told(
         lines = list(map(_line, scan.found))
         for path, why in scan.skipped:
             lines.append(say(f"scan.{why}", path=shown_path(path), most=MOST_BYTES))
-        counts = {"secrets": len(secrets), "marks": marks, "files": scan.files}
         lines.append(summary or say("scan.summary", **counts))
         if scan.untracked:
             lines.append(say("scan.untracked", count=scan.untracked))
@@ -116,7 +122,7 @@ def _paths_json(paths: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _line(found: Suspicion) -> str:
-    where = f"{shown_path(found.path)}:{found.line}"
+    where = found.where
     if commit := found.commit:
         who = (commit.short, minute_of(commit.date), safe(commit.author), where)
         where = " ".join(plain(fact) for fact in who if fact)
@@ -124,10 +130,19 @@ def _line(found: Suspicion) -> str:
     return screen_here().painted(line, "yellow" if found.is_order else "red")
 
 
+# The memory: the log in git, the log as it is, the file beside it, and the other rooms.
+
+
 def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
-    repository = Repository(place_of(opened.store.path))
+    """Look at every version of the log that git has, each different line once."""
+    repository, scan = Repository(place_of(opened.store.path)), Scan()
     with progress():
-        scan = scan_history(repository)
+        head = "HEAD" if repository.has_head else ""
+        commits = own_commits(repository, *EVERYWHERE, last=head)
+        for commit, path, data, lines in lines_brought(repository, commits, set()):
+            scan.files += 1
+            scan.found += in_lines(path, lines, commit)
+            scan.add_unread(f"{path} {commit.short}", data)
     facts = {"secrets": len(scan.secrets), "files": scan.files}
     summary = say("scan.history_summary", **facts)
     if not scan.files:
@@ -135,9 +150,6 @@ def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
     more = [say("git.cut")] if repository.is_cut else []
     more += [say("scan.history_advice")] if scan.secrets else []
     return _told(arguments, scan, more, summary=summary, data={"shallow": repository.is_cut})
-
-
-# The memory: the log, the file beside it, and the other rooms.
 
 
 def _scan_memory(opened: Opened, arguments: argparse.Namespace) -> int:
@@ -158,6 +170,18 @@ def _scan_memory(opened: Opened, arguments: argparse.Namespace) -> int:
     return code or (FOUND if with_secrets else 0)
 
 
+def _scan_log(opened: Opened) -> tuple[Scan, bool]:
+    """Scan the log as it is, and what is kept beside it; return also whether there is a log."""
+    scan, store = Scan(), opened.store
+    data = store.read_bytes()
+    is_there = bool(data) or os.path.lexists(store.path)
+    if is_there:
+        scan.add(_short(store.path), data, is_log=True)
+    if replaced := store.file.read_side():
+        scan.add(_short(store.replaced_path), replaced, is_log=True)
+    return scan, is_there
+
+
 def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
     """Return where each room has secrets; the scan gets those that cannot be read.
 
@@ -174,32 +198,6 @@ def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
                 reason = error.key if error.key == _DAMAGED else str(error)
                 scan.unreadable.append((_short(path), reason))
     return held
-
-
-def _scan_log(opened: Opened) -> tuple[Scan, bool]:
-    """Scan the log as it is, and what is kept beside it; return also whether there is a log."""
-    scan, store = Scan(), opened.store
-    data = store.read_bytes()
-    is_there = bool(data) or os.path.lexists(store.path)
-    if is_there:
-        scan.add(_short(store.path), data, is_log=True)
-    if replaced := store.file.read_side():
-        scan.add(_short(store.replaced_path), replaced, is_log=True)
-    return scan, is_there
-
-
-def _is_in_last_commit(log_path: Path) -> bool:
-    """Return whether the log of the last commit holds a secret; True where git cannot tell."""
-    try:
-        repository = Repository(Path(os.path.realpath(log_path)))
-        committed = repository.blob_in("HEAD") if repository.has_head else ""
-        if not committed:
-            return False
-        scan = Scan()
-        scan.add(repository.path, *repository.contents([committed]), is_log=True)
-        return bool(scan.secrets) or scan.has_failed
-    except HistoryError as error:
-        return error.key != "no_repository"
 
 
 # Its redaction.
@@ -274,31 +272,43 @@ def _redacted_lines(
     return [*lines, say("scan.next_diff"), say("scan.next_clones")] if changes else lines
 
 
+def _is_in_last_commit(log_path: Path) -> bool:
+    """Return whether the log of the last commit holds a secret; True where git cannot tell."""
+    try:
+        repository = Repository(Path(os.path.realpath(log_path)))
+        committed = repository.blob_in("HEAD") if repository.has_head else ""
+        if not committed:
+            return False
+        scan = Scan()
+        scan.add(repository.path, *repository.contents([committed]), is_log=True)
+        return bool(scan.secrets) or scan.has_failed
+    except HistoryError as error:
+        return error.key != "no_repository"
+
+
 def _changes_lines(key: str, opened: Opened, changes: Sequence[Cleaned]) -> list[str]:
-    """Say what becomes of the log, below a line with the count."""
+    """Say what becomes of the log, below a line with the count; of records only the version ids."""
     count = sum(len(change.kinds) for change in changes)
-    head = say(f"scan.{key}", path=_shown(opened.store.path), count=count)
-    return [head, *(INDENT + line for change in changes for line in _change_lines(change))]
-
-
-def _change_lines(change: Cleaned) -> list[str]:
-    """Say what becomes of some lines of the log; of records only their version ids."""
-    numbers = ", ".join(map(str, change.lines))
-    is_one = len(change.lines) == 1
-    place = say("scan.line", line=numbers) if is_one else say("scan.lines", numbers=numbers)
-    counted = {kind: change.kinds.count(kind) for kind in change.kinds}
-    kinds = [kind if count == 1 else f"{kind} {count}" for kind, count in counted.items()]
-    facts = {"lines": place, "kinds": ", ".join(kinds)}
-    facts["before"] = ", ".join(map(_name, change.before))
-    if not change.before:
-        return [say("scan.no_record", **facts)]
-    if not change.after:
-        return [say("scan.dropped", **facts)]
-    key = "joined" if len(change.before) > 1 else "changed"
-    lines = [say(f"scan.{key}", **facts, after=_name(change.after))]
-    for name in change.over:
-        used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
-        lines.append(say("scan.over", field=name, used=used, limit=LIMITS_BYTES[name]))
+    lines = [say(f"scan.{key}", path=_shown(opened.store.path), count=count)]
+    for change in changes:
+        numbers = ", ".join(map(str, change.lines))
+        is_one = len(change.lines) == 1
+        place = say("scan.line", line=numbers) if is_one else say("scan.lines", numbers=numbers)
+        counted = {kind: change.kinds.count(kind) for kind in change.kinds}
+        kinds = [kind if count == 1 else f"{kind} {count}" for kind, count in counted.items()]
+        facts = {"lines": place, "kinds": ", ".join(kinds)}
+        facts["before"] = ", ".join(map(_name, change.before))
+        if not change.before:
+            lines.append(INDENT + say("scan.no_record", **facts))
+        elif not change.after:
+            lines.append(INDENT + say("scan.dropped", **facts))
+        else:
+            key = "joined" if len(change.before) > 1 else "changed"
+            lines.append(INDENT + say(f"scan.{key}", **facts, after=_name(change.after)))
+            for name in change.over:
+                used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
+                limits = {"used": used, "limit": LIMITS_BYTES[name]}
+                lines.append(INDENT + say("scan.over", field=name, **limits))
     return lines
 
 

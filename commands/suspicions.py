@@ -18,7 +18,7 @@ from core.config import LOG_NAME
 from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
-from core.lessons.history import EVERYWHERE, Commit, own_commits
+from core.lessons.history import Commit
 from core.lessons.log import (
     BOM,
     IN_UTF_16,
@@ -30,7 +30,7 @@ from core.lessons.log import (
 )
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
-from core.lessons.upkeep import MOST_LOOKED_BYTES, Looked, look
+from core.lessons.upkeep import MOST_LOOKED_BYTES, look
 from core.messages import say
 from core.sanitizer import find, has_secret, safe
 
@@ -42,7 +42,7 @@ Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
 
 _BEGINNING_BYTES = 8_192  # of a file, which say whether it is a text
 _ODD_SHARE = 1 / 32  # of the characters of a text
-_OF_RECORDS = b'"missing_context"'
+_OF_RECORDS = b'"missing_context"'  # what a file with lines of a log has in it
 _GIT = ".git"
 _LINK, _REPOSITORY = "120000", "160000"  # as git calls links and what is below another one
 _IN_UTF_8 = re.compile(rb"[\t -~]{16}")
@@ -50,10 +50,10 @@ _IN_UTF_8 = re.compile(rb"[\t -~]{16}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
-    """A possible secret, or with `is_order` a text that reads like instructions to a model.
+    """A possible secret, a damaged line, or a text that reads like instructions to a model.
 
-    line: counted from 1. record, field: what stands there, if it is a record. commit: the first
-    one that has it, where the history was looked at.
+    line: counted from 1. record, field: what stands there, if it is a record. is_order: it is a
+    warning, of such a text. commit: the first one that has it, where the history was looked at.
     """
 
     path: str
@@ -64,8 +64,13 @@ class Suspicion:
     is_order: bool = False
     commit: Commit | None = None
 
+    @property
+    def where(self) -> str:
+        """The path and the line, as they may be printed."""
+        return f"{shown_path(self.path)}:{self.line}"
 
-# The text of a file.
+
+# What a file holds.
 
 
 def readings(data: bytes) -> list[bytes]:
@@ -87,69 +92,50 @@ def readings(data: bytes) -> list[bytes]:
     return found or [data]
 
 
-def is_text(data: bytes) -> bool:
-    """Return whether the beginning of a file is a text in one of its encodings.
-
-    It has no NUL, or so few odd characters that these may be put there to mislead.
-    """
-    for reading in readings(data):
-        text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
-        if "\0" not in text:
-            return True
-        odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
-        if odd <= len(text) * _ODD_SHARE:
-            return True
-    return False
+def numbered_lines(data: bytes) -> Lines:
+    """Return the lines of a file."""
+    lines = enumerate(split_lines(data), start=1)
+    return [(number, line.rstrip(b"\r\n")) for number, line in lines]
 
 
-def unread_parts(data: bytes) -> Iterator[str]:
-    """Yield why a part of a file was not looked at: nobody may take it for clean."""
-    if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
-        for number, line in enumerate(split_lines(data), start=1):
-            if len(line) > MOST_LOOKED_BYTES:
-                yield say("scan.line_part", line=number, most=MOST_LOOKED_BYTES)
+def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
+    """Return the lines of a file, in every encoding, that are not known yet; make them known."""
+    fresh: Lines = []
+    for number, content in (line for it in readings(data) for line in numbered_lines(it)):
+        if content not in known:
+            known.add(content)
+            fresh.append((number, content))
+    return fresh
 
 
-def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
-    """Yield what is found; of a log also orders, for a model reads nothing else."""
-    if is_log or _OF_RECORDS in data:
-        log = MemoryLog.parse(data)
-        if is_log or any(entry is not None for entry in log.entries):
-            for looked in look(log):
-                yield from _secrets_of(looked, path, 1)
-                if looked.record:
-                    yield from orders_in(path, looked.first + 1, looked.record)
-            return
+def in_file(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
+    """Yield what is found in one reading of a file; of a log also orders: a model reads it."""
+    if is_log or (_OF_RECORDS in data and any(map(parse_line, split_lines(data)))):
+        yield from in_lines(path, numbered_lines(data), with_orders=True)
+        return
     text, line, at = data.decode("utf-8", "replace"), 1, 0
     for secret in find(text):
         line, at = line + text.count("\n", at, secret.start), secret.start
         yield Suspicion(path=path, line=line, kind=secret.kind)
 
 
-# Lines and records.
-
-
-def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
-    """Return the lines of a file that are not known yet, and make them known."""
-    fresh: Lines = []
-    for reading in readings(data):
-        for number, line in enumerate(split_lines(reading), start=1):
-            content = line.rstrip(b"\r\n")
-            if content not in known:
-                known.add(content)
-                fresh.append((number, content))
-    return fresh
-
-
 def in_lines(
-    path: str, numbered: Iterable[tuple[int, bytes]], commit: Commit | None = None
+    path: str,
+    numbered: Iterable[tuple[int, bytes]],
+    commit: Commit | None = None,
+    *,
+    with_orders: bool = False,
 ) -> Iterator[Suspicion]:
     """Yield the secrets in some lines of a log; neighbours are looked at together."""
     for _, run in groupby(enumerate(numbered), key=lambda pair: pair[1][0] - pair[0]):
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
-        for looked in look(MemoryLog(lines, [parse_line(line) for line in lines])):
-            yield from _secrets_of(looked, path, first, commit)
+        for looked in look(MemoryLog.of_lines(lines, parse_line)):
+            place = Suspicion(path=path, line=first, kind="", record=looked.record, commit=commit)
+            for line, name, kind in looked.spots:
+                yield replace(place, line=first + line, kind=kind, field=name)
+            if looked.record and with_orders:
+                yield from orders_in(path, first + looked.first, looked.record)
 
 
 def orders_in(path: str, line: int, record: Record) -> Iterator[Suspicion]:
@@ -158,15 +144,6 @@ def orders_in(path: str, line: int, record: Record) -> Iterator[Suspicion]:
     for name in LIMITS_BYTES:
         for mark in dict.fromkeys(marks_of(getattr(record, name))):
             yield replace(place, kind=mark, field=name)
-
-
-def _secrets_of(
-    looked: Looked, path: str, first: int, commit: Commit | None = None
-) -> Iterator[Suspicion]:
-    """Yield the secrets of some lines. first: the number of line 0."""
-    place = Suspicion(path=path, line=first, kind="", record=looked.record, commit=commit)
-    for line, name, kind in looked.spots:
-        yield replace(place, line=first + line, kind=kind, field=name)
 
 
 # Files, folders, and what is staged.
@@ -202,7 +179,7 @@ class Scan:
         No reader of the memory sees a log in UTF-16, so that without a secret it is not clean yet.
         """
         is_log = is_log or os.path.basename(path) == LOG_NAME
-        if not is_log and not is_text(data):
+        if not is_log and not _is_text(data):
             self.skipped.append((path, BINARY))
             return
         if not is_log and len(data) > MOST_BYTES:
@@ -211,12 +188,33 @@ class Scan:
         self.files += 1
         found: dict[tuple[object, ...], Suspicion] = {}  # each place once
         for reading in readings(data):
-            for it in _in_reading(path, reading, is_log=is_log):
+            for it in in_file(path, reading, is_log=is_log):
                 found.setdefault((it.line, it.kind, it.field, it.is_order), it)
         self.found += found.values()
-        self.unreadable += [(path, reason) for reason in unread_parts(data)]
+        self.add_unread(path, data)
         if is_log and begins_like_utf_16(data) and not found:
             self.unreadable.append((path, say("scan.utf_16")))
+
+    def add_unread(self, path: str, data: bytes) -> None:
+        """Note the lines of a log that are looked at in part: nobody may take it for clean."""
+        if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
+            for number, line in enumerate(split_lines(data), start=1):
+                if len(line) > MOST_LOOKED_BYTES:
+                    reason = say("scan.line_part", line=number, most=MOST_LOOKED_BYTES)
+                    self.unreadable.append((path, reason))
+
+
+def _is_text(data: bytes) -> bool:
+    """Return whether the beginning of a file is a text in one of its encodings.
+
+    It has no NUL, or so few odd characters that these may be put there to mislead.
+    """
+    for reading in readings(data):
+        text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
+        odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
+        if "\0" not in text or odd <= len(text) * _ODD_SHARE:
+            return True
+    return False
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
@@ -228,7 +226,7 @@ def scan_paths(paths: Sequence[str]) -> Scan:
         for name in _files_below(path, scan) if is_folder else (path,):
             shown = SHOWN_STDIN if is_stdin else name
             try:
-                data = _read_stdin() if is_stdin else _read_file(name)
+                data = _read(None if is_stdin else name)
             except OSError as error:
                 scan.unreadable.append((shown, reason_of(error)))
                 continue
@@ -239,16 +237,15 @@ def scan_paths(paths: Sequence[str]) -> Scan:
     return scan
 
 
-def _read_stdin() -> bytes:
-    stream = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        raise OSError(0, "closed")
-    data: bytes = stream.read()
-    return data
+def _read(path: str | None) -> bytes | None:
+    """Return what a file holds, None where opening it would wait for a writer.
 
-
-def _read_file(path: str) -> bytes | None:
-    """Return what a file holds, None where opening it would wait for a writer."""
+    path: None for standard input.
+    """
+    if path is None:
+        if not (stream := getattr(sys.stdin, "buffer", None)):
+            raise OSError(0, "closed")
+        return bytes(stream.read())
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
     with open(path, "rb") as file:
@@ -315,27 +312,6 @@ def scan_staged(root: Path) -> Scan:
     return scan
 
 
-def scan_history(repository: Repository) -> Scan:
-    """Look at every version of a log that git has, each different line once, the oldest first.
-
-    A finding names the first commit that has it. files: how many versions there were. Raises
-    HistoryError.
-    """
-    scan, lines = Scan(), set[bytes]()
-    head = "HEAD" if repository.has_head else ""
-    versions: dict[str, tuple[str, Commit]] = {}
-    for commit in reversed(own_commits(repository, *EVERYWHERE, last=head)):
-        for path, blob in commit.files.items():
-            if blob:
-                versions.setdefault(blob, (path, commit))
-    contents = repository.contents(versions)
-    for (path, commit), data in zip(versions.values(), contents, strict=True):
-        scan.found += in_lines(path, fresh_lines(data, lines), commit)
-        scan.unreadable += [(f"{path} {commit.short}", reason) for reason in unread_parts(data)]
-    scan.files = len(versions)
-    return scan
-
-
 # What is said of them.
 
 
@@ -361,8 +337,7 @@ def suspicion_json(found: Suspicion) -> dict[str, object]:
     if found.record:
         token, topic = _names_of(found.record)
         value |= {"field": found.field, "token": token, "topic": topic}
-    if found.commit:
-        commit = found.commit
+    if commit := found.commit:
         value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
     return value
 

@@ -35,7 +35,7 @@ ROOMS = {
     "commands.comparison": "core commands.revisions commands.suspicions",
     "commands.revisions": "core commands.suspicions",
     "commands.suspicions": "core commands.terminal",
-    "commands.scan": "core rooms.room commands.terminal commands.suspicions",
+    "commands.scan": "core rooms.room commands.terminal commands.revisions commands.suspicions",
     "commands.doctor": "core rooms.room commands.terminal commands.clients commands.surroundings",
     "commands.surroundings": "core rooms.room",
     "commands.stats": "core rooms.room commands.terminal commands.hook",
