@@ -10,15 +10,22 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
-from commands.clients.toml_table import data_in
-from core.config import VARIABLES, find_project, read_settings
+from core.config import (
+    DEFAULT_ROOMS,
+    ROOMS_VARIABLE,
+    VARIABLES,
+    find_project,
+    read_rooms,
+    read_settings,
+)
 from core.disk import read_regular
-from core.errors import SentinelError
+from core.errors import RefusedError, SentinelError
 from core.sanitizer import has_secret
 
 MOST_BYTES = 50_000_000  # of a file that a client keeps
@@ -118,6 +125,43 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
         if name == option:
             value = inline if equals else next(iter(arguments[at + 1 :]), None)
     return value
+
+
+class OwnEntry(NamedTuple):
+    """Our entry in a file of a client as it is; without values where there is none.
+
+    It is ours when it runs the program, under whatever name. arguments: what follows our script.
+    """
+
+    name: str
+    values: merge.Table
+    arguments: Sequence[str] = ()
+
+    @property
+    def rooms(self) -> tuple[str, ...]:
+        """The rooms that it offers; the default for one that names none, or wrong ones."""
+        try:
+            return read_rooms(value_of("--rooms", self.arguments) or self.variable(ROOMS_VARIABLE))
+        except RefusedError:
+            return DEFAULT_ROOMS
+
+    def variable(self, name: str) -> str:
+        """Return what its environment sets, "" for nothing."""
+        value = merge.value_at(self.values, ("env", name))
+        return value.strip() if isinstance(value, str) else ""
+
+
+def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
+    """Return our entry in the data of a client's file."""
+    entries = merge.value_at(data, (row.under,))
+    found = []
+    for name, entry in entries.items() if isinstance(entries, dict) else ():
+        if isinstance(entry, dict):
+            words = entry_line(entry, expander(row, machine))
+            at = script_at(words, name, machine)
+            found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
+    named = [entry for entry in found if entry.name == ENTRY]
+    return next(iter((*named, *found)), OwnEntry(ENTRY, {}))
 
 
 # The entries on this machine.
@@ -235,7 +279,7 @@ def _entries(
 def document(path: Path) -> Any:
     """Return what a client reads in a file. Raises OSError, ValueError."""
     text = read_regular(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
-    return data_in(text, path.suffix)
+    return merge.data_in(text, path.suffix)
 
 
 def _below(table: Any, key: str, machine: Machine) -> Any:

@@ -6,11 +6,12 @@ A file that cannot be edited safely is left alone, and a sentence says why.
 import os
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commands.clients import merge, toml_table
+from commands.clients import merge
 from commands.clients.machine import Installation, Machine
 from commands.clients.merge import CannotEditError, Table
 from commands.clients.table import CLIENTS, Client, Level
@@ -137,21 +138,26 @@ class Change:
 
 
 class Plan:
-    """Every file that a job looks at, once, under whatever name. tools: what clients then offer."""
+    """Every file that a job looks at, once, under whatever name.
+
+    notes: what the user should know. tools: what clients then offer. there: the kinds of parts of
+    ours that stand in the files as they are.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.notes: list[Remark] = []
         self.tools: list[str] = []
-        self._files: dict[str, Change] = {}
+        self.there = set[str]()
+        self._files: dict[str, Change | Remark] = {}
         self._problems: dict[str, Remark] = {}
         self._pasted: dict[str, str] = {}
 
     @property
     def changes(self) -> list[Change]:
         """The files that would change and have no problem."""
-        sound = [change for real, change in self._files.items() if real not in self._problems]
-        return [change for change in sound if change.before != change.after]
+        sound = (it for real, it in self._files.items() if real not in self._problems)
+        return [it for it in sound if isinstance(it, Change) and it.before != it.after]
 
     @property
     def problems(self) -> list[Remark]:
@@ -160,18 +166,17 @@ class Plan:
 
     def text(self, path: Path) -> str | None:
         """Return the text of a file as planned so far; None also for one that cannot be read."""
-        change = self._opened(path)
-        return None if change is None else change.after
+        opened = self._opened(path)
+        return opened.after if isinstance(opened, Change) else None
 
     def is_sound(self, path: Path) -> bool:
         """Return whether a file could be written, or is not there."""
-        change = self._opened(path)
-        return change is not None and _obstacle(path) is None
+        return isinstance(self._opened(path), Change) and _obstacle(path) is None
 
     def data(self, path: Path) -> dict[str, Any]:
         """Return the data of a file as planned so far, {} for one that cannot be read."""
         try:
-            return toml_table.data_in(self.text(path) or "", path.suffix)
+            return merge.data_in(self.text(path) or "", path.suffix)
         except CannotEditError:
             return {}
 
@@ -193,31 +198,30 @@ class Plan:
 
         ours: what of ours stands in such a text. A text of None removes the file.
         """
-        real = self._real(path)
-        change = self._opened(path)
-        if change is None:
-            self._problems.setdefault(real, self._unread(path))
+        real, change = self._real(path), self._opened(path)
+        if isinstance(change, Remark):
+            self._problems.setdefault(real, change)
             return
-        before = change.after
+        before, pieces = change.text, list[str]()
+        with suppress(CannotEditError):
+            pieces = [*ours(before)]
+        self.there |= {kind} if pieces else set()
         try:
-            after = edited(before or "")
+            after = edited(before)
         except CannotEditError as error:
             self._problems.setdefault(real, Remark(error.key, {"path": str(path), **error.facts}))
             return
-        if after == (before or "") or (after is None and before is None):
+        if after == before or (after is None and change.after is None):
             return
-        if after is None and path.is_symlink():
-            after = ""
         obstacle = _obstacle(path)
         if obstacle:
             self._problems.setdefault(real, obstacle)
-        parts = Part(kind, client, ours(before or ""), ours(after or ""))
         if not change.parts:  # files come in the order in which something is put in
             self._files[real] = self._files.pop(real)
-        change.after = after
-        change.parts.append(parts)
+        change.after = "" if after is None and path.is_symlink() else after
+        change.parts.append(Part(kind, client, pieces, ours(change.text)))
 
-    def edit_data(
+    def edit_json(
         self,
         path: Path,
         kind: str,
@@ -225,7 +229,7 @@ class Plan:
         edited: Callable[[Table], Table],
         ours: Callable[[Any], Sequence[str]],
     ) -> None:
-        """The same for a file of JSON: with comments it is refused, and said what to put in."""
+        """The same for the data of JSON: with comments it is refused, and said what to put in."""
         takes = client.takes.get(f"{self.job.level} {kind}", client.takes.get(kind, ""))
 
         def text_of(text: str) -> str | None:
@@ -240,10 +244,9 @@ class Plan:
                 return None
             return merge.json_text(after, text) if after or data else text
 
-        def pieces(text: str) -> Sequence[str]:
-            return ours(merge.json_data(text)) if text else []
-
-        self.edit(path, kind, text_of, pieces, client.name)
+        self.edit(
+            path, kind, text_of, lambda text: ours(merge.data_in(text, path.suffix)), client.name
+        )
 
     def _commented(
         self,
@@ -255,7 +258,7 @@ class Plan:
         is_taken: bool,
     ) -> str:
         """Return the text where it needs no change. Raises CannotEditError with what to paste."""
-        data = toml_table.data_in(text, path.suffix)
+        data = merge.data_in(text, path.suffix)
         if edited(data) == data and (is_taken or self.job.remove):
             return text
         if self.job.remove:
@@ -272,23 +275,18 @@ class Plan:
         """Return what tells a file; one that a link leads out of the project is none but itself."""
         return str(path) if way_out(path, self.job.root) else os.path.realpath(path)
 
-    def _opened(self, path: Path) -> Change | None:
+    def _opened(self, path: Path) -> Change | Remark:
+        """Return a file as planned so far, or why it cannot be read."""
         real = self._real(path)
         if real not in self._files:
             try:
                 file = UserFile.read(path, self.job.root)
-            except ExportError:
-                return None
-            self._files[real] = Change(file, file.text if file.is_there else None)
+            except ExportError as error:
+                key = {"file_read": "unreadable", "not_utf_8": "not_utf8"}.get(error.key, error.key)
+                self._files[real] = Remark(key, error.facts)
+            else:
+                self._files[real] = Change(file, file.text if file.is_there else None)
         return self._files[real]
-
-    def _unread(self, path: Path) -> Remark:
-        try:
-            UserFile.read(path, self.job.root)
-        except ExportError as error:
-            keys = {"file_read": "unreadable", "not_utf_8": "not_utf8", "leads_out": "leads_out"}
-            return Remark(keys[error.key], error.facts)
-        return Remark("changed_meanwhile", {"path": str(path)})
 
 
 def _obstacle(path: Path) -> Remark | None:

@@ -128,10 +128,13 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             severity: Severity = "note" if desk.are_shared([other.path]) else "warning"
             yield Finding("client_elsewhere", severity, facts=facts)
     levels = [level for level in LEVELS if level in row.entry and _has_files(row, level, desk)]
-    parts = {level: _parts(row, level, desk) for level in levels}
-    for level, there in parts.items():
+    plans = {level: plan(_job(row, level, desk)) for level in levels}
+    parts = {level: _parts(row, level, whole, desk) for level, whole in plans.items()}
+    for level, whole in plans.items():
         elsewhere = {part for other in parts if other != level for part in parts[other]}
-        yield from _about_level(row, level, there, elsewhere, desk)
+        yield from _about_problems(whole, row, level, desk)
+        if parts[level]:
+            yield from _about_level(row, level, whole, parts[level], elsewhere, desk)
 
 
 def _has_files(row: Client, level: Level, desk: Desk) -> bool:
@@ -203,22 +206,19 @@ def _kinds(change: Change) -> set[str]:
     return {"rules" if part.kind == "import" else part.kind for part in change.parts}
 
 
-def _parts(row: Client, level: Level, desk: Desk) -> set[str]:
-    """Return which parts of ours a client has at a level: what a removal would take out."""
-    job, path = _job(row, level, desk), desk.machine.path(row.entry[level])
-    out = plan(replace(job, remove=True))
-    there = {kind for change in out.changes for kind in _kinds(change)} & {*_PARTS}
+def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
+    """Return which parts of ours a client has at a level."""
+    path = desk.machine.path(row.entry[level])
+    there = {"rules" if kind == "import" else kind for kind in whole.there} & {*_PARTS}
     if any(found.path == path and found.entry for found in desk.entries):
         there.add("entry")
+    if row.allows and any(known["path"] == str(path) for _, known in whole.problems):
+        there.add("approvals")  # nobody knows
     # Hooks in a file that clients share, and rules, may be those of another one.
     others = (client_of(found.client).hooks for found in desk.entries if found.client != row.key)
     own = row.hooks and getattr(row.hooks, level)
     is_anothers = any(hooks and getattr(hooks, level) == own for hooks in others)
-    if "entry" not in there and ("hooks" not in there or is_anothers):
-        return set()
-    if row.allows and _entry_text(job, path) == _entry_text(replace(job, approvals=False), path):
-        there.add("approvals")
-    return there
+    return there if "entry" in there or ("hooks" in there and not is_anothers) else set()
 
 
 def _parts_of(row: Client, level: Level) -> list[str]:
@@ -232,19 +232,10 @@ def _parts_of(row: Client, level: Level) -> list[str]:
     return [part for part in _PARTS if places[part]]
 
 
-def _entry_text(job: Job, path: Path) -> str | None:
-    changes = plan(replace(job, hooks=False, rules=False)).changes
-    return next((change.after for change in changes if change.path == path), None)
-
-
 def _about_level(
-    row: Client, level: Level, there: set[str], elsewhere: set[str], desk: Desk
+    row: Client, level: Level, whole: Plan, there: set[str], elsewhere: set[str], desk: Desk
 ) -> Iterator[Finding]:
-    job = _job(row, level, desk)
-    whole, path = plan(job), desk.machine.path(row.entry[level])
-    yield from _about_problems(whole, row, level, desk)
-    if not there:
-        return
+    job, path = whole.job, desk.machine.path(row.entry[level])
     absent = [part for part in _parts_of(row, level) if part not in there]
     kept = replace(
         job, hooks="hooks" in there, rules="rules" in there, approvals="approvals" in there

@@ -7,7 +7,9 @@ would lose them. A TOML file keeps every byte outside of our table.
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from core.errors import RefusedError
@@ -39,6 +41,16 @@ class CannotEditError(RefusedError):
     """
 
     table = "setup"
+
+
+def data_in(text: str, suffix: str) -> dict[str, Any]:
+    """Return what a client reads in a text, with comments or without. Raises CannotEditError."""
+    return toml_data(text) if suffix == ".toml" else json_data(without_comments(text))
+
+
+def line_end_of(text: str) -> str:
+    """Return how a text ends its lines."""
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 # JSON.
@@ -95,7 +107,8 @@ _DECODER = json.JSONDecoder(parse_constant=_refused, object_pairs_hook=_unique)
 
 def json_text(data: Table, before: str) -> str:
     """Return data as JSON in the style of the text before, which stays where it says the same."""
-    if before.strip("\ufeff \t\r\n") and _same(json_data(before), data):
+    # as JSON, in which 1 is not true
+    if before.strip("\ufeff \t\r\n") and json.dumps(json_data(before)) == json.dumps(data):
         return before
     step = re.search(r"\n([ \t]+)\S", before)
     kept = {line.strip().removesuffix(",") for line in before.split("\n")}
@@ -126,11 +139,6 @@ def json_text(data: Table, before: str) -> str:
     text += "" if before.strip("\ufeff") and not before.endswith("\n") else "\n"
     text = text.replace("\n", "\r\n") if "\r\n" in before else text
     return before[: before.startswith("\ufeff")] + text
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same as JSON, in which 1 is not true."""
-    return json.dumps(one) == json.dumps(other)
 
 
 def value_at(data: Any, keys: Keys) -> Any:
@@ -180,6 +188,8 @@ def with_items(
 # holds the matcher and, for a user, may hold several.
 
 Called = Callable[[Any], str]  # the event of ours that a handler calls, "" for somebody else's
+# What starts a command, and when: none of it stays from a handler that ours takes the place of.
+_STARTS = frozenset("command args bash powershell exec windows linux osx shell matcher".split())
 
 
 def with_hooks(
@@ -209,48 +219,32 @@ def with_hooks(
             result[name] = kept
         elif listed:
             del result[name]
-    if result == events:
-        return dict(data)
-    return (
-        {**data, "hooks": result} if result else {k: it for k, it in data.items() if k != "hooks"}
-    )
+    return dict(data) if result == events else with_value(data, ("hooks",), result or None)
 
 
 def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
     """Return what becomes of an item of the user's list; what is renewed is no longer missing."""
-    inner = item.get("hooks") if isinstance(item, dict) else None
-    handlers = inner if isinstance(inner, list) else [item]
+    handlers = _handlers(item)
     ours = [called(it) for it in handlers]
     if not any(ours):
         return [item]
-    if len(handlers) == 1 and ours[0] in missing:
-        new = missing.pop(ours[0])
-        if handlers is not inner:
-            return [_joined(item, new)]
-        group = {key: it for key, it in item.items() if key != "matcher"}
-        return [{**new, **group, "hooks": [_joined(handlers[0], new["hooks"][0])]}]
-    left = [it for it, name in zip(handlers, ours, strict=True) if not name]
-    return [{**item, "hooks": left}] if left else []
+    if len(handlers) > 1 or ours[0] not in missing:
+        left = [it for it, name in zip(handlers, ours, strict=True) if not name]
+        return [{**item, "hooks": left}] if left else []
+    new, [old] = missing.pop(ours[0]), handlers
+    handler = new if old is item else new["hooks"][0]
+    # The user may have added to a handler, but nothing that starts something else.
+    kept = {key: it for key, it in old.items() if key in handler or key not in _STARTS}
+    if old is item:
+        return [{**kept, **handler}]
+    group = {key: it for key, it in item.items() if key != "matcher"}
+    return [{**new, **group, "hooks": [{**kept, **handler}]}]
 
 
-_STARTS = (
-    "command",
-    "args",
-    "bash",
-    "powershell",
-    "exec",
-    "windows",
-    "linux",
-    "osx",
-    "shell",
-    "matcher",
-)
-
-
-def _joined(old: Table, new: Table) -> dict[str, Any]:
-    """Return a handler with what the user added to it, but nothing that starts something else."""
-    kept = {key: it for key, it in old.items() if key in new or key not in _STARTS}
-    return {**kept, **new}
+def _handlers(item: Any) -> list[Any]:
+    """Return the handlers of a group, or the item itself."""
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    return inner if isinstance(inner, list) else [item]
 
 
 def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
@@ -259,19 +253,164 @@ def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
     found = []
     for name, listed in events.items() if isinstance(events, dict) else ():
         for item in listed if isinstance(listed, list) else ():
-            inner = item.get("hooks") if isinstance(item, dict) else None
-            handlers = inner if isinstance(inner, list) else [item]
-            found += [
-                (name, {**item, "hooks": [it]} if handlers is inner else it)
-                for it in handlers
-                if called(it)
-            ]
+            ours = [it for it in _handlers(item) if called(it)]
+            found += [(name, it if it is item else {**item, "hooks": [it]}) for it in ours]
     return found
 
 
-def line_end_of(text: str) -> str:
-    """Return how a text ends its lines."""
-    return "\r\n" if "\r\n" in text else "\n"
+# TOML. A table changes as text, and each edit reads its own result, which must differ in that table
+# and nothing else.
+
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\r\n]|\\.)*"|\'[^\'\r\n]*\'|#[^\r\n]*'
+    r'|[^\S\n]+|[^\s"\'#\[\]{}]+|.',
+    re.DOTALL,
+)
+
+
+@dataclass(slots=True)
+class _Section:
+    """A table from its header on to the line end of its last value; places: of those values."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    places: dict[str, tuple[int, int]]
+
+
+def toml_data(text: str) -> dict[str, Any]:
+    """Return the data of a TOML text. Raises CannotEditError."""
+    if _DEEP.search(text):  # its reader takes the square of the depth
+        raise CannotEditError("toml_syntax")
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise CannotEditError("toml_syntax") from None
+
+
+def with_table(text: str, path: Keys, table: Table | None) -> str:
+    """Return the text in which these keys name this table, with those below it; None for none.
+
+    Raises CannotEditError, with the tables to put in by hand, where the form of the file does not
+    allow an edit that changes nothing else.
+    """
+    before, after, keys = toml_data(text), text, tuple(path)
+    there = value_at(before, keys)
+    tables = _tables(keys, table or {}, there if isinstance(there, dict) else {})
+    try:
+        if table is None:
+            for section in reversed(_sections(text)):
+                if section.path[: len(keys)] == keys:
+                    after = _cut(after, section.start, section.end)
+        for name, new, old in tables if table else ():
+            after = _with_values(after, name, new, old)
+        is_sound = toml_data(after) == with_value(before, keys, table)
+    except CannotEditError:
+        is_sound = False
+    if is_sound:
+        return after
+    if table is None:
+        raise CannotEditError("toml_form_out")
+    shown = [_table_text(name, new) for name, new, old in tables if name == keys or new != old]
+    raise CannotEditError("toml_form", block="\n\n".join(shown))
+
+
+def _tables(
+    path: tuple[str, ...], new: Table, old: Table
+) -> list[tuple[tuple[str, ...], Table, Table]]:
+    """Return a table and those below it by their keys, each as it is to be and as it was."""
+    below = [(key, it) for key, it in new.items() if isinstance(it, dict)]
+    return [(path, new, old), *(((*path, key), it, old.get(key) or {}) for key, it in below)]
+
+
+def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> str:
+    """Return the text in which a table has the values of `new` instead of those of `old`."""
+    values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
+    changed = {key: it for key, it in values.items() if it != old.get(key)}
+    newline = line_end_of(text)
+    own = next((it for it in _sections(text) if it.path == path), None)
+    if not changed:
+        return text
+    if own is None:
+        is_blank, is_ended = not text.strip("\ufeff"), text.endswith("\n")
+        gap = "" if is_blank else newline if is_ended else newline * 2
+        block = _table_text(path, new).replace("\n", newline)
+        return text + gap + block + (newline if is_blank or is_ended else "")
+    is_ended = text[: own.end].endswith("\n")
+    for key, value in reversed(changed.items()):
+        if key not in own.places and value is not None:
+            line = f"{_key(key)} = {_value(value)}"
+            line = line + newline if is_ended else newline + line
+            text = text[: own.end] + line + text[own.end :]
+    for key, (start, end) in reversed(own.places.items()):
+        if key in changed and changed[key] is None:
+            text = text[:start] + text[text.find("\n", end) + 1 or len(text) :]
+        elif key in changed:
+            value = text[start:end].partition("=")[2].lstrip(" \t")
+            text = text[: end - len(value)] + _value(changed[key]) + text[end:]
+    return text
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """Cut these lines and the blank line before them, or at the start the one after."""
+    head, rest = text[:start], text[end:]
+    is_ended = text[start:end].endswith("\n")
+    if not head.strip("\ufeff"):
+        return head + re.sub(r"\A\r?\n", "", rest)
+    head = re.sub(r"(?<=\n)\r?\n\Z", "", head)
+    return (head if is_ended else re.sub(r"\r?\n\Z", "", head)) + rest
+
+
+def _sections(text: str) -> list[_Section]:
+    """Return the tables of a document; what stands before the first header belongs to none."""
+    found: list[_Section] = []
+    start, end, depth = -1, 0, 0
+    for token in _TOKEN.finditer(text + "\n"):
+        sign = token[0]
+        if sign == "\n" and not depth and start >= 0:
+            line_end = text.find("\n", end) + 1 or len(text)
+            if text[start] == "[":
+                at = text.rfind("\n", 0, start) + 1 or len(text) - len(text.removeprefix("\ufeff"))
+                found.append(_Section(_header_path(text[start:end]), at, line_end, {}))
+            elif found:
+                key = next(iter(tomllib.loads(text[start:end])))
+                found[-1].places[key] = start, end
+                found[-1].end = line_end
+            start = -1
+        elif not sign.isspace() and sign[0] not in "#\ufeff":
+            start, end = (token.start() if start < 0 else start), token.end()
+            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+    return found
+
+
+def _header_path(header: str) -> tuple[str, ...]:
+    """Return the keys that a header names; () for one of a list of tables."""
+    keys, below = list[str](), tomllib.loads(header)
+    while isinstance(below, dict) and below:
+        [(key, below)] = below.items()
+        keys.append(key)
+    return tuple(keys) if isinstance(below, dict) else ()
+
+
+def _table_text(path: Keys, table: Table) -> str:
+    """Return a table as text: its header and a line for each value."""
+    values = {key: it for key, it in table.items() if not isinstance(it, dict)}
+    header = f"[{'.'.join(map(_key, path))}]"
+    return "\n".join([header, *(f"{_key(key)} = {_value(it)}" for key, it in values.items())])
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool | int | str):  # DEL is the one character that JSON leaves as it is
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    raise CannotEditError("toml_form")
 
 
 # A block of ours in a text, between two comment lines of Markdown.

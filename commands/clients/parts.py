@@ -5,16 +5,15 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from commands.clients import merge, toml_table
+from commands.clients import merge
 from commands.clients.entries import (
-    entry_line,
+    OwnEntry,
     expander,
     is_readable_on_the_way,
-    script_at,
+    own_entry,
     value_of,
 )
 from commands.clients.files import Job, Plan
@@ -34,8 +33,7 @@ from commands.clients.table import (
     Hooks,
     Level,
 )
-from core.config import DEFAULT_ROOMS, ROOMS_VARIABLE, find_project, read_rooms
-from core.errors import RefusedError
+from core.config import DEFAULT_ROOMS, ROOMS_VARIABLE, find_project
 
 LANG = "SENTINEL_MEMORY_LANG"
 TEAM_ROOMS = ("fragments",)  # of a team's server, where nobody says more
@@ -52,51 +50,13 @@ _CALL = re.compile(
 )
 
 
-# The entry that starts our server. It is ours when it runs the program, under whatever name, and
-# keeps its name and its other keys, such as `env`.
-
-
-class OwnEntry(NamedTuple):
-    """Our entry in a file of a client as it is; without values where there is none.
-
-    arguments: the words behind our script.
-    """
-
-    name: str
-    values: Table
-    arguments: Sequence[str] = ()
-
-    @property
-    def rooms(self) -> tuple[str, ...]:
-        """The rooms that it offers; the default for one that names none, or wrong ones."""
-        try:
-            return read_rooms(value_of("--rooms", self.arguments) or self.variable(ROOMS_VARIABLE))
-        except RefusedError:
-            return DEFAULT_ROOMS
-
-    def variable(self, name: str) -> str:
-        """Return what its environment sets, "" for nothing."""
-        value = merge.value_at(self.values, ("env", name))
-        return value.strip() if isinstance(value, str) else ""
+# The entry that starts our server. It keeps its name and its other keys, such as `env`.
 
 
 def entry_of(planned: Plan, row: Client) -> OwnEntry:
     """Return our entry as it is, or would be."""
     data = planned.data(planned.job.machine.path(row.entry[planned.job.level]))
     return own_entry(data, row, planned.job.machine)
-
-
-def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
-    """Return our entry in the data of a client's file."""
-    entries = data.get(row.under) if isinstance(data, dict) else None
-    found = []
-    for name, entry in entries.items() if isinstance(entries, dict) else ():
-        if isinstance(entry, dict):
-            words = entry_line(entry, expander(row, machine))
-            at = script_at(words, name, machine)
-            found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
-    named = [entry for entry in found if entry.name == ENTRY]
-    return next(iter((*named, *found)), OwnEntry(ENTRY, {}))
 
 
 def rooms_of(planned: Plan, row: Client) -> tuple[str, ...]:
@@ -118,8 +78,10 @@ def plan_entry(planned: Plan, row: Client) -> None:
     if row.packaged and job.level == "project":
         paths += job.machine.paths(row.packaged)
 
-    def wanted(data: Table) -> Table | None:
-        own = own_entry(data, row, job.machine)
+    def found(data: Any) -> OwnEntry:
+        return own_entry(data, row, job.machine)
+
+    def wanted(data: Table, own: OwnEntry) -> Table | None:
         if not own.values and not job.remove and merge.value_at(data, (row.under, ENTRY)):
             raise CannotEditError("foreign_entry", entry=ENTRY)
         other = _other_project(own, row, job) if own.values else ""
@@ -127,13 +89,11 @@ def plan_entry(planned: Plan, row: Client) -> None:
             stays = "entry_stays" if job.remove else "served_before"
             key = stays if job.level == "project" else "served_one_before"
             planned.note(key, client=row.name, project=other)
+        if row.allows and {*row.allows} <= {*own.values}:
+            planned.there.add("approvals")
         if job.remove:
             return own.values if other else None
         return _entry_for(row, job, own)
-
-    def found(data: Any) -> tuple[str, Table]:
-        own = own_entry(data, row, job.machine)
-        return own.name, own.values
 
     for path in paths:
         _plan_values(planned, row, path, "entry", found, wanted)
@@ -148,41 +108,36 @@ def _plan_values(
     row: Client,
     path: Path,
     kind: str,
-    found: Callable[[Any], tuple[str, Table]],
-    wanted: Callable[[Table], Table | None],
+    found: Callable[[Any], OwnEntry],
+    wanted: Callable[[Table, OwnEntry], Table | None],
 ) -> None:
     """Plan the values of an entry in a file of JSON or TOML.
 
-    found: its name and what is there. wanted: what should be there, None for no entry.
+    found: the entry that is there. wanted: the values that it should have, None for no entry.
     """
 
     def edited(data: Table) -> Table:
-        name, old = found(data)
-        new = wanted(data)
-        is_same = new == old or not (new or old)
-        return data if is_same else merge.with_value(data, (row.under, name), new)
+        own = found(data)
+        new = wanted(data, own)
+        is_same = new == own.values or not (new or own.values)
+        return data if is_same else merge.with_value(data, (row.under, own.name), new)
 
     def edited_toml(text: str) -> str | None:
-        data = toml_table.table_data(text)
-        name, old = found(data)
-        new = wanted(data)
-        if new is None:
-            return (toml_table.with_table(text, (row.under, name), None) or None) if old else text
-        return toml_table.with_entry(text, (row.under, name), old, new)
+        data = merge.toml_data(text)
+        own = found(data)
+        new = wanted(data, own)
+        is_same = new == own.values or not (new or own.values)
+        return text if is_same else merge.with_table(text, (row.under, own.name), new) or None
 
     def ours(data: Any) -> list[str]:
-        name, old = found(data)
-        return [json.dumps({name: _shown(old, row)}, ensure_ascii=False, indent=2)] if old else []
+        own = found(data)
+        shown = {own.name: _shown(own.values, row)}
+        return [json.dumps(shown, ensure_ascii=False, indent=2)] if own.values else []
 
     if path.suffix == ".toml":
-        pieces = partial(_of_toml, ours)
-        planned.edit(path, kind, edited_toml, pieces, row.name)
+        planned.edit(path, kind, edited_toml, lambda text: ours(merge.toml_data(text)), row.name)
     else:
-        planned.edit_data(path, kind, row, edited, ours)
-
-
-def _of_toml(ours: Callable[[Any], list[str]], text: str) -> list[str]:
-    return ours(toml_table.table_data(text))
+        planned.edit_json(path, kind, row, edited, ours)
 
 
 def _shown(entry: Table, row: Client) -> Table:
@@ -272,20 +227,19 @@ def plan_team(planned: Plan, row: Client) -> None:
             planned.note(f"no_remote_{row.key}", client=row.name, url=job.url)
         return
 
-    def found(data: Any) -> tuple[str, Table]:
+    def found(data: Any) -> OwnEntry:
         there = merge.value_at(data, (row.under, TEAM_ENTRY))
         is_ours = isinstance(there, dict) and "command" not in there
-        return TEAM_ENTRY, there if is_ours else {}
+        return OwnEntry(TEAM_ENTRY, there if is_ours else {})
 
-    def wanted(data: Table) -> Table | None:
-        _, old = found(data)
+    def wanted(data: Table, own: OwnEntry) -> Table | None:
         if job.remove:
             return None
-        if not old and merge.value_at(data, (row.under, TEAM_ENTRY)):
+        if not own.values and merge.value_at(data, (row.under, TEAM_ENTRY)):
             raise CannotEditError("foreign_entry", entry=TEAM_ENTRY)
         granted = row.allows if job.approvals else {}
         form = filled(row.http, url=job.url)
-        return _with_key({**form, **granted, **old, **form}, row, job)
+        return _with_key({**form, **granted, **own.values, **form}, row, job)
 
     path = job.machine.path(row.entry[job.level])
     _plan_values(planned, row, path, "remote", found, wanted)
@@ -363,7 +317,7 @@ def plan_approvals(
         found = [it for it in there if it in every] if isinstance(there, list) else []
         return [json.dumps(it, ensure_ascii=False) for it in found]
 
-    planned.edit_data(job.machine.path(place), "approvals", row, edited, ours)
+    planned.edit_json(job.machine.path(place), "approvals", row, edited, ours)
 
 
 # Hooks.
@@ -426,7 +380,7 @@ def plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
             for name, it in merge.hooks_in(data, called)
         ]
 
-    planned.edit_data(path, "hooks", row, edited, ours)
+    planned.edit_json(path, "hooks", row, edited, ours)
     other = hooks.merged_with and not job.remove and job.level == "project"
     if other and "hooks" in planned.data(job.machine.path(hooks.merged_with)):
         planned.note(f"{row.key}_hooks_twice")

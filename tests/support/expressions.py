@@ -67,8 +67,6 @@ MADE: dict[str, list[str]] = {
     r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(wanted)}(?!\\S)'": [
         r"(?<!\S)@(?:\./)?AGENTS\.md(?!\S)"
     ],
-    'commands.clients.toml_table f"""(?:{re.escape(key)}|"{re.escape(key)}"|\'{re.escape(key)}\')'
-    r'[ \\t]*=[ \\t]*"""': [r"""(?:args|"args"|'args')[ \t]*=[ \t]*"""],
     "commands.hook.events sign": [events._REMOVED, events._ADDED],
     r"commands.hook.shell f'^[ \\t]*{re.escape(end)}[ \\t]*\\r?$'": [r"(?m)^[ \t]*EOF[ \t]*\r?$"],
     "commands.hook.shell row['option']": [it["option"] for it in rows("shell_edits")],

@@ -14,20 +14,22 @@ from commands.clients.merge import (
     MARK,
     CannotEditError,
     block_in,
+    data_in,
     hooks_in,
     json_data,
     json_text,
+    toml_data,
     value_at,
     with_block,
     with_hooks,
     with_items,
     with_kept_out,
+    with_table,
     with_value,
     without_block,
     without_kept_out,
 )
 from commands.clients.parts import called
-from commands.clients.toml_table import data_in, table_data, with_table
 from tests.support.tables import table
 
 KEYS = ["a", "mcpServers", "서버", 'quo"te', ""]
@@ -203,13 +205,13 @@ TOML = [
 
 @pytest.mark.parametrize("text", TOML)
 def test_a_table_is_put_in_changed_and_taken_out_to_the_byte(text: str) -> None:
-    made = with_table(text, PLACE, {"command": "c", "args": ['a "b"', "\\", "가\x7f"], "on": True})
+    first = {"command": "c", "args": ['a "b"', "\\", "가\x7f"], "on": True}
+    made = with_table(text, PLACE, first)
     assert text.rstrip("\r\n") in made
-    assert with_table(made, PLACE, {"command": "c"}) == made
-    more = with_table(made, (*PLACE, "env"), {"A": "b"})
-    changed = with_table(more, PLACE, {"command": "d", "args": ["e"], "on": None, "n": 3})
-    expected = {"command": "d", "args": ["e"], "n": 3, "env": {"A": "b"}}
-    assert value_at(table_data(changed), PLACE) == expected
+    assert with_table(made, PLACE, first) == made
+    more = {"command": "d", "args": ["e"], "n": 3, "env": {"A": "b"}}
+    changed = with_table(with_table(made, PLACE, {**first, "env": {"A": "c"}}), PLACE, more)
+    assert value_at(toml_data(changed), PLACE) == more
     assert with_table(changed, PLACE, None) in (text, text.removesuffix("\n"), text + "\n")
 
 
@@ -222,7 +224,7 @@ def test_a_table_is_put_in_changed_and_taken_out_to_the_byte(text: str) -> None:
 )
 def test_a_table_of_another_form_is_found(text: str) -> None:
     made = with_table(text, PLACE, {"command": "c", "args": ["2"]})
-    assert value_at(table_data(made), PLACE) == {"command": "c", "args": ["2"]}
+    assert value_at(toml_data(made), PLACE) == {"command": "c", "args": ["2"]}
     left = with_table(made, PLACE, None)
     assert "# mine" in left and "sentinel" not in left
 
