@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, Place
 from core.config import (
     DEFAULT_ROOMS,
     ROOMS_VARIABLE,
@@ -30,6 +30,7 @@ from core.sanitizer import has_secret
 
 MOST_BYTES = 50_000_000  # of a file that a client keeps
 _PATH = "/mcp"
+_HEADERS = "headers", "http_headers"
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(?:/[A-Za-z0-9._~/%-]{0,500})?", re.I)
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1", re.I)
 Expand = Callable[[str], str]
@@ -205,18 +206,23 @@ class TeamEntry:
     has_key: bool
 
 
+class _Entry(NamedTuple):
+    """Any entry of a client. values: None where nobody can read the file, without a name then."""
+
+    client: Client
+    path: Path
+    name: str
+    values: merge.Table | None
+    knows_project: bool
+
+
 def configured_clients(machine: Machine) -> list[Configured]:
     """Return the entries that start our server, in the order of the table.
 
     No configuration file, however broken, makes this raise.
     """
-    found: list[Configured] = []
-    for client, path, name, entry, knows_project in _entries(machine):
-        if entry is None:
-            found.append(Configured(client=client.key, path=path, entry="", problem="unreadable"))
-        elif one := _configured(client, path, name, entry, machine, knows_project):
-            found.append(one)
-    return found
+    found = [_configured(entry, machine) for entry in _entries(machine)]
+    return [it for it in found if it]
 
 
 def present_clients(machine: Machine) -> frozenset[str]:
@@ -227,53 +233,49 @@ def present_clients(machine: Machine) -> frozenset[str]:
 def team_entries(machine: Machine) -> Iterator[TeamEntry]:
     """Yield the entries for a server that others run, those of the project first."""
     for client, path, name, entry, _ in _entries(machine):
-        if name == TEAM_ENTRY and client.http and entry and "command" not in entry:
-            address = next((key for key, form in client.http.items() if form == "$url"), "")
-            url, sent = entry.get(address), ""
-            for part in ("headers", "http_headers"):
-                table = entry.get(part)
-                value = table.get("Authorization") if isinstance(table, dict) else None
-                sent = sent or (value if isinstance(value, str) else "")
-            named = next(
-                (entry.get(key) for key, form in client.key_in.items() if form == "$key"), ""
-            )
-            sent = sent.removeprefix("Bearer ").strip()
-            match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", sent, re.ASCII)
-            yield TeamEntry(
-                client=client,
-                path=path,
-                url=url if isinstance(url, str) else "",
-                variable=named if isinstance(named, str) and named else match[1] if match else "",
-                has_key=bool(sent) and match is None,
-            )
+        if name != TEAM_ENTRY or not client.http or not entry or "command" in entry:
+            continue
+        [address] = [key for key, form in client.http.items() if form == "$url"]
+        headers = (merge.value_at(entry, (key, "Authorization")) for key in _HEADERS)
+        sent = next((it for it in headers if isinstance(it, str) and it), "")
+        sent = sent.removeprefix("Bearer ").strip()
+        by_name = (entry.get(key) for key, form in client.key_in.items() if form == "$key")
+        named = next((it for it in by_name if isinstance(it, str) and it), "")
+        match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", sent, re.ASCII)
+        yield TeamEntry(
+            client=client,
+            path=path,
+            url=entry[address] if isinstance(entry.get(address), str) else "",
+            variable=named or (match[1] if match else ""),
+            has_key=bool(sent) and match is None,
+        )
 
 
-def _entries(
-    machine: Machine,
-) -> Iterator[tuple[Client, Path, str, Mapping[str, Any] | None, bool]]:
-    """Yield every entry of every client, with whether it knows the project; None: unreadable."""
+def _entries(machine: Machine) -> Iterator[_Entry]:
+    """Yield every entry of every client, and the files that nobody can read."""
     for client in CLIENTS:
-        places = [(place, (client.under,)) for place in client.entry.values()]
-        places += [(client.packaged, (client.under,))] if client.packaged else []
-        others = [(place, tuple(keys)) for place, *keys in client.also_read]
-        seen = set[tuple[Path, tuple[str, ...]]]()
-        for place, keys in (*places, *others):
+        own = [*client.entry.values(), *([client.packaged] if client.packaged else [])]
+        places: list[tuple[Place, tuple[str, ...]]] = [(place, (client.under,)) for place in own]
+        places += [(place, tuple(keys)) for place, *keys in client.also_read]
+        paths: dict[tuple[Path, tuple[str, ...]], Place] = {}
+        for place, keys in places:
             for path in machine.paths(place):
-                if (path, keys) in seen or not os.path.exists(path):
-                    continue
-                seen.add((path, keys))
-                try:
-                    table: Any = document(path)
-                except (OSError, ValueError):
-                    if keys == (client.under,):
-                        yield client, path, "", None, True
-                    continue
-                for key in keys:
-                    table = _below(table, key, machine)
-                for name, entry in table.items() if isinstance(table, dict) else ():
-                    if isinstance(entry, dict):
-                        # one in the user's settings of an editor starts at home
-                        yield client, path, name, entry, not place.startswith("config:")
+                paths.setdefault((path, keys), place)
+        for (path, keys), place in paths.items():
+            if not os.path.exists(path):
+                continue
+            try:
+                table: Any = document(path)
+            except (OSError, ValueError):
+                if keys == (client.under,):
+                    yield _Entry(client, path, "", None, True)
+                continue
+            for key in keys:
+                table = _below(table, key, machine)
+            for name, entry in table.items() if isinstance(table, dict) else ():
+                if isinstance(entry, dict):
+                    # one in the user's settings of an editor starts at home
+                    yield _Entry(client, path, name, entry, not place.startswith("config:"))
 
 
 def document(path: Path) -> Any:
@@ -292,15 +294,11 @@ def _below(table: Any, key: str, machine: Machine) -> Any:
     return next((below for name, below in table.items() if machine.plain(name) in roots), None)
 
 
-def _configured(
-    client: Client,
-    path: Path,
-    name: str,
-    entry: Mapping[str, Any],
-    machine: Machine,
-    knows_project: bool,
-) -> Configured | None:
+def _configured(found: _Entry, machine: Machine) -> Configured | None:
     """Return what an entry leads to, None when it is not ours."""
+    client, path, name, entry, knows_project = found
+    if entry is None:
+        return Configured(client=client.key, path=path, entry="", problem="unreadable")
     expand = expander(client, machine, knows_project=knows_project)
     words = entry_line(entry, expand)
     at = script_at(words, name, machine)
@@ -313,12 +311,12 @@ def _configured(
             environment[key] = expand(str(value))
     environment |= {client.sets: str(machine.root)} if client.sets else {}
     first = machine.root if client.starts_in_project and knows_project else None
-    start, lost = _start(
-        first, entry.get("cwd") if client.honours_cwd else None, words[:at], expand, machine
-    )
-    project, source, problem = _project(
-        value_of("--project", words[at + 1 :]), environment, start, lost
-    )
+    cwd = entry.get("cwd") if client.honours_cwd else None
+    start, is_lost = _start(first, cwd, words[:at], expand, machine)
+    argument = value_of("--project", words[at + 1 :])
+    project, source, problem = _project(argument, environment, start, is_lost=is_lost)
+    if read_settings(environment).errors:
+        problem = "bad_setting"
     return Configured(
         client=client.key,
         path=path,
@@ -326,8 +324,7 @@ def _configured(
         starts=tuple(entry_line(entry)[: at + 1]),
         project=project,
         source=source,
-        problem=cannot_start(words[0], words[at] if at else "", start, machine)
-        or ("bad_setting" if read_settings(environment).errors else problem),
+        problem=_cannot_start(words[0], words[at] if at else "", start, machine) or problem,
     )
 
 
@@ -350,17 +347,17 @@ def _start(
 
 
 def _project(
-    argument: str | None, environment: Mapping[str, str], start: Path | None, lost: bool
+    argument: str | None, environment: Mapping[str, str], start: Path | None, *, is_lost: bool
 ) -> tuple[Path | None, str, str]:
     """Return the project, what names it, and what is wrong with it."""
     try:
         project = find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
         return None, "", "no_project"
-    unexpanded = "unexpanded" if lost or project.is_unexpanded else ""
+    unexpanded = "unexpanded" if is_lost or project.is_unexpanded else ""
+    if start is None and project.source == "cwd":
+        return None, "", unexpanded or "no_project"
     if start is None:
-        if project.source == "cwd":
-            return None, "", unexpanded or "no_project"
         value = argument or "" if project.source == "--project" else environment[project.source]
         if not os.path.isabs(os.path.expanduser(value.strip())):
             return None, project.source, unexpanded or "no_project"
@@ -368,7 +365,7 @@ def _project(
     return project.root, project.source, unexpanded or missing
 
 
-def cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
+def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
     """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides.
 
     script: "" for a command that is the server itself.
@@ -380,11 +377,10 @@ def cannot_start(command: str, script: str, start: Path | None, machine: Machine
         return os.path.exists(os.path.join(start or "", path))
 
     if os.path.dirname(command):
-        names = [command, f"{command}.exe"] if machine.windows else [command]
-        found = any(map(is_there, names))
+        is_found = is_there(command) or (machine.windows and is_there(f"{command}.exe"))
     else:
-        found = shutil.which(command, path=machine.variable("PATH") or "") is not None
-    if not found:
+        is_found = shutil.which(command, path=machine.variable("PATH") or "") is not None
+    if not is_found:
         return "command_missing"
     return "script_missing" if script and not is_there(script) else ""
 
