@@ -48,13 +48,11 @@ SOURCES = [
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
 READMES = ["README.md", "docs/README.ko.md"]
-REFERENCES, CLIENTS, DESIGN, RELIABILITY, REDACTION = (
-    [f"docs/{name}.md", f"docs/{name}.ko.md"]
-    for name in ("reference", "clients", "design", "reliability", "redaction")
+REFERENCE, CLIENTS, DESIGN, RELIABILITY, REDACTION = (
+    f"docs/{name}.md" for name in ("reference", "clients", "design", "reliability", "redaction")
 )
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 SPECIFICATION = "docs/specification.md"
-ENGLISH_ONLY = ["docs/benchmarks.md", "docs/format.md", SPECIFICATION]
 TEXTS = [*DOCUMENTS, *(f"{path.relative_to(ROOT)}" for path in sorted(WORDS))]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
@@ -78,9 +76,8 @@ def parameters() -> dict[str, list[str]]:
     return asyncio.run(listed())
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
-    rows = dict(re.findall(r"^\| `(\w+_memory)` \| ([^|]+) \|", text_of(name), re.M))
+def test_the_table_of_tools_names_every_tool_with_its_parameters() -> None:
+    rows = dict(re.findall(r"^\| `(\w+_memory)` \| ([^|]+) \|", text_of(REFERENCE), re.M))
     # A default such as `type` = `"log"` stands beside its parameter.
     named = {tool: re.findall(r"`([a-z_]+)`", cell) for tool, cell in rows.items()}
     assert named == parameters()
@@ -102,9 +99,8 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     none_of(faults)
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) -> None:
-    cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(name), re.M))
+def test_the_table_of_settings_holds_every_variable_with_its_default() -> None:
+    cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(REFERENCE), re.M))
     used = set()
     for path in [*SOURCES, ROOT / "server.py"]:
         found = re.findall(r"\"(SENTINEL_MEMORY_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
@@ -114,9 +110,8 @@ def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) 
         assert cells[variable] == f"`{default}`"
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_the_limits_are_those_of_the_program(name: str) -> None:
-    [part] = re.findall(r"^## 3\..*?(?=^## )", text_of(name), re.M | re.S)
+def test_the_limits_are_those_of_the_program() -> None:
+    [part] = re.findall(r"^## 3\..*?(?=^## )", text_of(REFERENCE), re.M | re.S)
     rows = dict(re.findall(r"^\| `?([^|`]+)`? \| ([^|]+) \|", part, re.M))
     limits = {field: [limit] for field, limit in LIMITS_BYTES.items()}
     limits |= {"paths": [MOST_PATHS, PATH_BYTES]}
@@ -130,9 +125,8 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
     assert f"{Settings().budget_tokens:,}" in answer
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_the_files_of_the_memory_are_those_that_the_program_writes(name: str) -> None:
-    rows = re.findall(r"^\| `([.\w…-]*memory_log[^`]*|\.git\w+)` \|", text_of(name), re.M)
+def test_the_files_of_the_memory_are_those_that_the_program_writes() -> None:
+    rows = re.findall(r"^\| `([.\w…-]*memory_log[^`]*|\.git\w+)` \|", text_of(REFERENCE), re.M)
     own = [LOG_NAME, ".gitattributes", ".gitignore", LOG_NAME + LOCK_SUFFIX, REPLACED_NAME]
     assert rows == [*own, "memory_log.removed-….txt"]
 
@@ -146,9 +140,8 @@ def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
     assert command in text_of(".ci/run")
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-def test_every_configuration_can_be_parsed_and_starts_the_server(name: str) -> None:
-    text = text_of(name)
+def test_every_configuration_can_be_parsed_and_starts_the_server() -> None:
+    text = text_of(CLIENTS)
     entries = [json.loads(block) for block in blocks(text, "json")]
     entries += [tomllib.loads(block) for block in blocks(text, "toml")]
     assert len(entries) >= 7
@@ -159,7 +152,7 @@ def test_every_configuration_can_be_parsed_and_starts_the_server(name: str) -> N
         assert configured["args"][1:2] in ([], ["--project"])
 
 
-@pytest.mark.parametrize("name", [*REFERENCES, "docs/format.md"])
+@pytest.mark.parametrize("name", [REFERENCE, "docs/format.md"])
 def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
     shown = [
         line
@@ -241,7 +234,7 @@ def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", [*DESIGN, *RELIABILITY])
+@pytest.mark.parametrize("name", [DESIGN, RELIABILITY])
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
     assert len(named) > 20
@@ -269,9 +262,8 @@ def test_every_room_file_and_function_that_a_document_names_exists() -> None:
     none_of(faults)
 
 
-@pytest.mark.parametrize("name", REDACTION)
-def test_the_row_that_the_recipe_shows_is_a_rule_that_works(name: str) -> None:
-    lines = re.findall(r"^   (\{.*\})$", text_of(name), re.M)
+def test_the_row_that_the_recipe_shows_is_a_rule_that_works() -> None:
+    lines = re.findall(r"^   (\{.*\})$", text_of(REDACTION), re.M)
     rule, example = (json.loads(line) for line in lines)
     pattern, it = Rule(**rule).pattern, Example(**example)
     text, expected = expand(it.example)
@@ -279,9 +271,8 @@ def test_the_row_that_the_recipe_shows_is_a_rule_that_works(name: str) -> None:
     assert not re.search(pattern, expand(it.lookalike)[0])
 
 
-@pytest.mark.parametrize("name", RELIABILITY)
-def test_every_promise_has_its_tests(name: str) -> None:
-    rows = re.findall(r"^\| \*\*(\d+)\. .+ \|(.+)\|$", text_of(name), re.M)
+def test_every_promise_has_its_tests() -> None:
+    rows = re.findall(r"^\| \*\*(\d+)\. .+ \|(.+)\|$", text_of(RELIABILITY), re.M)
     assert [int(number) for number, _ in rows] == list(range(1, 14))
     assert [number for number, tests in rows if "`test_" not in tests] == []
 

@@ -1,8 +1,6 @@
 """Tests that the examples in the documents print what the documents show."""
 
 import re
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,9 +26,9 @@ def lasting(example: str, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def shop_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Shop]:
-    """The shop of a language, which each example copies."""
-    return cache(lambda lang: Shop(tmp_path_factory.mktemp(f"shop-{lang}"), lang))
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The shop that each example copies."""
+    return Shop(tmp_path_factory.mktemp("shop"), "en")
 
 
 def played(example: str, shop: Shop, name: str) -> str:
@@ -51,13 +49,11 @@ def played(example: str, shop: Shop, name: str) -> str:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("edition", [".md", pytest.param(".ko.md", marks=pytest.mark.long)])
 @pytest.mark.parametrize("document", SHOWN)
 def test_each_example_prints_what_the_document_shows(
-    document: str, edition: str, shop_of: Callable[[str], Shop], tmp_path: Path
+    document: str, shop: Shop, tmp_path: Path
 ) -> None:
-    name = document + edition
-    shop = shop_of("ko" if edition == ".ko.md" else "en")
+    name = f"{document}.md"
     found = examples(name)
     assert found
     for number, example in enumerate(found):

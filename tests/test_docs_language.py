@@ -4,13 +4,10 @@ import re
 
 import pytest
 
-from tests.support.documents import DOCUMENTS, EDITIONS, KOREAN_ONLY, blocks, prose, text_of
+from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
 from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT
 
-ENGLISH_ONLY = {"docs/benchmarks.md", "docs/format.md", "docs/specification.md"}
 KOREAN = [name for name in DOCUMENTS if name.endswith(".ko.md")]
-FOR_CONTRIBUTORS = {f"docs/{name}.ko.md" for name in ("design", "CONTRIBUTING")}
 # A term that reads translated, and what a Korean engineer writes.
 TERMS = {
     "격차": "빠진 정보, 재발",
@@ -48,13 +45,6 @@ ENGLISH = [
 @pytest.mark.parametrize("name", ENGLISH)
 def test_english_has_no_translated_idiom(name: str) -> None:
     none_of(f"{name}: {found[0]}" for found in IDIOMS.finditer(prose(text_of(name))))
-
-
-def test_every_document_has_both_editions() -> None:
-    english = {name for name, _ in EDITIONS} | set(KOREAN_ONLY.values()) | ENGLISH_ONLY
-    others = {name for name in DOCUMENTS if name.startswith("docs/") and ".ko." not in name}
-    assert others <= english
-    none_of(name for name in english if not (ROOT / name).exists())
 
 
 def typed(text: str, language: str) -> list[str]:
@@ -99,16 +89,13 @@ def test_korean_keeps_its_terms(name: str) -> None:
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", KOREAN)
 def test_korean_keeps_its_register(name: str) -> None:
-    """Users read 해요체 instructions and 합니다체 statements, contributors read 한다체."""
-    text = prose(text_of(name))
-    stiff = r"[^.\n]*(?:(?<!아)니다|세요|십시오)\."
-    plain = r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)"
-    wrong = stiff if name in FOR_CONTRIBUTORS else plain
-    none_of(f"{name}: {sentence.strip()}" for sentence in re.findall(wrong, text))
+    """Users read 해요체 instructions and 합니다체 statements."""
+    wrong = r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)"
+    none_of(f"{name}: {it.strip()}" for it in re.findall(wrong, prose(text_of(name))))
 
 
 @pytest.mark.parametrize(
-    ("fact", "owners"),
+    ("fact", "owner"),
     [
         ("- id: sentinel-memory-", "ci"),
         ('"mcpServers": {\n', "clients"),
@@ -116,6 +103,6 @@ def test_korean_keeps_its_register(name: str) -> None:
         ("| `missing_context` | 1,024", "reference"),
     ],
 )
-def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owners: str) -> None:
+def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owner: str) -> None:
     holding = {name for name in DOCUMENTS if fact in text_of(name)}
-    assert holding == {f"docs/{owners}.md", f"docs/{owners}.ko.md"}
+    assert holding == {f"docs/{owner}.md"}

@@ -15,7 +15,7 @@ from tests.test_docs_commands import OPTION, OPTIONS, calls
 
 yaml = pytest.importorskip("yaml", reason="there is no PyYAML here to parse the file with")
 HERE = "docs/operators"
-BOTH = [f"{HERE}/README.md", f"{HERE}/README.ko.md"]
+PAGE = f"{HERE}/README.md"
 SAMPLE, COMPOSE = f"{HERE}/example.env", f"{HERE}/compose.yaml"
 OF_OTHERS = {"MEMORY_NAME", "FORWARDED_ALLOW_IPS"}  # of these files themselves, of uvicorn
 NAME = r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|PORT"
@@ -58,18 +58,16 @@ def test_the_image_starts_the_server_with_flags_that_it_takes() -> None:
     assert flags - {"--rooms"} <= known
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_table_of_flags_holds_every_flag_of_the_door(name: str) -> None:
+def test_the_table_of_flags_holds_every_flag_of_the_door() -> None:
     parser = argparse.ArgumentParser(add_help=False)
     add_serving(parser)
     flags = {option for action in parser._actions for option in action.option_strings}
-    told = set(re.findall(r"^\| `(--[\w-]+)", text_of(name), re.M))
+    told = set(re.findall(r"^\| `(--[\w-]+)", text_of(PAGE), re.M))
     assert told == flags | {"--rooms"}
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
-    cells = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", text_of(name), re.M)
+def test_the_table_of_settings_names_only_what_is_read() -> None:
+    cells = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", text_of(PAGE), re.M)
     names = {it for cell in cells for it in re.findall(r"`([A-Z_]+)`", cell)}
     assert {it for it in names if f'"{it}"' not in sources()} == set()
     prefixes = ("POSTGRES_", "DB_", "REDIS_", "CACHE_")
@@ -77,9 +75,8 @@ def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
     assert read <= names
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_every_command_of_the_page_exists(name: str) -> None:
-    found = calls(text_of(name))
+def test_every_command_of_the_page_exists() -> None:
+    found = calls(text_of(PAGE))
     assert {command for command, _ in found} == {"doctor", "keys", "fragments", "import", "export"}
     for command, rest in found:
         action = f"{command} {''.join(rest.split()[:1])}"
@@ -87,23 +84,16 @@ def test_every_command_of_the_page_exists(name: str) -> None:
         assert set(re.findall(OPTION, rest)) <= OPTIONS[command]
 
 
-def test_both_editions_type_the_same() -> None:
-    english, korean = (blocks(text_of(name), "sh") for name in BOTH)
-    assert english == korean
-
-
 def test_nginx_passes_on_what_the_server_takes_and_believes_no_client() -> None:
-    [english], [korean] = (blocks(text_of(name), "nginx") for name in BOTH)
-    assert english == korean
-    [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", english)
+    [block] = blocks(text_of(PAGE), "nginx")
+    [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", block)
     assert int(mebibytes) * 1024 * 1024 > MOST_BYTES  # so that the sentence is the server's
-    assert "X-Forwarded-For $remote_addr;" in english and "Host $host;" in english
+    assert "X-Forwarded-For $remote_addr;" in block and "Host $host;" in block
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_every_link_of_the_page_leads_somewhere(name: str) -> None:
-    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(name)):
-        path = (ROOT / name).parent / target if target else ROOT / name
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(PAGE)):
+        path = (ROOT / PAGE).parent / target if target else ROOT / PAGE
         headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.M)
         there = {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
         assert not anchor or anchor in there, (target, anchor)

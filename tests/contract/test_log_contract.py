@@ -173,7 +173,6 @@ def test_fifty_ordinary_records_take_about_25_kilobytes() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "docs/design.ko.md",
         "docs/design.md",
         "core/__init__.py",
         "core/sanitizer.py",

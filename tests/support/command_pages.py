@@ -61,7 +61,9 @@ def _command(name: str) -> Iterator[str]:
     yield f"### {name}\n"
     yield f"{about_of(name)}\n"
     if document := DOCUMENTS.get(name):
-        file = f"{document}.ko.md" if language() == "ko" else f"{document}.md"
+        korean = f"{document}.ko.md"
+        is_korean = language() == "ko" and (PAGES["ko"].parent / korean).exists()
+        file = korean if is_korean else f"{document}.md"
         yield f"{MORE[language()]}: [{file}]({file})\n"
     own = [name] if name in cli.COMMANDS else []
     examples = [it for each in (*own, *actions) for it in _examples(each)]

@@ -413,14 +413,13 @@ def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path)
 # The documents.
 
 
-@pytest.mark.parametrize(("name", "lang"), [("report.md", "en"), ("report.ko.md", "ko")])
-def test_the_documents_name_the_parts_and_keys_as_the_report_does(
-    name: str, lang: Language, project: Path, report: Report
+def test_the_document_names_the_parts_and_keys_as_the_report_does(
+    project: Path, report: Report
 ) -> None:
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    text = (ROOT / "docs/report.md").read_text(encoding="utf-8")
     listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
     assert [part.rstrip(".") for part in listed] == [
-        sentence(lang, f"report.{part}") for part in PARTS.split()
+        sentence("en", f"report.{part}") for part in PARTS.split()
     ]
     write(project, PLAIN)
     table = text.partition("## 2. ")[2]
@@ -430,11 +429,10 @@ def test_the_documents_name_the_parts_and_keys_as_the_report_does(
 
 @pytest.mark.long  # it costs much
 @posix
-@pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
 def test_the_step_of_the_workflow_does_what_the_document_says(
-    name: str, project: Path, tmp_path: Path
+    project: Path, tmp_path: Path
 ) -> None:
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
     [workflow] = [block for block in blocks if "pull_request:" in block]
     assert re.findall(r"^on:\n  (.*):$", workflow, re.M) == ["pull_request"]
