@@ -249,7 +249,7 @@ def code(text: str) -> str:
 
 
 def report_json(report: Report) -> dict[str, object]:
-    """Return the object that `--json` prints; `docs/report.md` lists its keys."""
+    """Return the object that `--json` prints; `docs/ci.md` lists its keys."""
     revisions, changes = report.revisions, report.records.changes
     return {
         "summary": summary(report),

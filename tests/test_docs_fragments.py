@@ -47,32 +47,30 @@ def day_of(name: str) -> list[str]:
     return [it for it in blocks(text_of(name), "text") if re.match(r"\w+\(", it)]
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 4) if len(row) == 3}
+def test_the_table_of_tools_names_every_tool_with_its_parameters() -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 3}
     assert told == {
         it.function.__name__: list(inspect.signature(it.function).parameters) for it in tools.TOOLS
     }
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_five_tools_of_the_profile_are_those_that_it_offers(name: str) -> None:
+def test_the_five_tools_of_the_profile_are_those_that_it_offers() -> None:
     core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
-    assert names_in(text_of(name).split("\n## 4.")[1].split("\n\n")[1])[1:] == core
+    assert names_in(text_of(ENGLISH).split("\n## 4.")[1].split("\n\n")[1])[1:] == core
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_words_and_defaults_of_a_parameter_are_those_of_the_program(name: str) -> None:
-    rows = {named: row[1] for row in rows_of(name, 4) for named in names_in(row[0]) if len(row) < 3}
+def test_the_words_and_defaults_of_a_parameter_are_those_of_the_program() -> None:
+    rows = {
+        named: row[1] for row in rows_of(ENGLISH, 4) for named in names_in(row[0]) if len(row) < 3
+    }
     assert tuple(names_in(rows["linkRelationType"])[: len(RELATIONS)]) == RELATIONS
     assert tuple(names_in(rows["types"])[1:]) == tools.DEFAULT_TYPES
     budgets = f"{tools.DEFAULT_TOKENS:,}", f"{tools.CONTEXT_TOKENS:,}"
     assert tuple(re.findall(r"\d,\d+", rows["tokenBudget"])) == budgets
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_limits_are_those_of_the_program(name: str) -> None:
-    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(name, 4) if len(row) == 2]
+def test_the_limits_are_those_of_the_program() -> None:
+    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 2]
     for limits in (
         (fragment.CONTENT_CHARS, fragment.CONTENT_BYTES),
         (fragment.TOPIC_CHARS,),
@@ -86,9 +84,8 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
     assert fragment.KEYWORD_CHARS == fragment.TOPIC_CHARS
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_table_of_types_is_that_of_the_program(name: str) -> None:
-    rows = {names_in(row[0])[0]: row[1:] for row in rows_of(name, 5)}
+def test_the_table_of_types_is_that_of_the_program() -> None:
+    rows = {names_in(row[0])[0]: row[1:] for row in rows_of(ENGLISH, 5)}
     assert list(rows) == list(TYPES)
     for word, row in TYPES.items():
         kind, lifetime, importance, leaves = rows[word]
@@ -98,16 +95,14 @@ def test_the_table_of_types_is_that_of_the_program(name: str) -> None:
     assert TYPES["episodic"].hours == 90 * 24
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: str) -> None:
-    assert [names_in(row[0])[0] for row in rows_of(name, 8)] == list(TIERS)
-    assert [names_in(row[0])[0] for row in rows_of(name, 9)] == [it.name for it in STEPS]
-    told = re.findall(r"\d+", " ".join(row[1] for row in rows_of(name, 8)))
+def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program() -> None:
+    assert [names_in(row[0])[0] for row in rows_of(ENGLISH, 8)] == list(TIERS)
+    assert [names_in(row[0])[0] for row in rows_of(ENGLISH, 9)] == [it.name for it in STEPS]
+    told = re.findall(r"\d+", " ".join(row[1] for row in rows_of(ENGLISH, 8)))
     assert told == [str(life.HOT_DAYS), str(life.WARM_DAYS)]
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
+def test_the_figures_in_the_sentences_are_those_of_the_program() -> None:
     alone, least = (f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
         4: (vectors.LEAST_COSINE,),
@@ -128,7 +123,7 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
         11: (passes.MOST_JUDGED, judging.SURE),
     }
     for section, figures in of_section.items():
-        [part] = re.findall(rf"^## {section}\..*?(?=^## )", text_of(name), re.M | re.S)
+        [part] = re.findall(rf"^## {section}\..*?(?=^## )", text_of(ENGLISH), re.M | re.S)
         told = set(re.findall(r"\d+(?:\.\d+)?", part))
         assert {str(it) for it in figures} <= told, section
     # Said in words.
@@ -136,20 +131,18 @@ def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> Non
     assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_how_well_it_finds_is_as_it_was_measured(name: str) -> None:
+def test_how_well_it_finds_is_as_it_was_measured() -> None:
     [_, row] = re.findall(r"^\| turns of a dialogue, \w+ half.*$", text_of(MEASURED), re.M)
     ndcg, _, silent = (cell.split("; ") for cell in row.strip("| ").split(" | ")[1:])
-    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of(name)))
+    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of(ENGLISH)))
     parts = {f"{100 * float(it):.0f}" for it in silent[:2]}
     assert {*ndcg[:2], *parts} <= told
 
 
 @pytest.mark.row("002 2.66.a", "002 2.66.b")
-@pytest.mark.parametrize("name", BOTH)
-def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
+def test_every_key_of_the_settings_has_its_row_and_default() -> None:
     defaults = config.Config(Path())
-    told = {names_in(row[0])[0]: row[1] for row in rows_of(name, 12) if len(row) == 3}
+    told = {names_in(row[0])[0]: row[1] for row in rows_of(ENGLISH, 12) if len(row) == 3}
     assert list(told) == list(config._KEYS)
     expected = {
         "ranking.importanceWeight": defaults.importance_weight,
@@ -163,38 +156,35 @@ def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
         "linkedFragmentLimit": defaults.linked_limit,
     }
     assert told == {key: f"`{value}`" for key, value in expected.items()}
-    assert f"{config.MOST_DAYS:,}" in text_of(name)
+    assert f"{config.MOST_DAYS:,}" in text_of(ENGLISH)
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_every_variable_of_the_models_has_its_row(name: str) -> None:
-    embeddings = {names_in(row[0])[0]: row[1] for row in rows_of(name, 10)}
+def test_every_variable_of_the_models_has_its_row() -> None:
+    embeddings = {names_in(row[0])[0]: row[1] for row in rows_of(ENGLISH, 10)}
     assert list(embeddings) == [
         *(embedding.VARIABLE, KEY_VARIABLE),
         *(embedding.MODEL_VARIABLE, embedding.DIMENSIONS_VARIABLE),
     ]
     assert embeddings[embedding.MODEL_VARIABLE] == f"`{embedding.DEFAULT_MODEL}`"
-    assert embedding.LOCAL_PACKAGE in text_of(name)
-    assert f"{embedding.MOST_DIMENSIONS:,}" in text_of(name)
-    rows = [names_in(row[0])[0] for row in rows_of(name, 11)]
+    assert embedding.LOCAL_PACKAGE in text_of(ENGLISH)
+    assert f"{embedding.MOST_DIMENSIONS:,}" in text_of(ENGLISH)
+    rows = [names_in(row[0])[0] for row in rows_of(ENGLISH, 11)]
     variables = judging.VARIABLE, judging.CHAT_VARIABLE, judging.CHAT_MODEL_VARIABLE
     judges = f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI
     assert rows == [*variables, *judges]
-    assert f"`{FRAGMENTS_PLACE}`" in text_of(name)
+    assert f"`{FRAGMENTS_PLACE}`" in text_of(ENGLISH)
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
+def test_the_tables_and_indexes_are_those_of_the_database() -> None:
     columns, indexes = tables_and_indexes(migrations(), but="fragments_fts_")
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 17)}
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 17)}
     assert told == columns
-    assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
+    assert sorted(re.findall(r"`(idx_\w+)`", text_of(ENGLISH))) == sorted(indexes)
     assert f"{len(migrations())};" in text_of(ENGLISH)
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_every_action_is_named(name: str) -> None:
-    named = {f"fragments {it}" for row in rows_of(name, 14) for it in names_in(row[0])}
+def test_every_action_is_named() -> None:
+    named = {f"fragments {it}" for row in rows_of(ENGLISH, 14) for it in names_in(row[0])}
     assert named == {it for it in cli.COMMANDS if it.startswith("fragments ")}
 
 
@@ -210,13 +200,12 @@ def _lasting(block: str) -> str:
     return PARTICLE.sub("~", FLEETING.sub("…", block))
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_costs_of_the_tools_are_those_that_a_client_hands_to_a_model(name: str) -> None:
+def test_the_costs_of_the_tools_are_those_that_a_client_hands_to_a_model() -> None:
     offered = json.loads(text_of("tests/data/tool_surface_fragments.json"))
     core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
     few = [it for it in offered if it["name"] in core]
     costs = [f"{tokens_of(as_offered(some)):,}" for some in (offered, few)]
-    assert [row[1] for row in rows_of(name, 2)][:2] == costs
+    assert [row[1] for row in rows_of(ENGLISH, 2)][:2] == costs
 
 
 def as_offered(some: list[dict[str, object]]) -> str:
@@ -225,9 +214,8 @@ def as_offered(some: list[dict[str, object]]) -> str:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_costs_of_the_day_are_those_of_its_answers(name: str) -> None:
-    [row] = [row for row in rows_of(name, 2) if "#3-" in row[0]]
+def test_the_costs_of_the_day_are_those_of_its_answers() -> None:
+    [row] = [row for row in rows_of(ENGLISH, 2) if "#3-" in row[0]]
     costs = [
         sum(tokens_of(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(edition))
         for edition in BOTH
@@ -273,12 +261,11 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -
         "superseded",
     }
     optional |= {"lesson", "message"}  # with the log, with sessions
-    for name in BOTH:
-        rows = [row for row in rows_of(name, 4) if len(row) == 2 and "`success`" in row[1]]
-        told = {tool: names_in(row[1]) for row in rows for tool in names_in(row[0])}
-        told["recall"] = [it for it in told["recall"] if it not in NESTED]
-        for tool, answer in answers.items():
-            assert set(answer) <= set(told[tool]), tool
-            assert set(told[tool]) <= set(answer) | optional, tool
-        for key in lines.object_of(fragment.Fragment(id="", content="")):
-            assert f"`{key}`" in text_of(name)
+    rows = [row for row in rows_of(ENGLISH, 4) if len(row) == 2 and "`success`" in row[1]]
+    told = {tool: names_in(row[1]) for row in rows for tool in names_in(row[0])}
+    told["recall"] = [it for it in told["recall"] if it not in NESTED]
+    for tool, answer in answers.items():
+        assert set(answer) <= set(told[tool]), tool
+        assert set(told[tool]) <= set(answer) | optional, tool
+    for key in lines.object_of(fragment.Fragment(id="", content="")):
+        assert f"`{key}`" in text_of(ENGLISH)

@@ -21,9 +21,8 @@ BOTH = [ENGLISH, KOREAN]
 FLEETING = re.compile(r"\bctx_[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)")
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 4) if len(row) == 3}
+def test_the_table_of_tools_names_every_tool_with_its_parameters() -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 3}
     assert told == {
         tool.function.__name__: list(inspect.signature(tool.function).parameters) for tool in TOOLS
     }
@@ -31,16 +30,16 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
     assert list(told)[: len(core)] == core
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_words_of_a_parameter_are_those_that_it_takes(name: str) -> None:
-    rows = {named: names_in(row[1]) for row in rows_of(name, 4) for named in names_in(row[0])[:1]}
+def test_the_words_of_a_parameter_are_those_that_it_takes() -> None:
+    rows = {
+        named: names_in(row[1]) for row in rows_of(ENGLISH, 4) for named in names_in(row[0])[:1]
+    }
     assert tuple(rows["status"]) == session.STATUSES
     assert tuple(rows["approaches"][2:5]) == session.OUTCOMES
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_limits_are_those_of_the_program(name: str) -> None:
-    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(name, 4) if len(row) == 2]
+def test_the_limits_are_those_of_the_program() -> None:
+    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 2]
     for limits in (
         (session.GOAL_CHARS, session.GOAL_SHORT_CHARS),
         (session.SUMMARY_CHARS, session.SUMMARY_SHORT_CHARS),
@@ -53,9 +52,8 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
 
 
 @pytest.mark.row("003 T75", "003 T76", "003 T77")
-@pytest.mark.parametrize("name", BOTH)
-def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 9)}
+def test_every_key_of_the_settings_has_its_row_and_default() -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 9)}
     assert list(told) == list(_KEYS)
     for key, (field, _) in _KEYS.items():
         default = getattr(Config(), field)
@@ -68,18 +66,16 @@ def _plain(value: object) -> str:
 
 
 @pytest.mark.row("003 T7")
-@pytest.mark.parametrize("name", BOTH)
-def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
+def test_the_tables_and_indexes_are_those_of_the_database() -> None:
     columns, indexes = tables_and_indexes((statements(),), but="contexts_fts_")
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 13)}
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 13)}
     assert told == columns
-    assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
-    assert "`PRAGMA user_version`" in text_of(name)
+    assert sorted(re.findall(r"`(idx_\w+)`", text_of(ENGLISH))) == sorted(indexes)
+    assert "`PRAGMA user_version`" in text_of(ENGLISH)
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_every_client_has_its_events_after_an_action(name: str) -> None:
-    rows = [row for row in rows_of(name, 7) if len(row) == 3]
+def test_every_client_has_its_events_after_an_action() -> None:
+    rows = [row for row in rows_of(ENGLISH, 7) if len(row) == 3]
     for client in CLIENTS:
         events = (
             {it.name for it in client.hooks.events if it.ours == RECORDING}

@@ -28,12 +28,10 @@ DOCUMENTS = {
     "doctor": "troubleshooting",
     "sessions": "sessions",
     "fragments": "fragments",
-    "view": "view",
-    "stats": "stats",
-    "import": "import-export",
-    "export": "import-export",
-    "report": "report",
-    "scan": "scan",
+    "import": "reference",
+    "export": "reference",
+    "report": "ci",
+    "scan": "SECURITY",
     "hook": "hooks",
 }
 

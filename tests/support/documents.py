@@ -15,11 +15,13 @@ def _names(pattern: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
 
 
-# [English, Korean] of every document that has both; the README and the rules lie elsewhere.
+# Of these the Korean page tells how to use the room, and leaves the reference to the English one.
+OF_USE = ("docs/sessions.ko.md", "docs/fragments.ko.md")
+# [English, Korean] of every other document that has both; the README and the rules lie elsewhere.
 EDITIONS = [
     [name.replace(".ko.md", ".md"), name]
     for name in _names("docs/*.ko.md")
-    if name not in KOREAN_ONLY
+    if name not in (*KOREAN_ONLY, *OF_USE)
 ]
 DOCUMENTS = [
     *("README.md", ".cursorrules", "CHANGELOG.md", "benchmarks/README.md"),

@@ -416,13 +416,13 @@ def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path)
 def test_the_document_names_the_parts_and_keys_as_the_report_does(
     project: Path, report: Report
 ) -> None:
-    text = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
     assert [part.rstrip(".") for part in listed] == [
         sentence("en", f"report.{part}") for part in PARTS.split()
     ]
     write(project, PLAIN)
-    table = text.partition("## 2. ")[2]
+    table = text.partition("## 7. ")[2]
     rows = " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))
     assert set(report("--json").told) == set(re.findall(r"`(\w+)`", rows))
 
