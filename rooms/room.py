@@ -260,17 +260,6 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     return [room for room in found if names or room.is_there()]
 
 
-def with_fixes(
-    findings: "Iterable[Finding]", mend: "Callable[[list[Finding]], list[Finding]]"
-) -> "list[Finding]":
-    """Return findings, those that can be repaired with what does it and adds what was done."""
-
-    def fix_of(finding: "Finding") -> Callable[[], Mapping[str, str | int]]:
-        return lambda: mend([finding])[0].facts
-
-    return [replace(it, fix=fix_of(it)) if it.fixable else it for it in findings]
-
-
 def room_names() -> list[str]:
     """Return the names of all rooms, in the order in which they are shown."""
     folders = map(Path, importlib.import_module("rooms").__path__)

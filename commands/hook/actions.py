@@ -12,7 +12,7 @@ from typing import Any
 from commands.hook.events import MOST_PATH_CHARS, Moment, paths_inside
 from commands.hook.outcomes import Edit, Outcome, read_outcome
 from core.config import CONTEXT_DIRECTORY, Project, read_settings, safe_file_name
-from rooms.sessions.recording import Caller, Deed, record, record_save
+from rooms.sessions.actions import Caller, Deed, record, record_save
 
 _MOST_NAME_CHARS = 80  # of a conversation, as the client names it
 

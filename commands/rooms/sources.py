@@ -125,7 +125,7 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
     if name != STDIN:
         check_stays(path, root, named=True)
         if os.path.isdir(path):
-            from rooms.sessions.incoming import holds_sessions
+            from rooms.sessions.source import holds_sessions
 
             if holds_sessions(path):
                 return _left_to("sessions", Given(path=shown, file=path))

@@ -351,7 +351,7 @@ def whole_object(
             {"id": it.id, "goal": it.goal_short, "createdAt": it.created_at} for it in chain
         ]
     if session.former:
-        found["former"] = [it.as_json() for it in session.former]
+        found["former"] = session.former_objects
     return found
 
 

@@ -17,9 +17,9 @@ from core.disk import prepared, reason_of, rename, sync_directory
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.room.documents import as_json
+from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
 from rooms.sessions.everywhere import others
-from rooms.sessions.exporting import FORMS, Head, Whole, context_of, whole_of
-from rooms.sessions.incoming import Incoming, read_source
+from rooms.sessions.removal import forget
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import (
@@ -29,10 +29,9 @@ from rooms.sessions.session import (
     SessionsError,
     UpkeepError,
 )
-from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import FORMER_ARCHIVE, forget
+from rooms.sessions.source import Incoming, read_source
+from rooms.sessions.store import ARCHIVE, FORMER_ARCHIVE, SessionStore
 
-ARCHIVE = "archive"  # the directory, which git does not get
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
 
 
@@ -116,7 +115,7 @@ def _exported(store: SessionStore, wholes: Sequence[Whole]) -> Path:
     """Write sessions to a new archive, and read them back. Raises UpkeepError."""
     moment, form = utc_now(), FORMS["json"]
     sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
-    folder = store.path.parent / ARCHIVE
+    folder = store.path.with_name(ARCHIVE)
     path = folder / f"sessions-{moment[:19].replace(':', '')}.json"
     begin, end = form.begin(Head(store.root.name, len(wholes), moment)), form.end(0)
     text = begin + ",".join(f"\n{it}" for it in sessions) + end
@@ -152,11 +151,6 @@ def _is_same(read: Incoming | None, whole: Whole) -> bool:
     return given == whole.session and told(read.actions) == told(whole.actions)
 
 
-def archives(store: SessionStore) -> list[Path]:
-    """Return the files with archived sessions, the newest first."""
-    return sorted((store.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
-
-
 def former_archive(store: SessionStore, session: Session) -> str:
     """Return the archive of an older version that has the texts of a session, from the project on.
 
@@ -171,7 +165,7 @@ def check_archives(store: SessionStore, name: str) -> None:
     """Raise UpkeepError where the session of a number or an id is in an archive here."""
     name = name.strip().lstrip("#")
     field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
-    for path in archives(store):
+    for path in store.archives():
         with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             for line in file:
                 if field in line.partition('"goal"')[0]:  # both stand before all texts

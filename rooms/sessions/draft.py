@@ -8,9 +8,10 @@ draft go in, the session as it will be comes out.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from core.program import shown
+from core.room.redaction import without_secrets
 from core.sanitizer import redact, safe, values_in
 from core.text.plain import SURROGATE, moment_of, normal_form
 from rooms.sessions.session import (
@@ -28,6 +29,7 @@ from rooms.sessions.session import (
     STATUSES,
     SUMMARY_CHARS,
     TAG_CHARS,
+    Action,
     Changes,
     Draft,
     Former,
@@ -51,7 +53,9 @@ _AGENTS = {
     "windsurf": "windsurf", "windsurf-client": "windsurf",
 }
 # fmt: on
+_PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
 _BLANKS = re.compile(r"\s+")
+_Given = TypeVar("_Given", Draft, Session)
 
 
 class Prepared(NamedTuple):
@@ -98,10 +102,24 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
             raise _too_long(text, place)
         return text
 
-    done = _with_texts(_with_texts(_trimmed(draft), look_at), clean)
+    done = with_texts(with_texts(_trimmed(draft), look_at), clean)
     if done.tags is not None:
         done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
     return Prepared(done, tuple(dict.fromkeys(redacted)))
+
+
+class Cleaned(NamedTuple):
+    """A session with its actions, and the kind of each secret that was taken out of them."""
+
+    session: Session
+    actions: list[Action]
+    redacted: tuple[str, ...] = ()
+
+
+def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
+    """Return a session without secrets; one that any of its texts gives away goes from all."""
+    (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
+    return Cleaned(done, list(others), kinds)
 
 
 def client_name(agent: str) -> str:
@@ -127,13 +145,14 @@ def _check_words(draft: Draft) -> None:
         raise SessionsError("bad_result", known=", ".join(OUTCOMES))
     if len(draft.tags or ()) > MOST_TAGS:
         raise SessionsError("too_many", field="tags", count=len(draft.tags or ()), most=MOST_TAGS)
-    check_counts(draft)
+    _check_counts(draft)
 
 
-def check_counts(given: Draft | Session) -> None:
+def _check_counts(given: Draft | Session) -> None:
     """Raise SessionsError where there are more points or files than a session may hold."""
+    files = given.changes.modified_files if given.changes else ()
     counts = {name: (len(getattr(given, name)), MOST_POINTS) for name in POINTS}
-    counts["codeChanges"] = (len(given.changes.modified_files) if given.changes else 0, MOST_FILES)
+    counts["codeChanges"] = (len(files), MOST_FILES)
     for field, (count, most) in counts.items():
         if count > most:
             raise SessionsError("too_many", field=field, count=count, most=most)
@@ -162,11 +181,13 @@ def _trimmed(draft: Draft) -> Draft:
     return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes, **points)
 
 
-def _with_texts(draft: Draft, change: Callable[[str, Place], str]) -> Draft:
-    """Return the draft with another text for each of its texts."""
-    tags, changes = draft.tags, draft.changes
+def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
+    """Return a draft or a session with another text for each that somebody has written there."""
 
-    def changed(point: Point, field: str) -> Point:
+    def changed(texts: Iterable[str], field: str, most: int) -> tuple[str, ...]:
+        return tuple(change(text, Place(field, most)) for text in texts)
+
+    def changed_point(point: Point, field: str) -> Point:
         return replace(
             point,
             text=change(point.text, Place(field, POINT_CHARS, is_required=True)),
@@ -174,22 +195,21 @@ def _with_texts(draft: Draft, change: Callable[[str, Place], str]) -> Draft:
             made_by=change(point.made_by, Place(field, AGENT_CHARS)),
         )
 
+    goal = change(given.goal, Place("goal", GOAL_CHARS, is_required=True))
+    summary, tags, changes = given.summary, given.tags, given.changes
+    if summary is not None:
+        summary = change(summary, Place("summary", SUMMARY_CHARS))
+    if tags is not None:
+        tags = changed(tags, "tags", TAG_CHARS)
     if changes is not None:
-        path = Place("codeChanges", PATH_CHARS)
-        changes = Changes(
-            modified_files=tuple(change(it, path) for it in changes.modified_files),
-            summary=change(changes.summary, Place("codeChanges", POINT_CHARS)),
-        )
-    summary = Place("summary", SUMMARY_CHARS)
-    points: Any = {name: tuple(changed(it, name) for it in getattr(draft, name)) for name in POINTS}
-    return replace(
-        draft,
-        goal=change(draft.goal, Place("goal", GOAL_CHARS, is_required=True)),
-        summary=None if draft.summary is None else change(draft.summary, summary),
-        tags=tags and tuple(change(tag, Place("tags", TAG_CHARS)) for tag in tags),
-        changes=changes,
-        **points,
-    )
+        files = changed(changes.modified_files, "codeChanges", PATH_CHARS)
+        about = change(changes.summary, Place("codeChanges", POINT_CHARS))
+        changes = Changes(modified_files=files, summary=about)
+    fields: Any = {
+        name: tuple(changed_point(it, name) for it in getattr(given, name)) for name in POINTS
+    }
+    fields |= {"goal": goal, "summary": summary, "tags": tags, "changes": changes}
+    return replace(given, **fields)
 
 
 # What a save makes of a session
@@ -205,7 +225,8 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
     """Return the session with what the draft adds and changes; the replaced texts are kept.
 
     A point with the text of a stored one takes its place. A point that is told again as it was
-    keeps the time at which it was told first, and a blocker the time of its discovery.
+    keeps the time at which it was told first, and a blocker the time of its discovery. Raises
+    SessionsError where that is too much for one session.
     """
     status = draft.status or session.status
     ended_at = ""
@@ -226,6 +247,7 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         ended_at=ended_at,
         updated_at=now,
     )
+    _check_counts(done)
     return with_flag(_with_former(done, session, now))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.config import CONTEXT_DIRECTORY
 from core.errors import RefusedError
 from core.lessons.record_text import minute_of
-from core.messages import Facts, say
+from core.messages import say
 from core.sanitizer import safe
 from rooms.room import (
     FIRST_ITEMS,
@@ -34,7 +34,6 @@ from rooms.room import (
     state_of,
     switched_on,
     unknown_names,
-    with_fixes,
 )
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
@@ -132,7 +131,7 @@ class ForPeople:
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Remove the sessions that are still what was shown, with their actions and archives."""
-        from rooms.sessions.upkeep import forget
+        from rooms.sessions.removal import forget
 
         versions = {it.data["id"]: it.version for it in items}
         done = forget(
@@ -155,7 +154,7 @@ class ForPeople:
     def secrets(self) -> Secrets:
         """Return where secrets are: database, archives, `current.json`."""
         from core.room.copies import kept_aside
-        from rooms.sessions.secrets import secrets_held
+        from rooms.sessions.removal import secrets_held
 
         store = self.store
         place, item = say("session_commands.place"), say("session_commands.item")
@@ -163,7 +162,7 @@ class ForPeople:
 
     def redact(self) -> Redacted:
         """Take the secrets out of all of these."""
-        from rooms.sessions.secrets import redact_held
+        from rooms.sessions.removal import redact_held
 
         changed, left, unpurged = redact_held(self.store)
         notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
@@ -171,7 +170,7 @@ class ForPeople:
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield the sessions with their actions, those saved last first."""
-        from rooms.sessions.exporting import chosen, context_of
+        from rooms.sessions.document import chosen, context_of
 
         is_part = replace(wanted, since="") != Wanted()
         names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
@@ -182,12 +181,12 @@ class ForPeople:
 
     def take(self, given: Given, tell: Tell) -> Taken:
         """Look through sessions from elsewhere; those that are here stay as they are."""
-        from rooms.sessions import incoming
-        from rooms.sessions.importing import carry_out, planned
+        from rooms.sessions import source
+        from rooms.sessions.import_plan import carry_out, planned
         from rooms.sessions.store import exist_in
 
         store, is_first = self.store, not exist_in(self._root)
-        plan = planned(store, source_of(given, incoming), tell)
+        plan = planned(store, source_of(given, source), tell)
 
         def save(tell: Tell) -> list[str]:
             saved = carry_out(store, plan)
@@ -207,22 +206,9 @@ class ForPeople:
 
     def findings(self) -> "list[Finding]":
         """Return what is wrong with the database, its archives and settings, and with git."""
-        from core.lessons.upkeep import Finding
         from rooms.sessions.health import examine
-        from rooms.sessions.recording import COUNTED_DAYS, dropped
-        from rooms.sessions.upkeep import mend
 
-        settings = self._opened.settings
-        health = examine(self._root, settings, os.environ)
-        found = with_fixes(health.findings, lambda it: mend(self._root, it, settings, os.environ))
-        if lost := dropped(self._root, os.environ):
-            facts: Facts = {"count": lost, "days": COUNTED_DAYS}
-            found.append(Finding("sessions.health.dropped", "note", facts=facts))
-        if health.count is not None:
-            facts = {"count": health.count, "path": str(health.path), "schema": health.schema}
-            facts |= {"bytes": health.size, "archives": health.archives}
-            found.append(Finding("sessions.health.ok", "ok", facts=facts))
-        return found
+        return examine(self._root, self._opened.settings, os.environ)
 
     def figures(self) -> Figures:
         """Count the sessions by what they are, and what failed in them."""
@@ -254,7 +240,7 @@ def item_of(
     chain: "Sequence[Session]" = (),
 ) -> Item:
     """Return a session without its secrets."""
-    from rooms.sessions.exporting import cleaned
+    from rooms.sessions.draft import cleaned
 
     version, clean = state_of(session), cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
@@ -290,7 +276,7 @@ def item_of(
 
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
     """Yield the texts of a session, each with its label."""
-    from rooms.sessions.exporting import outcome
+    from rooms.sessions.document import outcome
 
     def with_more(text: str, label: str, more: str) -> str:
         return f"{text}\n{say(f'session_commands.{label}')}: {more}" if more.strip() else text

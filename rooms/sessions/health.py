@@ -1,108 +1,114 @@
-"""Finds what is wrong with the sessions of a project: their files, rows and settings, and git.
+"""Finds what is wrong with the sessions of a project, each with what mends it.
 
-Nothing is changed.
+Files, rows, settings and git are looked at. Nothing is changed before somebody asks for a repair.
 """
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 
 from core.config import Settings
+from core.disk import reason_of
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
-from core.lessons.upkeep import Finding
+from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
-from core.room.copies import kept_aside, size_of
-from core.room.database import Database
+from core.room.copies import date_of, kept_aside, size_of
+from core.room.database import Database, DatabaseError
 from core.room.full_text import is_sound
-from rooms.sessions.archive import archives
-from rooms.sessions.config import config_path, unknown_keys
-from rooms.sessions.everywhere import shared_roots
-from rooms.sessions.rows import INDEX, ORPHANS
+from rooms.sessions.actions import COUNTED_DAYS, dropped
+from rooms.sessions.config import IGNORED, config_path, make_folder, unknown_keys
+from rooms.sessions.everywhere import shared_roots, unshare
+from rooms.sessions.rows import INDEX, IS_WAITING, ORPHANS, keep_index
 from rooms.sessions.store import CURRENT, SessionStore, open_sessions
-from rooms.sessions.upkeep import STALE, WAITING_DAYS, former_archives, own_database
 
+WAITING_DAYS = 30
+_STALE = f"{IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
 _DATABASES = "*.db*"
 
+_Fix = Callable[[], Facts | None]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """What is known of a project's sessions.
 
-    count: None where they cannot be counted. schema: the version. size: bytes of the database, its
-    journal and the archives.
+def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
+    """Return what somebody should know of a project's sessions, and of whom all share with.
+
+    What is well comes last, where the sessions can be counted. A repair raises DatabaseError, also
+    for a file that could not be written, and SessionsError.
     """
-
-    path: Path
-    findings: list[Finding] = field(default_factory=list)
-    count: int | None = None
-    schema: int = 0
-    size: int = 0
-    archives: int = 0
-
-
-def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> Health:
-    """Look at everything that belongs to the sessions of a project, and at whom all share with."""
+    lost, found = dropped(root, environment), list[Finding]()
+    not_recorded = [_found("dropped", "note", count=lost, days=COUNTED_DAYS)] if lost else []
     try:
         store = open_sessions(root, settings)
     except RefusedError as error:
-        config = Finding("sessions.health.config", "error", facts={"said": str(error)})
-        return Health(path=config_path(root), findings=[config])
+        return [_found("config", "error", said=str(error)), *not_recorded]
     where = str(config_path(root))
-    findings = [
-        Finding("sessions.health.unknown_key", "note", facts={"path": where, "name": it})
-        for it in unknown_keys(root)
-    ]
-    with closing(own_database(store)) as database:
-        findings += check(database)
-        count, schema, of_rows = _about_rows(database, store)
-    findings += of_rows
-    findings += [
-        Finding("sessions.health.aside", "note", facts=_path(it)) for it in kept_aside(store.path)
-    ]
-    findings += git_findings(store)
-    findings += [
-        Finding(
-            "sessions.health.project_gone",
-            "note",
-            facts={"root": gone, "name": os.path.basename(gone)},
-            fixable=True,
-        )
-        for gone in shared_roots(root, environment)
-        if not os.path.isdir(gone)
-    ]
-    files = (*archives(store), *former_archives(store))
-    return Health(
-        path=store.path,
-        findings=findings,
-        count=count,
-        schema=schema,
-        size=sum(map(size_of, [store.path, Path(f"{store.path}-wal"), *files])),
-        archives=len(files),
-    )
+    found += [_found("unknown_key", "note", path=where, name=it) for it in unknown_keys(root)]
+    with closing(store.beside()) as database:
+        found += _of_file(database, store)
+        counted, of_rows = _of_rows(database, store)
+    found += of_rows
+    found += [_found("aside", "note", path=str(it)) for it in kept_aside(store.path)]
+    found += _of_git(store)
+    for gone in shared_roots(root, environment):
+        if not os.path.isdir(gone):
+            fix = _unsharing(gone, environment)
+            name = os.path.basename(gone)
+            found.append(_found("project_gone", "note", fix, root=gone, name=name))
+    found += not_recorded
+    if counted:
+        archives = [*store.archives(), *store.former_archives()]
+        files = [store.path, Path(f"{store.path}-wal"), *archives]
+        counted |= {"path": str(store.path), "bytes": sum(size_of(it) for it in files)}
+        counted["archives"] = len(archives)
+        found.append(Finding("sessions.health.ok", "ok", facts=counted))
+    return found
 
 
-def check(database: Database) -> list[Finding]:
-    """Return what is wrong with a file as a database: its pages, and its full-text index."""
+def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
+    """Return a finding of the sessions. fix: raises OSError where a file cannot be written."""
+
+    def carry_out() -> Facts | None:
+        try:
+            return fix() if fix else None
+        except DatabaseError:
+            raise
+        except OSError as error:
+            path = str(facts.get("path", ""))
+            raise DatabaseError("not_mended", path=path, reason=reason_of(error)) from error
+
+    name, can_be_mended = f"sessions.health.{kind}", fix is not None
+    mend = carry_out if can_be_mended else None
+    return Finding(name, severity, facts=facts, fixable=can_be_mended, fix=mend)
+
+
+def _of_file(database: Database, store: SessionStore) -> list[Finding]:
+    """Return what is wrong with the file as a database: its pages, and its full-text index."""
+
+    def put_back() -> Facts:
+        store.database.close()
+        with closing(store.beside()) as damaged:
+            done = damaged.put_back_copy()
+        store.project()
+        return {"aside": str(done.aside), "copy": date_of(done.copy)}
+
+    def index_anew() -> None:
+        with closing(store.beside()) as own, own.writing() as connection:
+            connection.execute("DELETE FROM counters WHERE name = 'index'")
+            keep_index(connection, store.config.tokenizer)
+
     try:
         flaw = database.flaw(_has_whole_index)
     except SentinelError as error:
-        return [Finding("sessions.health.unusable", "error", facts={"said": str(error)})]
+        return [_found("unusable", "error", said=str(error))]
     if flaw is None:
         return []
-    facts = _path(database.path)
+    path = str(store.path)
     if flaw.of == "index":
-        return [Finding("sessions.health.index", "warning", facts=facts, fixable=True)]
-    facts |= {"reason": flaw.reason, "copy": flaw.copy}
-    kind = "sessions.health.damaged" if flaw.copy else "sessions.health.damaged_alone"
-    return [Finding(kind, "error", facts=facts, fixable=True)]
-
-
-def _path(path: Path) -> Facts:
-    return {"path": str(path)}
+        return [_found("index", "warning", index_anew, path=path)]
+    kind = "damaged" if flaw.copy else "damaged_alone"
+    return [_found(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)]
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
@@ -117,64 +123,88 @@ def _has_whole_index(connection: sqlite3.Connection) -> bool:
     return bool(has_all.fetchone()[0])
 
 
-def _about_rows(database: Database, store: SessionStore) -> tuple[int | None, int, list[Finding]]:
-    """Return the number of sessions, the version of the schema, and what is wrong with rows."""
-    try:
-        with database.reading() as connection:
-            if connection is None:
-                return 0, 0, []
+def _of_rows(database: Database, store: SessionStore) -> tuple[Facts, list[Finding]]:
+    """Return the number of sessions and the version of the schema, and what is wrong with rows.
+
+    The facts are empty where nothing can be counted.
+    """
+    counted: Facts = {"count": 0, "schema": 0}
+    with suppress(SentinelError), database.reading() as connection:  # said of the file
+        found = list[Finding]()
+        if connection is not None:
             [count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
             [schema] = connection.execute("PRAGMA user_version").fetchone()
-            return count, schema, list(_row_findings(connection, store))
-    except SentinelError:  # said by the check
-        return None, 0, []
+            counted = {"count": count, "schema": schema}
+            found = list(_row_findings(connection, store))
+        return counted, found
+    return {}, []
 
 
 def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterator[Finding]:
-    for condition, kind in (
-        (ORPHANS, "sessions.health.orphans"),
-        (STALE, "sessions.health.stale"),
-    ):
+    for condition, kind in ((ORPHANS, "orphans"), (_STALE, "stale")):
         statement = f"SELECT count(*) FROM actions WHERE {condition}"
         if count := connection.execute(statement).fetchone()[0]:
-            facts: Facts = {"count": count, "days": WAITING_DAYS}
-            yield Finding(kind, "note", facts=facts, fixable=True)
+            fix = _deleting(store, condition)
+            yield _found(kind, "note", fix, count=count, days=WAITING_DAYS)
     statement = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
     for name, count in connection.execute(statement):
         path = store.path.parent / str(name)
-        is_there = path in former_archives(store)
-        kind = "sessions.health.former_archive" if is_there else "sessions.health.archive_missing"
-        facts = {"path": str(path), "count": count}
-        yield Finding(kind, "note" if is_there else "warning", facts=facts)
+        if path in store.former_archives():
+            yield _found("former_archive", "note", path=str(path), count=count)
+        else:
+            yield _found("archive_missing", "warning", path=str(path), count=count)
 
 
-def git_findings(store: SessionStore) -> Iterator[Finding]:
+def _of_git(store: SessionStore) -> Iterator[Finding]:
     """Yield what git has of the sessions' directory, and what it would take in by mistake."""
+
+    def ignore() -> None:
+        make_folder(folder)  # refuses a link, which would lead elsewhere
+        with open(folder / ".gitignore", "a", encoding="utf-8") as file:
+            file.write(f"\n{IGNORED}")
+
+    def tracked(pattern: str) -> list[str]:
+        found = tree.ask("ls-files", "-z", "--", pattern).split(b"\0")
+        return [os.fsdecode(it) for it in found if it]
+
+    def is_ignored(path: str) -> bool:
+        return tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode == 0
+
     folder = store.path.parent
     if not folder.is_dir():
         return
     try:
         tree = WorkTree(store.root)
         below = folder.relative_to(store.root).as_posix()
-        tracked = _listed(tree, f":(glob){below}/{_DATABASES}")
-        for path in tracked:
-            yield Finding("sessions.health.tracked", "warning", facts={"path": path})
-        for path in _listed(tree, f"{below}/{CURRENT}"):
-            yield Finding("sessions.health.current_tracked", "note", facts={"path": path})
+        databases = tracked(f":(glob){below}/{_DATABASES}")
+        for path in databases:
+            yield _found("tracked", "warning", path=path)
+        for path in tracked(f"{below}/{CURRENT}"):
+            yield _found("current_tracked", "note", path=path)
         # The database, and the name of a copy, which need not be there.
         names = (str(store.path), f"{store.path}.copy-0")
-        if not tracked and not all(_is_ignored(tree, name) for name in names):
-            facts = {"path": f"{below}/.gitignore", "name": store.path.name}
-            yield Finding("sessions.health.not_ignored", "warning", facts=facts, fixable=True)
+        if not databases and not all(map(is_ignored, names)):
+            path = f"{below}/.gitignore"
+            yield _found("not_ignored", "warning", ignore, path=path, name=store.path.name)
     except HistoryError:  # no git here; the doctor says so of the log
         return
 
 
-def _is_ignored(tree: WorkTree, path: str) -> bool:
-    return tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode == 0
+def _deleting(store: SessionStore, condition: str) -> _Fix:
+    """Return what deletes the actions of a condition, and says how many."""
+
+    def delete() -> Facts:
+        with store.writing() as connection:
+            statement = f"DELETE FROM actions WHERE {condition}"
+            return {"count": connection.execute(statement).rowcount}
+
+    return delete
 
 
-def _listed(tree: WorkTree, pattern: str) -> list[str]:
-    """Return the tracked files of a pattern, relative to the project."""
-    found = tree.ask("ls-files", "-z", "--", pattern).split(b"\0")
-    return [os.fsdecode(it) for it in found if it]
+def _unsharing(root: str, environment: Mapping[str, str]) -> _Fix:
+    """Return what takes a project from the list of those that share."""
+
+    def take_out() -> None:
+        unshare(root, environment)
+
+    return take_out

@@ -15,17 +15,18 @@ from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database
 from core.room.documents import texts_in
 from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
-from rooms.sessions.session import Action, Session, from_metadata, to_metadata
+from rooms.sessions.session import Action, Session, from_metadata, json_in, to_metadata
 
 APPLICATION_ID = 0x534D_0001  # "SM", room two
 INDEX = "contexts_fts"
 TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 
-COLUMNS = (
-    "number, id, parent_id, goal, summary, status, tags, agent, metadata, has_warnings,"
-    " started_at, ended_at, created_at, updated_at, archive"
-)
-ACTION_COLUMNS = "id, context_id, type, content, result, file_path, created_at"
+# Columns with the name of a field, as text; an optional one is NULL where that is empty.
+_PLAIN = "id goal summary status agent started_at created_at updated_at archive".split()
+_OPTIONAL = "parent_id", "ended_at"
+_NAMES = ("number", "tags", "metadata", "has_warnings", *_PLAIN, *_OPTIONAL)
+_ACTION_NAMES = "id", "context_id", "kind", "content", "result", "file_path", "created_at"
+ACTION_COLUMNS = ", ".join(_ACTION_NAMES).replace("kind", "type")
 INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 # Until its conversation saves a session, an action has an id of that conversation in place of the
 # session's: this word and the names of client and conversation.
@@ -60,59 +61,34 @@ def database_at(
 
 
 def session_of(row: Sequence[Any]) -> Session:
-    """Return the session of a row of COLUMNS; what another program left out counts as empty."""
-    number, id_, parent_id, goal, summary, status, tags, agent, metadata, flag, *dates, archive = (
-        as_texts(row)
-    )
-    started_at, ended_at, created_at, updated_at = (value or "" for value in dates)
-    return Session(
-        number=number,
-        id=id_,
-        parent_id=parent_id or "",
-        goal=goal,
-        summary=summary or "",
-        status=status or "planning",
-        tags=tags_of(tags),
-        agent=agent or "",
-        has_warnings=bool(flag),
-        started_at=started_at,
-        ended_at=ended_at,
-        created_at=created_at,
-        updated_at=updated_at or created_at,
-        archive=archive or "",
-        **from_metadata(metadata or "{}"),
-    )
+    """Return the session of a row of _NAMES; what another program left out counts as empty."""
+    given = dict(zip(_NAMES, as_texts(row), strict=True))
+    values: dict[str, Any] = {name: it or "" for name, it in given.items()}
+    values |= {
+        "status": given["status"] or "planning",
+        "tags": tags_of(given["tags"]),
+        "has_warnings": bool(given["has_warnings"]),
+        "updated_at": given["updated_at"] or given["created_at"] or "",
+    }
+    metadata = values.pop("metadata") or "{}"
+    return Session(**values, **from_metadata(metadata))
 
 
 def tags_of(text: str | None) -> tuple[str, ...]:
     """Return the tags of the column `tags`."""
-    if not text or text == "[]":
-        return ()
-    try:
-        return texts_in(json.loads(text))
-    except (ValueError, RecursionError):
-        return ()
+    return () if text == "[]" else texts_in(json_in(text))
 
 
 def values_of(session: Session) -> dict[str, Any]:
     """Return the values of a session by column, but for its number, process and revision."""
     return {
-        "id": session.id,
-        "parent_id": session.parent_id or None,
-        "goal": session.goal,
+        **{name: getattr(session, name) for name in _PLAIN},
+        **{name: getattr(session, name) or None for name in _OPTIONAL},
         "goal_short": session.goal_short,
-        "summary": session.summary,
         "summary_short": session.summary_short,
-        "status": session.status,
         "tags": json.dumps(list(session.tags), ensure_ascii=False),
-        "agent": session.agent,
         "metadata": to_metadata(session),
         "has_warnings": int(session.has_warnings),
-        "started_at": session.started_at,
-        "ended_at": session.ended_at or None,
-        "created_at": session.created_at,
-        "updated_at": session.updated_at,
-        "archive": session.archive,
     }
 
 
@@ -120,7 +96,7 @@ def sessions_where(
     connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
 ) -> Iterator[Session]:
     """Yield the sessions of a condition in SQL: ours, with `?` for each value."""
-    statement = f"SELECT {COLUMNS} FROM contexts WHERE {condition}"
+    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
     yield from map(session_of, connection.execute(statement, tuple(values)))
 
 
@@ -159,16 +135,8 @@ def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
 
 def action_of(row: Sequence[Any]) -> Action:
     """Return the action of a row of ACTION_COLUMNS."""
-    id_, context_id, kind, content, result, file_path, created_at = as_texts(row)
-    return Action(
-        id=id_,
-        context_id=context_id,
-        kind=kind,
-        content=content,
-        result=result or "",
-        file_path=file_path or "",
-        created_at=created_at or "",
-    )
+    given = zip(_ACTION_NAMES, as_texts(row), strict=True)
+    return Action(**{name: it or "" for name, it in given})
 
 
 def values_of_action(it: Action) -> tuple[str | None, ...]:

@@ -7,8 +7,8 @@ the specification; the program's own are plain.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from core.errors import RefusedError
 from core.messages import say
@@ -30,6 +30,7 @@ LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # as an older version n
 ACTION_KINDS = ("command", "edit", "error", LESSON)
 
 _BLANKS = re.compile(r"\s+")
+_Value = TypeVar("_Value")
 
 
 class SessionsError(RefusedError):
@@ -74,47 +75,6 @@ class Point:
     resolved_at: str = ""
 
 
-class Declared(NamedTuple):
-    """How the specification declares a kind of point.
-
-    names: each JSON name with the field of Point that it has. optional: the JSON names that are
-    left out where they are empty.
-    """
-
-    names: Mapping[str, str]
-    optional: frozenset[str] = frozenset()
-
-    def as_json(self, point: Point) -> dict[str, Any]:
-        """Return the declared object."""
-        values = {name: getattr(point, field) for name, field in self.names.items()}
-        return {name: it for name, it in values.items() if it or name not in self.optional}
-
-    def read(self, data: Mapping[str, Any]) -> Point:
-        """Return the point of a declared object; a value of another kind counts as empty."""
-        values = {
-            field: data.get(name) is True if field == "is_resolved" else text_at(data, name)
-            for name, field in self.names.items()
-        }
-        return Point(**values)  # type: ignore[arg-type]  # each field has its own kind
-
-
-# The kinds of points, each in the field of its name of a Draft and a Session. Whatever is done to
-# all texts of a session walks this table, so that a new field cannot be forgotten.
-# fmt: off
-POINTS: Mapping[str, Declared] = {
-    "decisions": Declared(
-        {"what": "text", "why": "why", "madeBy": "made_by", "timestamp": "at"}),
-    "approaches": Declared(
-        {"description": "text", "result": "result", "reason": "why", "timestamp": "at"},
-        frozenset(("reason",))),
-    "blockers": Declared(
-        {"description": "text", "resolved": "is_resolved", "resolution": "why",
-         "discoveredAt": "at", "resolvedAt": "resolved_at"},
-        frozenset(("resolution", "resolvedAt"))),
-}
-# fmt: on
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
     """Which files a session changed, and how, in a sentence."""
@@ -124,10 +84,6 @@ class Changes:
 
     def __bool__(self) -> bool:
         return bool(self.modified_files or self.summary)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the declared object."""
-        return {"modifiedFiles": list(self.modified_files), "summary": self.summary}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +98,6 @@ class Former:
     summary: str = ""
     status: str = ""
     tags: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return an object with what was replaced."""
-        texts = {"goal": self.goal, "summary": self.summary, "status": self.status}
-        told: dict[str, Any] = {name: text for name, text in texts.items() if text}
-        return {"replacedAt": self.at, **told, **({"tags": list(self.tags)} if self.tags else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,31 +187,23 @@ class Session:
         for name in POINTS:
             yield from getattr(self, name)
 
+    @property
     def metadata(self) -> dict[str, Any]:
-        """Return the declared `metadata`."""
+        """The declared `metadata`."""
         points = {
-            name: [declared.as_json(it) for it in getattr(self, name)]
-            for name, declared in POINTS.items()
+            name: [shape.as_json(it) for it in getattr(self, name)]
+            for name, shape in POINTS.items()
         }
-        return {**points, "codeChanges": self.changes.as_json()}
+        return {**points, "codeChanges": CHANGES.as_json(self.changes)}
+
+    @property
+    def former_objects(self) -> list[dict[str, Any]]:
+        """What updates have replaced, as objects."""
+        return [FORMER.as_json(it) for it in self.former]
 
     def as_json(self) -> dict[str, Any]:
         """Return the declared `context` object; what is empty and optional there is left out."""
-        parent = {"parentId": self.parent_id} if self.parent_id else {}
-        ended = {"endedAt": self.ended_at} if self.ended_at else {}
-        return {
-            "id": self.id,
-            **parent,
-            "goal": self.goal,
-            "summary": self.summary,
-            "status": self.status,
-            "tags": list(self.tags),
-            "agent": self.agent,
-            "metadata": self.metadata(),
-            "startedAt": self.started_at,
-            **ended,
-            "createdAt": self.created_at,
-        }
+        return SESSION.as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,62 +241,136 @@ class Action:
         return say(f"sessions.exchange.{self.result}") if is_ours else self.result
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object with the names of the table's columns."""
-        optional = {"result": self.result, "filePath": self.file_path}
-        known = {name: value for name, value in optional.items() if value}
-        kind = {"id": self.id, "type": self.kind, "content": self.content}
-        return {**kind, **known, "createdAt": self.created_at}
+        """Return the declared object of an action."""
+        return ACTION.as_json(self)
 
 
-def shortened(text: str, most: int) -> str:
-    """Return the text as one line of at most so many characters, with … where it was cut."""
-    line = _BLANKS.sub(" ", text).strip()
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+# How all of these are declared in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Generic[_Value]):
+    """How the specification declares a class of ours.
+
+    kind: the class. names: each JSON name with the field or property that it has. optional: the
+    JSON names that are left out where they are empty.
+    """
+
+    kind: type[_Value]
+    names: Mapping[str, str]
+    optional: frozenset[str] = frozenset()
+
+    def as_json(self, value: _Value) -> dict[str, Any]:
+        """Return the declared object."""
+        told = {name: getattr(value, field) for name, field in self.names.items()}
+        return {
+            name: list(it) if isinstance(it, tuple) else it
+            for name, it in told.items()
+            if it or name not in self.optional
+        }
+
+    def read(self, data: Mapping[str, Any], **more: Any) -> _Value:
+        """Return the value of a declared object; what is of another kind counts as empty.
+
+        more: fields that it gets beside those declared.
+        """
+        defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
+        values = {
+            field: _read(data, name, defaults[field])
+            for name, field in self.names.items()
+            if field in defaults
+        }
+        return self.kind(**values, **more)
+
+
+def _read(data: Mapping[str, Any], name: str, default: object) -> Any:
+    if isinstance(default, bool):
+        return data.get(name) is True
+    if isinstance(default, tuple):
+        return tuple(dict.fromkeys(texts_in(data.get(name))))
+    return text_at(data, name)
+
+
+# The kinds of points, each in the field of its name of a Draft and a Session. Whatever is done to
+# all texts of a session walks this table, so that a new field cannot be forgotten.
+# fmt: off
+POINTS: Mapping[str, Shape[Point]] = {
+    "decisions": Shape(Point,
+        {"what": "text", "why": "why", "madeBy": "made_by", "timestamp": "at"}),
+    "approaches": Shape(Point,
+        {"description": "text", "result": "result", "reason": "why", "timestamp": "at"},
+        frozenset(("reason",))),
+    "blockers": Shape(Point,
+        {"description": "text", "resolved": "is_resolved", "resolution": "why",
+         "discoveredAt": "at", "resolvedAt": "resolved_at"},
+        frozenset(("resolution", "resolvedAt"))),
+}
+CHANGES = Shape(Changes, {"modifiedFiles": "modified_files", "summary": "summary"})
+FORMER = Shape(Former,
+    {"replacedAt": "at", "goal": "goal", "summary": "summary", "status": "status", "tags": "tags"},
+    frozenset(("goal", "summary", "status", "tags")))
+SESSION = Shape(Session,
+    {"id": "id", "parentId": "parent_id", "goal": "goal", "summary": "summary", "status": "status",
+     "tags": "tags", "agent": "agent", "metadata": "metadata", "startedAt": "started_at",
+     "endedAt": "ended_at", "createdAt": "created_at"},
+    frozenset(("parentId", "endedAt")))
+ACTION = Shape(Action,
+    {"id": "id", "type": "kind", "content": "content", "result": "result",
+     "filePath": "file_path", "createdAt": "created_at"},
+    frozenset(("result", "filePath")))
+# What a document holds of a session: all of it but its actions.
+WHOLE = Shape(Session,
+    {**SESSION.names, "updatedAt": "updated_at", "former": "former_objects"},
+    frozenset((*SESSION.optional, "former")))
+# fmt: on
+
+
+def read_session(context: Mapping[str, Any]) -> Session:
+    """Return the session of an object such as WHOLE makes; its number is 0.
+
+    Whatever is of another kind than declared is passed over: others may have written it.
+    """
+    given = context.get("metadata")
+    metadata = {**given} if isinstance(given, dict) else {}
+    if "former" in context:
+        metadata["former"] = context["former"]
+    return WHOLE.read(context, number=0, **_from_metadata(metadata))
 
 
 def to_metadata(session: Session) -> str:
     """Return the text of the column `metadata`; `{}` where there is none of it."""
     if not (any(session.points()) or session.changes or session.former):
         return "{}"
-    former = {"former": [it.as_json() for it in session.former]} if session.former else {}
-    data = {**session.metadata(), **former}
+    former = {"former": session.former_objects} if session.former else {}
+    data = {**session.metadata, **former}
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_metadata(text: str) -> dict[str, Any]:
-    """Return the fields of a Session that the column `metadata` holds.
-
-    Whatever is of another kind than declared is passed over: others may write the table, too.
-    """
-    try:
-        data = json.loads(text or "{}") if text != "{}" else {}
-    except (ValueError, RecursionError):
-        data = {}
-    if not isinstance(data, dict) or not data:
-        return {}
-    points = {
-        name: tuple(map(declared.read, objects_at(data, name))) for name, declared in POINTS.items()
-    }
-    return {**points, "changes": changes_in(data), "former": former_in(data)}
+    """Return the fields of a Session that the column `metadata` holds."""
+    data = json_in(text) if text != "{}" else None
+    return _from_metadata(data) if isinstance(data, dict) else {}
 
 
-def changes_in(data: Mapping[str, Any]) -> Changes:
-    """Return the declared `codeChanges` of an object."""
+def _from_metadata(data: Mapping[str, Any]) -> dict[str, Any]:
     changes = data.get("codeChanges")
-    changes = changes if isinstance(changes, dict) else {}
-    files = tuple(dict.fromkeys(texts_in(changes.get("modifiedFiles"))))
-    return Changes(modified_files=files, summary=text_at(changes, "summary"))
+    former = objects_at(data, "former")[-MOST_FORMER:]
+    return {
+        **{name: tuple(map(it.read, objects_at(data, name))) for name, it in POINTS.items()},
+        "changes": CHANGES.read(changes if isinstance(changes, dict) else {}),
+        "former": tuple(map(FORMER.read, former)),
+    }
 
 
-def former_in(data: Mapping[str, Any]) -> tuple[Former, ...]:
-    """Return what updates have replaced, as `Former.as_json` writes it."""
-    return tuple(
-        Former(
-            at=text_at(it, "replacedAt"),
-            goal=text_at(it, "goal"),
-            summary=text_at(it, "summary"),
-            status=text_at(it, "status"),
-            tags=texts_in(it.get("tags")),
-        )
-        for it in objects_at(data, "former")[-MOST_FORMER:]
-    )
+def json_in(text: object) -> Any:
+    """Return the value of JSON that others may have written, None where it is none."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the text as one line of at most so many characters, with … where it was cut."""
+    line = _BLANKS.sub(" ", text).strip()
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -23,6 +24,7 @@ from core.config import Settings
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.program import NO_CANCELLATION, Cancellation, shown, warn
+from core.room.database import Database
 from core.text.plain import moment_of
 from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.rows import (
@@ -38,6 +40,8 @@ from rooms.sessions.rows import (
 from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, SessionsError
 
 CURRENT = "current.json"
+ARCHIVE = "archive"  # the directory with archives, which git does not get
+FORMER_ARCHIVE = re.compile(r"archive-[0-9]{4}\.db\Z")  # of an older version
 _LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
     "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
     " AND archive = '' ORDER BY revision DESC LIMIT 1"
@@ -46,6 +50,7 @@ _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
 _OPEN_DAYS = 1  # who saves the same goal after more than a day has begun anew
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
+_COPYING = threading.Lock()  # one thread of a process at a time
 
 
 class Saved(NamedTuple):
@@ -79,10 +84,24 @@ class SessionStore:
     ) -> None:
         self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
+        self.current = self.path.with_name(CURRENT)
         self.database = database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
         self._has_warned = False  # that current.json was not written
+
+    def beside(self, path: Path | None = None) -> Database:
+        """Return the database, or another file, with connections of its own."""
+        return database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
+
+    def archives(self) -> list[Path]:
+        """Return the files with archived sessions, the newest first."""
+        return sorted((self.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
+
+    def former_archives(self) -> list[Path]:
+        """Return the archives that an older version made, the oldest year first."""
+        found = self.path.parent.glob("archive-*.db")
+        return sorted(path for path in found if FORMER_ARCHIVE.match(path.name))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -101,8 +120,8 @@ class SessionStore:
         a day, unless it has ended.
         """
         # What knows secrets is loaded with the first save.
-        from rooms.sessions.draft import begun, check_counts, client_name, continued, prepared
-        from rooms.sessions.recording import settle
+        from rooms.sessions.actions import settle
+        from rooms.sessions.draft import begun, client_name, continued, prepared
 
         ready = prepared(draft, strict=self.settings.strict)
         agent = client_name(agent)
@@ -119,7 +138,6 @@ class SessionStore:
                 session = begun(draft, id_=fresh, agent=agent, now=now)
             else:
                 session = continued(before, draft, agent=agent, now=now)
-                check_counts(session)
             # Before its own row is written: the last revision is that of this session.
             resolved = _resolve(connection, session, now)
             if before is None:
@@ -138,14 +156,14 @@ class SessionStore:
         """
         if not self.config.keeps_json:
             return True
-        path = self.path.parent / CURRENT
         try:
             with self.database.writing() as connection:
                 for session in sessions_where(connection, _LAST):
-                    _replace_file(path, {**session.as_json(), "updatedAt": session.updated_at})
+                    told = {**session.as_json(), "updatedAt": session.updated_at}
+                    _replace_file(self.current, told)
         except (OSError, SentinelError) as error:
             if not self._has_warned:
-                warn("%s: not written (%s)", path, type(error).__name__)
+                warn("%s: not written (%s)", self.current, type(error).__name__)
             self._has_warned = True
             return False
         self._has_warned = False
@@ -197,6 +215,27 @@ def _opened(
     root: Path, config: Config, settings: Settings, cancellation: Cancellation
 ) -> SessionStore:
     return SessionStore(root, config, settings, cancellation)
+
+
+def copy_in_background(store: SessionStore) -> None:
+    """Make the daily copy, if it is due, in a thread of its own; returns at once."""
+
+    def copy() -> None:
+        try:
+            keep_copy(store)
+        except (SentinelError, OSError) as error:
+            warn("%s", error)
+        finally:
+            _COPYING.release()
+
+    if _COPYING.acquire(blocking=False):
+        threading.Thread(target=copy, name="copy", daemon=True).start()
+
+
+def keep_copy(store: SessionStore) -> None:
+    """Copy the database, if that is due. Raises DatabaseError."""
+    with contextlib.closing(store.beside()) as database:
+        database.keep_copy()
 
 
 def exist_in(root: Path) -> bool:

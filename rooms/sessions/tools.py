@@ -189,7 +189,7 @@ def context_save(
     from rooms.sessions.draft import agent_of
     from rooms.sessions.lessons_beside import line_to_the_log
     from rooms.sessions.search import resembling
-    from rooms.sessions.upkeep import copy_in_background
+    from rooms.sessions.store import copy_in_background
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
@@ -356,7 +356,7 @@ def context_export(
     format: Form, range: Range = None, contextIds: Ids = None, output: Output = None
 ) -> str:
     """Whole sessions as one document, when the user asks or context_get left something out."""
-    from rooms.sessions.exporting import export
+    from rooms.sessions.document import export
 
     since, until = _range("range", range)
     call = opened(writes=bool(output))

@@ -11,10 +11,9 @@ from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.sessions.archive import archive_before, archives
+from rooms.sessions.archive import archive_before
 from rooms.sessions.everywhere import share
-from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import keep_copy
+from rooms.sessions.store import SessionStore, keep_copy
 from tests.support.cli_process import Run as AnyRun
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import git
@@ -70,7 +69,7 @@ def test_both_rooms_are_counted_and_the_data_say_where_they_are(
     assert "✓ 세션 0개  ✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
     done = healthy.doctor("--json")
     sessions, fragments = (done.well(f"{it}.health.ok") for it in ("sessions", "fragments"))
-    files = (room.path, *archives(room))
+    files = (room.path, *room.archives())
     size = sum(path.stat().st_size for path in files)
     assert (sessions["path"], sessions["archives"], sessions["bytes"]) == (str(room.path), 1, size)
     assert (fragments["path"], fragments["mode"], fragments["in_bin"]) == (
@@ -163,7 +162,7 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     healthy: Desk, room: SessionStore, tmp_path: Path
 ) -> None:
     from core.config import state_directory
-    from rooms.sessions.recording import DROPPED
+    from rooms.sessions.actions import DROPPED
 
     given = {"SENTINEL_MEMORY_STATE": str(tmp_path / "state")}
     state = Path(state_directory(str(healthy.root), given))

@@ -9,7 +9,6 @@ import pytest
 from core.config import STATE_VARIABLE, Settings
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
-from rooms.sessions.archive import archives
 from rooms.sessions.everywhere import is_shared
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.store import SessionStore, open_sessions
@@ -56,11 +55,11 @@ def test_an_archive_is_planned_first_and_made_with_yes(
         "As old, but not ended, so they stay: 1. --open archives them, too.",
         "Nothing was changed (--dry-run).",
     ]
-    assert archives(store) == []
+    assert store.archives() == []
     asked = command(*words)
-    assert (asked.code, archives(store)) == (1, [])
+    assert (asked.code, store.archives()) == (1, [])
     done = command(*words, "--open", "--yes")
-    [path] = archives(store)
+    [path] = store.archives()
     assert done.lines[-1] == (
         f"Archived: 3, to {path}. They are no longer found here;"
         f" `python cli.py import {path}` brings them back."

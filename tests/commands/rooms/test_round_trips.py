@@ -13,7 +13,7 @@ from core.config import Settings
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
-from rooms.sessions.exporting import export
+from rooms.sessions.document import export
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.messages import Language
-from rooms.sessions.recording import Caller, Deed, record, record_save
+from rooms.sessions.actions import Caller, Deed, record, record_save
 from rooms.sessions.rows import IS_WAITING
 from rooms.sessions.session import Action, Draft, Session
 from rooms.sessions.store import SessionStore

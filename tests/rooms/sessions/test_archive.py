@@ -7,10 +7,10 @@ import pytest
 
 from rooms.sessions import archive
 from rooms.sessions.archive import Archived, archive_before, find_session
-from rooms.sessions.importing import carry_out, planned
-from rooms.sessions.incoming import read_source
+from rooms.sessions.import_plan import carry_out, planned
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
+from rooms.sessions.source import read_source
 from rooms.sessions.store import SessionStore
 from tests.support.room import OLD, a_room, act, failed, saved
 
@@ -126,7 +126,7 @@ def test_every_form_of_a_date_means_the_same_day(store: SessionStore, date: str)
 
 def test_a_file_that_cannot_be_written_leaves_every_session(store: SessionStore) -> None:
     a_full_session(store)
-    (store.path.parent / archive.ARCHIVE).write_text("a file in the way")
+    (store.path.parent / "archive").write_text("a file in the way")
     with pytest.raises(UpkeepError, match="every session is still here"):
         archive_before(store, DAY)
     assert [it.number for it, _ in everything(store)] == [1]
@@ -139,7 +139,7 @@ def test_a_session_that_would_come_back_otherwise_stays(store: SessionStore) -> 
     with pytest.raises(UpkeepError, match="would not be the same"):
         archive_before(store, DAY)
     assert [it.status for it, _ in everything(store)] == ["done"]
-    assert archive.archives(store) == []
+    assert store.archives() == []
 
 
 def test_a_session_that_changes_meanwhile_stays(

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from core.config import Settings
-from rooms.sessions.exporting import FORMS as WRITTEN
-from rooms.sessions.exporting import FormName, Head, Whole, cleaned, export
+from rooms.sessions.document import FORMS as WRITTEN
+from rooms.sessions.document import FormName, Head, Whole, export
+from rooms.sessions.draft import cleaned
 from rooms.sessions.session import Action, Changes, NoSuchSessionError, Point, Session
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN

@@ -9,10 +9,10 @@ import pytest
 from core.config import STATE_VARIABLE
 from core.room.copies import copies_of
 from core.room.database import DatabaseDamagedError
+from rooms.sessions.removal import forget
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import NoSuchSessionError
-from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import forget, keep_copy
+from rooms.sessions.store import SessionStore, keep_copy
 from tests.support.room import OLD, a_room, act, every_byte, failed, saved
 
 

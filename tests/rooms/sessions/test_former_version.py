@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from core.lessons.record import utc_now
+from rooms.sessions.actions import Caller, record_save
 from rooms.sessions.archive import former_archive
-from rooms.sessions.importing import carry_out, planned
-from rooms.sessions.incoming import read_source
-from rooms.sessions.recording import Caller, record_save
+from rooms.sessions.import_plan import carry_out, planned
 from rooms.sessions.search import Criteria, search
+from rooms.sessions.source import read_source
 from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import former_archives
 from tests.support.room import a_room, every_byte, saved
 from tests.support.stdio_client import ROOT
 
@@ -65,7 +64,7 @@ def test_a_hint_says_which_file_has_its_texts(store: SessionStore) -> None:
 
 @pytest.mark.row("003 T74")
 def test_an_import_of_an_archive_brings_whole_sessions_back(store: SessionStore) -> None:
-    [path] = former_archives(store)
+    [path] = store.former_archives()
     assert [it.number for it in carry_out(store, planned(store, read_source(path)))] == [1, 2]
     first, second = store.get("1"), store.get("2")
     assert first.goal == "Let users log in with Google, and keep them logged in for a month"

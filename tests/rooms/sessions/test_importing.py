@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from core.config import Settings
-from rooms.sessions.exporting import export
-from rooms.sessions.importing import Plan, carry_out, planned
-from rooms.sessions.incoming import read_source, read_text
+from rooms.sessions.document import export
+from rooms.sessions.import_plan import Plan, carry_out, planned
 from rooms.sessions.session import ExchangeError, Session
+from rooms.sessions.source import read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.room import a_room, saved

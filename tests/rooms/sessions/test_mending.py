@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,10 @@ from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseBusyError, DatabaseDamagedError
 from rooms.sessions.archive import archive_before
 from rooms.sessions.everywhere import share
-from rooms.sessions.health import Health, examine
+from rooms.sessions.health import examine
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import SessionsError
-from rooms.sessions.store import SessionStore, delete
-from rooms.sessions.upkeep import keep_copy, mend
+from rooms.sessions.store import SessionStore, delete, keep_copy
 from tests.support.git_clones import git
 from tests.support.room import OLD, a_room, act, saved
 
@@ -65,19 +65,20 @@ def close(store: SessionStore) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def look(store: SessionStore) -> Health:
-    return examine(store.root, SETTINGS, os.environ)
+def look(store: SessionStore, settings: Settings = SETTINGS) -> list[Finding]:
+    """What is not well."""
+    found = examine(store.root, settings, os.environ)
+    return [it for it in found if it.severity != "ok"]
 
 
 def kinds(store: SessionStore) -> list[tuple[str, str, bool]]:
-    return [(it.kind, it.severity, it.fixable) for it in look(store).findings]
+    return [(it.kind, it.severity, it.fixable) for it in look(store)]
 
 
-def mended(store: SessionStore) -> dict[str, object]:
-    [done] = mend(
-        store.root, [it for it in look(store).findings if it.fixable], SETTINGS, os.environ
-    )
-    return dict(done.facts)
+def mended(store: SessionStore, settings: Settings = SETTINGS) -> dict[str, object]:
+    """What the repair of all that can be repaired says."""
+    fixes = [it.fix for it in look(store, settings) if it.fix]
+    return {name: fact for fix in fixes for name, fact in (fix() or {}).items()}
 
 
 def spoil(path: Path, page: int) -> None:
@@ -99,12 +100,14 @@ def pages_of(path: Path, name: str) -> list[int]:
 
 @pytest.mark.long  # it costs much
 def test_a_database_that_is_well_says_how_large_it_is(store: SessionStore) -> None:
-    health = look(store)
-    assert (health.findings, health.count, health.schema, health.archives) == ([], 59, 1, 0)
-    assert health.size == store.path.stat().st_size
+    [found] = examine(store.root, SETTINGS, os.environ)
+    facts = {"count": 59, "schema": 1, "archives": 0, "bytes": store.path.stat().st_size}
+    assert found.facts == {**facts, "path": str(store.path)}
     archive_before(store, "2025-01-01")
-    health = look(store)
-    assert (health.findings, health.count, health.archives) == ([], 0, 1)
+    [found] = examine(store.root, SETTINGS, os.environ)
+    assert (found.kind, found.facts["count"], found.facts["archives"]) == (
+        *("sessions.health.ok", 0, 1),
+    )
 
 
 def test_looking_changes_no_byte(store: SessionStore) -> None:
@@ -131,7 +134,7 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     else:
         store.path.write_bytes(b"overwritten by something else " * 900)
     before = store.path.read_bytes()
-    [found] = look(store).findings
+    [found] = look(store)
     assert (found.kind, found.severity, found.fixable) == ("sessions.health.damaged", "error", True)
     assert found.facts["copy"] == date_of(copy)
     with pytest.raises(DatabaseDamagedError) as caught:
@@ -164,7 +167,7 @@ def test_an_index_that_alone_is_broken_is_made_anew(store: SessionStore, damage:
         connection.execute(damage)
         connection.commit()
     assert kinds(store) == [("sessions.health.index", "warning", True)]
-    assert mended(store) == {"path": str(store.path)}
+    assert mended(store) == {}
     assert kinds(store) == []
     with closing(sqlite3.connect(store.path)) as connection:
         match = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH 'word7'"
@@ -184,23 +187,23 @@ def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_remo
                 *(("c", "conv:cursor:s", OLD), ("d", "conv:cursor:s", "2999-01-01T00:00:00+00:00")),
             ],
         )
-    found = look(store).findings
+    found = look(store)
     assert [(it.kind, it.facts["count"]) for it in found] == [
         ("sessions.health.orphans", 2),
         ("sessions.health.stale", 1),
     ]
-    mend(store.root, found, SETTINGS, os.environ)
+    mended(store)
     assert kinds(store) == []
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("SELECT count(*) FROM actions").fetchone() == (119,)
 
 
 def test_a_repair_behind_another_writer_says_that_it_is_busy(store: SessionStore) -> None:
+    act(store, replace(store.get("1"), id="ctx_gone"), "ls")
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        stale = Finding("sessions.health.stale", "note", fixable=True)
         with pytest.raises(DatabaseBusyError):
-            mend(store.root, [stale], Settings(lock_timeout_s=0), os.environ)
+            mended(store, Settings(lock_timeout_s=0))
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -212,7 +215,7 @@ def test_an_archive_of_an_older_version_is_named_where_its_hints_are(
         connection.execute("UPDATE contexts SET archive = ? WHERE number < 4", (path.name,))
     if is_there:
         path.write_bytes(b"whatever it is")
-    [found] = look(store).findings
+    [found] = look(store)
     kind, severity = ("former_archive", "note") if is_there else ("archive_missing", "warning")
     assert (found.kind, found.severity) == (f"sessions.health.{kind}", severity)
     assert found.facts == {"path": str(path), "count": 3}
@@ -221,19 +224,19 @@ def test_an_archive_of_an_older_version_is_named_where_its_hints_are(
 def test_settings_that_cannot_be_used_are_said_by_their_key(store: SessionStore) -> None:
     config = store.path.parent / "config.json"
     config.write_text('{"search": {"defaultLimit": 0}}', encoding="utf-8")
-    [found] = look(store).findings
+    [found] = look(store)
     assert (found.kind, found.severity) == ("sessions.health.config", "error")
     assert str(found.facts["said"]).startswith(f"{config}: search.defaultLimit must be a whole")
     text = '{"serach": {"defaultLimit": 3}, "storage": {"dbfile": 1}, "search": {}, "x": [1]}'
     config.write_text(text, encoding="utf-8")
-    names = [it.facts["name"] for it in look(store).findings]
+    names = [it.facts["name"] for it in look(store)]
     assert names == ["serach", "storage.dbfile", "x"]
 
 
 def test_a_newer_database_is_left_alone(store: SessionStore) -> None:
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    [found] = look(store).findings
+    [found] = look(store)
     assert (found.kind, found.severity, found.fixable) == (
         "sessions.health.unusable",
         "error",
@@ -249,9 +252,9 @@ def test_a_project_that_is_gone_leaves_the_list_when_somebody_repairs(
     saved(other, "Pay")
     share(other.root, os.environ)
     shutil.rmtree(other.root)
-    [found] = look(store).findings
+    [found] = look(store)
     assert (found.kind, found.facts["root"]) == ("sessions.health.project_gone", str(other.root))
-    mend(store.root, [found], SETTINGS, os.environ)
+    mended(store)
     assert kinds(store) == []
 
 
@@ -264,9 +267,9 @@ def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
     ignored = store.path.with_name(".gitignore")
     ignored.unlink()
     ignored.symlink_to(profile)
-    found = [it for it in look(store).findings if it.kind == "sessions.health.not_ignored"]
+    assert ("sessions.health.not_ignored", "warning", True) in kinds(store)
     with pytest.raises(SessionsError, match="link or a directory"):
-        mend(store.root, found, SETTINGS, os.environ)
+        mended(store)
     assert profile.read_text() == "export A=1\n"
 
 

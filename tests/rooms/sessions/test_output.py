@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions.exporting import FormName, export
+from rooms.sessions.document import FormName, export
 from rooms.sessions.session import ExchangeError
 from rooms.sessions.store import SessionStore
 from tests.support.sentences import in_language

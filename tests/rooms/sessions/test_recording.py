@@ -14,9 +14,9 @@ import pytest
 
 from core.config import state_directory
 from core.room.documents import ConfigError
-from rooms.sessions import recording
+from rooms.sessions import actions as recording
+from rooms.sessions.actions import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path
-from rooms.sessions.recording import Caller, Deed, dropped, record, record_save
 from tests.support.room import a_room, saved
 
 ME = Caller("claude-code", "first")

@@ -10,12 +10,10 @@ import pytest
 from core.config import STATE_VARIABLE
 from core.lessons.record import utc_now
 from core.room.redaction import MOST_FILE_BYTES, clean_file
-from rooms.sessions.archive import ARCHIVE
+from rooms.sessions.removal import redact_held, secrets_held
 from rooms.sessions.search import Criteria, search
-from rooms.sessions.secrets import redact_held, secrets_held
 from rooms.sessions.session import Point
-from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import keep_copy
+from rooms.sessions.store import ARCHIVE, SessionStore, keep_copy
 from tests.support.cli_process import TOKEN
 from tests.support.room import OLD, a_room, act, every_byte, saved, stored
 

@@ -20,8 +20,7 @@ from rooms.sessions import tools
 from rooms.sessions.everywhere import share
 from rooms.sessions.hints import FAILURE_CHARS
 from rooms.sessions.session import STATUSES, Point
-from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import keep_copy
+from rooms.sessions.store import SessionStore, keep_copy
 from tests.support.costly import one_in
 from tests.support.room import LATER, a_room, act, failed, saved
 from tests.support.session_tools import Call
@@ -54,7 +53,7 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
         keep_copy(store)
         raise DatabaseError("copy", path="there", reason="no room")
 
-    monkeypatch.setattr("rooms.sessions.upkeep.keep_copy", keep)
+    monkeypatch.setattr("rooms.sessions.store.keep_copy", keep)
     for _ in range(2):  # the second finds a thread that is at it
         assert call("context_save", **LOGIN).startswith("Saved #")
         assert begun.wait(60) and copies_of(store.path) == []

@@ -8,27 +8,24 @@ from typing import Any, TypeVar
 from core.lessons.record import utc_now
 from core.room.redaction import mapped
 from core.text.plain import SURROGATE
-from rooms.sessions.draft import with_flag
-from rooms.sessions.exporting import cleaned
-from rooms.sessions.incoming import Fault, Incoming, Source, is_ours, joined
+from rooms.sessions.draft import cleaned, with_flag, with_texts
 from rooms.sessions.rows import INTO_ACTIONS, sessions_where, values_of_action
 from rooms.sessions.session import (
     AGENT_CHARS,
-    GOAL_CHARS,
     MOST_FILES,
     MOST_POINTS,
     MOST_TAGS,
-    PATH_CHARS,
     POINT_CHARS,
     POINTS,
     SUMMARY_CHARS,
-    TAG_CHARS,
     Action,
     Session,
 )
+from rooms.sessions.source import Fault, Incoming, Source, is_ours, joined
 from rooms.sessions.store import SessionStore, insert, update
 
 MOST_ACTIONS = 10_000  # of a session
+_DATES = "started_at", "created_at", "updated_at"  # of which a source may have none at all
 _RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
 
 _Item = TypeVar("_Item")
@@ -73,8 +70,10 @@ def planned(
             plan.faults.append(Fault(it.place, "secret"))
             continue
         fit = _Fit()
-        actions = fit.newest(mapped(tuple(clean.actions), fit.point), MOST_ACTIONS)
-        plan.new.append((_dated(fit.session(clean.session), now), [*actions]))
+        session = fit.session(clean.session)
+        dates: Any = {name: getattr(session, name) or now for name in _DATES}
+        actions = list(fit.actions(clean.actions))
+        plan.new.append((with_flag(replace(session, **dates)), actions))
         plan.redacted.update(clean.redacted)
         plan.shortened += fit.count
     plan.new.sort(key=lambda it: (it[0].created_at, it[0].updated_at))
@@ -178,13 +177,6 @@ def _raw(text: str) -> str:
     return SURROGATE.sub("\ufffd", text[:_RAW_CHARS])
 
 
-def _dated(session: Session, now: str) -> Session:
-    """Return a session with dates, where a source has none at all, and with its flag."""
-    dates = ("started_at", "created_at", "updated_at")
-    known: Any = {it: getattr(session, it) or now for it in dates}
-    return with_flag(replace(session, **known))
-
-
 class _Fit:
     """Shortens what is too long and counts it."""
 
@@ -203,29 +195,22 @@ class _Fit:
         self.count += len(items) > most
         return tuple(items[-most:])
 
-    def point(self, text: str) -> str:
-        """Return a text of a point or an action within its limit."""
-        return self.text(text, POINT_CHARS)
+    def actions(self, them: Sequence[Action]) -> tuple[Action, ...]:
+        """Return the last actions, each within its limits."""
+        return self.newest(mapped(tuple(them), lambda it: self.text(it, POINT_CHARS)), MOST_ACTIONS)
 
     def session(self, it: Session) -> Session:
         """Return a session within all limits."""
-        tags = [self.text(tag.strip(), TAG_CHARS) for tag in it.tags if tag.strip()]
-        files = [self.text(path, PATH_CHARS) for path in it.changes.modified_files]
-        changes = replace(
-            it.changes,
-            modified_files=self.newest(files, MOST_FILES),
-            summary=self.point(it.changes.summary),
-        )
-        points: Any = {
-            name: self.newest(mapped(getattr(it, name), self.point), MOST_POINTS) for name in POINTS
-        }
+        tags = tuple(tag.strip() for tag in it.tags if tag.strip())
+        it = replace(it, goal=it.goal.strip(), tags=tags)
+        it = with_texts(it, lambda text, place: self.text(text, place.most))
+        files = self.newest(it.changes.modified_files, MOST_FILES)
+        lists: Any = {name: self.newest(getattr(it, name), MOST_POINTS) for name in POINTS}
         return replace(
             it,
-            goal=self.text(it.goal.strip(), GOAL_CHARS),
-            summary=self.text(it.summary, SUMMARY_CHARS),
-            tags=self.newest(list(dict.fromkeys(tags)), MOST_TAGS),
+            tags=self.newest(tuple(dict.fromkeys(it.tags)), MOST_TAGS),
             agent=self.text(it.agent, AGENT_CHARS),
-            changes=changes,
+            changes=replace(it.changes, modified_files=files),
             former=mapped(it.former, lambda text: self.text(text, SUMMARY_CHARS)),
-            **points,
+            **lists,
         )

@@ -7,20 +7,21 @@ has no script, loads nothing, and its policy allows only its own style.
 import base64
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from html import escape
+from itertools import chain
 from pathlib import Path
+from string import Template
 from typing import Any, Literal, NamedTuple
 
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, Target, as_json
-from core.room.redaction import without_secrets
 from core.text.plain import (
     LINE_ENDS,
     Budget,
@@ -34,9 +35,16 @@ from core.text.plain import (
     shown_path,
     started,
 )
+from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import Action, ExchangeError, NoSuchSessionError, Session
+from rooms.sessions.session import (
+    WHOLE,
+    Action,
+    ExchangeError,
+    NoSuchSessionError,
+    Session,
+)
 from rooms.sessions.store import CURRENT, SessionStore, resolve, shown_name
 
 FormName = Literal["markdown", "json", "html"]
@@ -45,9 +53,9 @@ VERSION = 1  # of the JSON
 
 _SAVED = "coalesce(nullif(updated_at, ''), created_at)"
 _OWN = frozenset((CONFIG_NAME, CURRENT))
-_PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _COMMENT = f"<!-- {MARK}:"
+_FIRST_LINE = f"{_COMMENT} the next export may replace this file -->"
 _JSON_BEGINS = f'{{"format": "{MARK}", "version": '
 
 
@@ -96,20 +104,6 @@ class Exported:
     left_out: int = 0
 
 
-class Cleaned(NamedTuple):
-    """A session with its actions, and the kind of each secret that was taken out of them."""
-
-    session: Session
-    actions: list[Action]
-    redacted: tuple[str, ...] = ()
-
-
-def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
-    """Return a session without secrets; one that any of its texts gives away goes from all."""
-    (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
-    return Cleaned(done, list(others), kinds)
-
-
 def export(
     store: SessionStore,
     form: FormName,
@@ -131,7 +125,10 @@ def export(
     with chosen(store, since, until, names) as (count, wholes):
         head = Head(store.root.name, count, utc_now())
         if target:
-            target.write(_pieces(wholes, written, head))
+            sessions = (
+                written.between * bool(at) + written.session(it) for at, it in enumerate(wholes)
+            )
+            target.write(chain([written.begin(head)], sessions, [written.end(0)]))
             return Exported("", target.relative, count)
         budget = Budget(store.settings.budget_tokens, store.settings.budget_chars)
         begin, taken = written.begin(head), list[str]()
@@ -186,15 +183,6 @@ def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
     return Whole(clean.session, clean.actions, parent[0] if parent else 0)
 
 
-def _pieces(wholes: Iterable[Whole], form: Form, head: Head) -> Iterator[str]:
-    yield form.begin(head)
-    between = ""
-    for whole in wholes:
-        yield between + form.session(whole)
-        between = form.between
-    yield form.end(0)
-
-
 def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
     """Return the file that an export may become. Raises ExchangeError.
 
@@ -215,8 +203,8 @@ def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
 
 
 class _Entry(NamedTuple):
-    """One thing of a session. more: a reason or a solution, and label, what it is; state: how it
-    went, in a word. is_code: a path. warns: something failed or is open.
+    """One thing of a session. label, more: a reason or a solution, and what it is called. state:
+    how it went, in a word. is_code: a path. warns: something failed or is open.
     """
 
     text: str
@@ -227,27 +215,31 @@ class _Entry(NamedTuple):
     warns: bool = False
 
 
+def _said(key: str, **facts: str | int) -> str:
+    return say(f"sessions.exchange.{key}", **facts)
+
+
 def outcome(result: str) -> str:
     """Return how an approach went, in the reader's language."""
-    return say(f"sessions.exchange.{result if result in ('success', 'failed') else 'partial'}")
+    return _said(result if result in ("success", "failed") else "partial")
 
 
-def _facts(whole: Whole) -> list[str]:
+def _intro(head: Head) -> str:
+    return (
+        _said("intro", count=head.count, date=head.exported[:10]) if head.count else _said("none")
+    )
+
+
+def _facts(session: Session) -> list[str]:
     """Return what is known of a session beside its texts, a few words each, unescaped."""
-    session = whole.session
     began = session.started_at[:10]
-    facts = list[str]()
-    if began not in ("", session.date):
-        facts.append(say("sessions.exchange.started", date=began))
-    facts += [say("sessions.exchange.saved", date=session.date), session.status, session.agent]
-    if whole.parent:
-        facts.append(say("sessions.exchange.continues", name=f"#{whole.parent}"))
-    return [fact for fact in facts if fact]
+    started_on = _said("started", date=began) if began not in ("", session.date) else ""
+    facts = (started_on, _said("saved", date=session.date), session.status, session.agent)
+    return [it for it in facts if it]
 
 
 def _sections(session: Session) -> Iterator[tuple[str, list[_Entry]]]:
     """Yield the parts of a session that it has: the heading, and the entries."""
-    states = {it: say(f"sessions.exchange.{it}") for it in ("open", "resolved")}
     changes = session.changes
     parts = {
         "decisions": [_Entry(it.text, "why", it.why) for it in session.decisions],
@@ -256,45 +248,35 @@ def _sections(session: Session) -> Iterator[tuple[str, list[_Entry]]]:
             for it in session.approaches
         ],
         "blockers": [
-            _Entry(
-                it.text,
-                "resolution",
-                it.why,
-                states["resolved" if it.is_resolved else "open"],
-                warns=not it.is_resolved,
-            )
+            _Entry(it.text, "resolution", it.why, _said("resolved" if it.is_resolved else "open"),
+                   warns=not it.is_resolved)
             for it in session.blockers
         ],
         "changes": [
             *([_Entry(changes.summary)] if changes.summary.strip() else ()),
             *(_Entry(path, is_code=True) for path in changes.modified_files),
         ],
-    }
+    }  # fmt: skip
     for name, entries in parts.items():
         if entries:
-            yield say(f"sessions.exchange.{name}"), entries
+            yield _said(name), entries
 
 
 # Markdown
 
 
 def _begin_markdown(head: Head) -> str:
-    intro = say("sessions.exchange.intro", count=head.count, date=head.exported[:10])
-    lines = [
-        f"{_COMMENT} the next export may replace this file -->",
-        f"# {heading(say('sessions.exchange.title', project=head.project))}",
-        "",
-        intro if head.count else say("sessions.exchange.none"),
-    ]
-    return "\n".join([*lines, ""])
+    title = heading(_said("title", project=head.project))
+    return f"{_FIRST_LINE}\n# {title}\n\n{_intro(head)}\n"
 
 
 def _as_markdown(whole: Whole) -> str:
-    session = whole.session
-    lines = ["", f"## \\#{session.number} {heading(session.goal)}", ""]
-    facts = [inline(one_line(fact)) for fact in _facts(whole)]
-    tags = [as_code(one_line(tag)) for tag in session.tags]
-    lines.append("; ".join([*facts, *([", ".join(tags)] if tags else ())]).replace("#", "\\#"))
+    session, facts = whole.session, _facts(whole.session)
+    if whole.parent:
+        facts.append(_said("continues", name=f"#{whole.parent}"))
+    tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
+    told = "; ".join(filter(None, (*(inline(one_line(it)) for it in facts), tags)))
+    lines = ["", f"## \\#{session.number} {heading(session.goal)}", "", told.replace("#", "\\#")]
     if paragraph := escaped_lines(session.summary):
         lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
     for title, entries in _sections(session):
@@ -302,13 +284,13 @@ def _as_markdown(whole: Whole) -> str:
         for entry in entries:
             lines += _markdown_entry(entry)
     if whole.actions:
-        lines += ["", f"### {say('sessions.exchange.actions')}", ""]
+        lines += ["", f"### {_said('actions')}", ""]
         for action in whole.actions:
-            start = " ".join((minute_of(action.created_at), action.kind_name))
+            start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
             end = one_line(action.end)
             result = f" → {inline(end)}" if end else ""
             done = as_code(one_line(action.done))
-            lines.append(f"- {started(inline(one_line(start).strip()))}: {done}{result}")
+            lines.append(f"- {started(inline(start))}: {done}{result}")
     return "\n".join([*lines, ""])
 
 
@@ -318,50 +300,45 @@ def _markdown_entry(entry: _Entry) -> list[str]:
     state = f"**{entry.state}**: " if entry.state else ""
     lines = listed(f"- {state}", escaped_lines(entry.text))
     if entry.more.strip():
-        label = say(f"sessions.exchange.{entry.label}")
-        lines += listed(f"  - {label}: ", escaped_lines(entry.more))
+        lines += listed(f"  - {_said(entry.label)}: ", escaped_lines(entry.more))
     return lines
 
 
 def _end_markdown(left_out: int) -> str:
-    note = say("sessions.exchange.left_out", count=left_out, suffix="md")
-    return f"\n{note}\n" if left_out else ""
+    return f"\n{_said('left_out', count=left_out, suffix='md')}\n" if left_out else ""
 
 
 # HTML
 
 
 @cache
-def _style() -> str:
-    return Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+def _text_of(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _begin_html(head: Head) -> str:
     """Return the page up to its first session."""
-    title = escape(one_line(say("sessions.exchange.title", project=head.project)))
-    intro = say("sessions.exchange.intro", count=head.count, date=head.exported[:10])
-    digest = base64.b64encode(sha256(_style().encode("utf-8")).digest()).decode("ascii")
-    own = f"style-src 'sha256-{digest}'"
-    policy = f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
-    lines = [
-        f"<!doctype html>\n{_COMMENT} the next export may replace this file -->",
-        f'<html lang="{language()}">\n<head>\n<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="referrer" content="no-referrer">',
-        f"<title>{title}</title>\n<style>{_style()}</style>\n</head>\n<body>",
-        f"<header><h1>{title}</h1>",
-        f"<p>{escape(intro if head.count else say('sessions.exchange.none'))}</p></header>",
-        "<main>",
-    ]
-    return "\n".join([*lines, ""])
+    style = _text_of("page.css")
+    page = Template(_text_of("page.html")).substitute(
+        language=language(),
+        digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
+        title=escape(one_line(_said("title", project=head.project))),
+        style=style,
+        intro=escape(_intro(head)),
+    )
+    return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
 
 
 def _as_html(whole: Whole) -> str:
-    session = whole.session
+    session, number = whole.session, whole.session.number
+    facts = [f"<span>{_line(fact)}</span>" for fact in _facts(session)]
+    if whole.parent:
+        link = f'<a href="#s{whole.parent}">#{whole.parent}</a>'
+        facts.append(f"<span>{_said('continues', name=link)}</span>")
+    facts += [f'<span class="tag"><bdi>{_line(tag)}</bdi></span>' for tag in session.tags]
     lines = [
-        f'<article id="s{session.number}">',
-        _html_facts(whole),
+        f'<article id="s{number}">',
+        f'<p class="facts"><a class="number" href="#s{number}">#{number}</a> {" ".join(facts)}</p>',
         f"<h2 {_spoken(session.goal)}>{_line(session.goal)}</h2>",
     ]
     if session.summary.strip():
@@ -369,8 +346,8 @@ def _as_html(whole: Whole) -> str:
     for title, entries in _sections(session):
         lines += [f"<h3>{escape(title)}</h3>", "<ul>", *map(_html_entry, entries), "</ul>"]
     if whole.actions:
-        label = f"{say('sessions.exchange.actions')} ({len(whole.actions):,})"
-        lines.append(f"<details><summary>{escape(label)}</summary>\n<ul>")
+        label = escape(f"{_said('actions')} ({len(whole.actions):,})")
+        lines.append(f"<details><summary>{label}</summary>\n<ul>")
         for action in whole.actions:
             start = f"<time>{_line(action.created_at[:16].replace('T', ' '))}</time>"
             result = f" → {_line(action.end)}" if action.end else ""
@@ -378,19 +355,6 @@ def _as_html(whole: Whole) -> str:
             lines.append(f"<li>{start} {_line(action.kind_name)}: {done}{result}</li>")
         lines.append("</ul>\n</details>")
     return "\n".join([*lines, "</article>", ""])
-
-
-def _html_facts(whole: Whole) -> str:
-    number, parent = whole.session.number, f"#{whole.parent}"
-    parts = [f'<a class="number" href="#s{number}">#{number}</a>']
-    continues = say("sessions.exchange.continues", name=parent)
-    for fact in _facts(whole):
-        text = _line(fact)
-        if whole.parent and fact == continues:
-            text = text.replace(parent, f'<a href="#s{whole.parent}">{parent}</a>')
-        parts.append(f"<span>{text}</span>")
-    parts += [f'<span class="tag"><bdi>{_line(tag)}</bdi></span>' for tag in whole.session.tags]
-    return f'<p class="facts">{" ".join(parts)}</p>'
 
 
 def _html_entry(entry: _Entry) -> str:
@@ -403,9 +367,8 @@ def _html_entry(entry: _Entry) -> str:
 
 
 def _end_html(left_out: int) -> str:
-    note = say("sessions.exchange.left_out", count=left_out, suffix="html")
-    said = f"<p>{escape(note)}</p>" if left_out else ""
-    return f"{said}</main>\n</body>\n</html>\n"
+    note = _said("left_out", count=left_out, suffix="html")
+    return f"{f'<p>{escape(note)}</p>' if left_out else ''}</main>\n</body>\n</html>\n"
 
 
 def _element(tag: str, text: str) -> str:
@@ -433,15 +396,9 @@ def _spoken(text: str) -> str:
 
 
 def context_of(whole: Whole) -> dict[str, Any]:
-    """Return the declared object of a session, with its last change and its actions."""
-    session = whole.session
-    former = [it.as_json() for it in session.former]
-    return {
-        **session.as_json(),
-        "updatedAt": session.updated_at,
-        **({"former": former} if former else {}),
-        "actions": [action.as_json() for action in whole.actions],
-    }
+    """Return all of a session with its actions, as `source` reads it."""
+    actions = [action.as_json() for action in whole.actions]
+    return {**WHOLE.as_json(whole.session), "actions": actions}
 
 
 def _begin_json(head: Head) -> str:
@@ -454,16 +411,17 @@ def _as_json(whole: Whole) -> str:
 
 
 def _end_json(left_out: int) -> str:
-    if not left_out:
-        return "\n]}\n"
-    note = say("sessions.exchange.left_out", count=left_out, suffix="json")
-    return f'\n], "leftOut": {left_out}, "note": {as_json(note)}}}\n'
+    note = as_json(_said("left_out", count=left_out, suffix="json"))
+    return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
 
 
+# fmt: off
 FORMS: Mapping[FormName, Form] = {
-    "markdown": Form((".md", ".markdown"), _COMMENT, _begin_markdown, _as_markdown, _end_markdown),
-    "html": Form(
-        (".html", ".htm"), f"<!doctype html>\n{_COMMENT}", _begin_html, _as_html, _end_html
-    ),
-    "json": Form((".json",), _JSON_BEGINS, _begin_json, _as_json, _end_json, between=","),
+    "markdown": Form((".md", ".markdown"), _COMMENT,
+                     _begin_markdown, _as_markdown, _end_markdown),
+    "html": Form((".html", ".htm"), f"<!doctype html>\n{_COMMENT}",
+                 _begin_html, _as_html, _end_html),
+    "json": Form((".json",), _JSON_BEGINS,
+                 _begin_json, _as_json, _end_json, between=","),
 }
+# fmt: on

@@ -22,20 +22,21 @@ from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
 from core.sanitizer import redact
 from core.text.plain import moment_of, shown_path
-from rooms.sessions.draft import with_flag
-from rooms.sessions.exporting import MARK, VERSION
+from rooms.sessions.document import MARK, VERSION
 from rooms.sessions.session import (
+    ACTION,
     ACTION_KINDS,
     ENDED,
     OUTCOMES,
     POINTS,
+    SESSION,
     STATUSES,
     Action,
     ExchangeError,
     Point,
     Session,
-    changes_in,
-    former_in,
+    json_in,
+    read_session,
 )
 from rooms.sessions.store import CURRENT
 
@@ -98,11 +99,15 @@ class Source:
         """Take in a value from JSON."""
         found = incoming(value, place)
         if found is None:
-            self.faults.append(Fault(place, "not_a_session"))
+            self.pass_over(place, "not_a_session")
         elif not found.session.goal.strip():
-            self.faults.append(Fault(place, "no_goal"))
+            self.pass_over(place, "no_goal")
         else:
             self.items.append(found)
+
+    def pass_over(self, place: str, why: str) -> None:
+        """Note that something is not taken in."""
+        self.faults.append(Fault(place, why))
 
     def checked(self) -> "Source":
         """Return it. Raises ExchangeError where there are no sessions at all."""
@@ -155,38 +160,32 @@ def _read_snapshots(folder: Path, source: Source) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError:
-        source.faults.append(Fault(SNAPSHOTS, "unreadable"))
-        return
+        return source.pass_over(SNAPSHOTS, "unreadable")
     if os.path.islink(folder):
-        source.faults.append(Fault(SNAPSHOTS, "link"))
-        return
+        return source.pass_over(SNAPSHOTS, "link")
     for name in names[:MOST_SNAPSHOTS]:
         _read_file(folder / name, f"{SNAPSHOTS}/{name}", source)
     if names[MOST_SNAPSHOTS:]:
-        source.faults.append(Fault(SNAPSHOTS, "too_many"))
+        source.pass_over(SNAPSHOTS, "too_many")
 
 
 def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True) -> None:
     """Read one file. is_needed: whether it is a fault where there is none."""
     try:
-        status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):  # a clone may bring one that leads to a secret
-            source.faults.append(Fault(place, "link"))
-            return
-        if not stat.S_ISREG(status.st_mode):
-            source.faults.append(Fault(place, "not_a_file"))
-            return
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISREG(mode):  # a clone may bring a link that leads to a secret
+            return source.pass_over(place, "link" if stat.S_ISLNK(mode) else "not_a_file")
         with open(path, "rb") as file:
             head = file.read(len(SQLITE))
             data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
     except OSError as error:
         if is_needed or not isinstance(error, FileNotFoundError):
-            source.faults.append(Fault(place, "unreadable"))
+            source.pass_over(place, "unreadable")
         return
     if head == SQLITE:
         _read_database(path, place, source)
     elif len(data) > MOST_BYTES:
-        source.faults.append(Fault(place, "too_large"))
+        source.pass_over(place, "too_large")
     else:
         _read_json(data, place, source)
 
@@ -197,12 +196,10 @@ def _read_json(data: bytes, place: str, source: Source) -> None:
     try:
         value = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        source.faults.append(Fault(place, "not_json"))
-        return
+        return source.pass_over(place, "not_json")
     entries = value.get("contexts") if isinstance(value, dict) else value
     if not isinstance(entries, list):
-        source.add(value, place)
-        return
+        return source.add(value, place)
     if isinstance(value, dict) and value.get("format") == MARK and value.get("version") != VERSION:
         version = shown_path(value.get("version"))[:20]
         raise ExchangeError("newer_export", path=source.path, version=version)
@@ -215,45 +212,22 @@ def _read_database(path: Path, place: str, source: Source) -> None:
     try:
         with closing(open_foreign(path)) as connection:
             rows = list(rows_of(connection, "contexts"))
-            if not rows:
-                source.faults.append(Fault(place, "not_a_session"))
-            actions = dict[str, list[dict[str, Any]]]()
+            actions = dict[str, list[Data]]()
             for it in rows_of(connection, "actions"):
                 given = {**it, "filePath": it.get("file_path"), "createdAt": it.get("created_at")}
                 actions.setdefault(str(it.get("context_id")), []).append(given)
-            for row in rows:
-                if row.get("archive"):  # its texts are in another file
-                    source.faults.append(Fault(place, "archived"))
-                else:
-                    context = _context_of(row)
-                    source.add({**context, "actions": actions.get(str(row.get("id")), [])}, place)
     except (sqlite3.Error, OSError, OverflowError):
-        source.faults.append(Fault(place, "unreadable"))
-
-
-def _context_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the declared object of a row of `contexts`."""
-    metadata = _value(row.get("metadata"))
-    former = metadata.get("former") if isinstance(metadata, dict) else None
-    return {
-        **row,
-        "number": None,  # each file numbers its own
-        "parentId": row.get("parent_id"),
-        "startedAt": row.get("started_at"),
-        "endedAt": row.get("ended_at"),
-        "createdAt": row.get("created_at"),
-        "updatedAt": row.get("updated_at"),
-        "tags": _value(row.get("tags")),
-        "metadata": metadata,
-        "former": former,
-    }
-
-
-def _value(text: object) -> Any:
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
+        return source.pass_over(place, "unreadable")
+    if not rows:
+        source.pass_over(place, "not_a_session")
+    for row in rows:
+        if row.get("archive"):  # its texts are in another file
+            source.pass_over(place, "archived")
+            continue
+        context = {name: row.get(column) for name, column in SESSION.names.items()}
+        context |= {name: json_in(row.get(name)) for name in ("tags", "metadata")}
+        done = actions.get(str(row.get("id")), [])
+        source.add({**context, "updatedAt": row.get("updated_at"), "actions": done}, place)
 
 
 # One session
@@ -267,14 +241,11 @@ def incoming(data: object, place: str) -> Incoming | None:
     if isinstance(data.get("data"), dict):  # a snapshot
         context, snapshot = data["data"], text_at(data, "id")
         moment = _moment(data.get("timestamp"))
-    if isinstance(context.get("currentWork"), dict):
-        session = _former(context)
-    elif isinstance(context.get("goal"), str):
-        session = _declared(context)
-    else:
+    declared = _as_declared(context)
+    if not isinstance(declared.get("goal"), str):
         return None
     name = text_at(context, "id") or text_at(data, "contextId")
-    session = _dated(replace(session, id=_id_of(name, session)), moment)
+    session = _session_in(declared, name, moment)
     actions = tuple(_actions(context, session.id))
     return Incoming(session=session, actions=actions, place=place, name=name, snapshot=snapshot)
 
@@ -282,24 +253,17 @@ def incoming(data: object, place: str) -> Incoming | None:
 def joined(older: Incoming, newer: Incoming) -> Incoming:
     """Return two versions of a session as one: the newer, with what only the older one has."""
     before, after = older.session, newer.session
-    points: Any = {
-        name: _united((*getattr(before, name), *getattr(after, name))) for name in POINTS
+    fields: Any = {
+        name: getattr(after, name) or getattr(before, name)
+        for name in ("number", "summary", "tags", "agent", "parent_id", "changes", "former")
     }
-    session = replace(
-        after,
-        number=after.number or before.number,
-        summary=after.summary or before.summary,
-        tags=after.tags or before.tags,
-        agent=after.agent or before.agent,
-        parent_id=after.parent_id or before.parent_id,
-        changes=after.changes or before.changes,
-        former=after.former or before.former,
-        started_at=min(filter(None, (before.started_at, after.started_at)), default=""),
-        created_at=min(filter(None, (before.created_at, after.created_at)), default=""),
-        **points,
-    )
+    for name in POINTS:
+        fields[name] = _united((*getattr(before, name), *getattr(after, name)))
+    for name in ("started_at", "created_at"):
+        known = filter(None, (getattr(before, name), getattr(after, name)))
+        fields[name] = min(known, default="")
     actions = {it.id: it for it in (*older.actions, *newer.actions)}
-    return replace(newer, session=with_flag(session), actions=tuple(actions.values()))
+    return replace(newer, session=replace(after, **fields), actions=tuple(actions.values()))
 
 
 def is_ours(name: str) -> bool:
@@ -307,61 +271,64 @@ def is_ours(name: str) -> bool:
     return bool(_OUR_ID.fullmatch(name))
 
 
-def _former(context: Data) -> Session:
-    work, talk = _object(context, "currentWork"), _object(context, "conversationSummary")
+def _as_declared(context: Data) -> Data:
+    """Return the declared object of a former context; any other object as it is."""
+    work, talk = context.get("currentWork"), _object(context, "conversationSummary")
+    if not isinstance(work, dict):
+        return context
     chain = objects_at(context, "agentChain")
-    points: Any = {name: _points(name, talk.get(key)) for name, key in _FORMER_NAMES.items()}
-    return Session(
-        number=0,
-        id="",
-        goal=text_at(work, "goal"),
-        summary=_summary(text_at(context, "summary"), talk),
-        status=_status(work),
-        tags=texts_in(context.get("tags")),
-        agent=_agent(text_at(chain[0], "to") if chain else text_at(context, "agent")),
-        parent_id=text_at(context, "parentId"),
-        changes=changes_in(context),
-        started_at=_moment(work.get("startedAt")),
-        created_at=_moment(context.get("createdAt")),
-        updated_at=_moment(context.get("updatedAt")) or _moment(work.get("lastActiveAt")),
-        **points,
-    )
+    points = {name: talk.get(former) for name, former in _FORMER_NAMES.items()}
+    saved = context.get("updatedAt")
+    return {
+        "goal": text_at(work, "goal"),
+        "summary": context.get("summary"),
+        "status": work.get("status"),
+        "tags": context.get("tags"),
+        "agent": chain[0].get("to") if chain else context.get("agent"),
+        "parentId": context.get("parentId"),
+        "startedAt": work.get("startedAt"),
+        "createdAt": context.get("createdAt"),
+        "updatedAt": saved if _moment(saved) else work.get("lastActiveAt"),
+        "metadata": {
+            **points,
+            "codeChanges": context.get("codeChanges"),
+            "nextSteps": talk.get("nextSteps"),
+        },
+    }
 
 
-def _declared(context: Data) -> Session:
+def _session_in(context: Data, name: str, moment: str) -> Session:
+    """Return the session of a declared object; its missing dates are filled in.
+
+    name: its own there. moment: of the snapshot. Behind the summary stand the steps that were to
+    come next.
+    """
     metadata, number = _object(context, "metadata"), context.get("number")
+    session = read_session(context)
+    names = ("startedAt", "createdAt", "updatedAt", "endedAt")
+    began, created, updated, ended = (_moment(context.get(it)) for it in names)
+    id_ = _id_of(name or began, session.goal)
+    updated = updated or moment or max(ended, created, began)
+    began = began or created or updated
+    status = session.status if session.status in STATUSES else "paused"
+    steps = "; ".join(texts_in(metadata.get("nextSteps")))
     points: Any = {name: _points(name, metadata.get(name)) for name in POINTS}
-    return Session(
+    return replace(
+        session,
+        id=id_,
         number=number if type(number) is int and 0 < number < _MOST_NUMBER else 0,
-        id="",
-        goal=text_at(context, "goal"),
-        summary=_summary(text_at(context, "summary"), metadata),
-        status=_status(context),
-        tags=texts_in(context.get("tags")),
-        agent=_agent(text_at(context, "agent")),
-        parent_id=text_at(context, "parentId"),
-        changes=changes_in(metadata),
-        former=former_in(context),
-        started_at=_moment(context.get("startedAt")),
-        ended_at=_moment(context.get("endedAt")),
-        created_at=_moment(context.get("createdAt")),
-        updated_at=_moment(context.get("updatedAt")),
+        summary="\n".join(filter(None, (session.summary, steps and f"Next steps: {steps}"))),
+        status=status,
+        agent=_agent(session.agent),
+        started_at=began,
+        ended_at=(ended or updated) if status in ENDED else "",
+        created_at=created or began,
+        updated_at=updated,
         **points,
     )
 
 
-def _dated(session: Session, moment: str) -> Session:
-    """Fill in the dates that the source leaves out. moment: of the snapshot."""
-    known = [session.updated_at, session.ended_at, session.created_at, session.started_at]
-    updated = session.updated_at or moment or max(known)
-    began = session.started_at or session.created_at or updated
-    ended = (session.ended_at or updated) if session.status in ENDED else ""
-    created = session.created_at or began
-    dates: Any = {"started_at": began, "ended_at": ended, "created_at": created}
-    return with_flag(replace(session, updated_at=updated, **dates))
-
-
-def _id_of(name: str, session: Session) -> str:
+def _id_of(name: str, goal: str) -> str:
     """Return the id of a session here: always the same one, whenever it is imported.
 
     A former context lives on from goal to goal, and each of these is a session. No secret in a
@@ -369,8 +336,8 @@ def _id_of(name: str, session: Session) -> str:
     """
     if is_ours(name):
         return name
-    goal, _ = redact(session.goal[:_GOAL_CHARS])
-    text = "\n".join((name or session.started_at, goal))
+    safe_goal, _ = redact(goal[:_GOAL_CHARS])
+    text = "\n".join((name, safe_goal))
     return f"ctx_{_hash(text)}"
 
 
@@ -386,44 +353,28 @@ def _moment(value: object) -> str:
     return moment_of(value.strip()) if isinstance(value, str) else ""
 
 
-def _status(data: Data) -> str:
-    status = text_at(data, "status")
-    return status if status in STATUSES else "paused"
-
-
 def _agent(name: str) -> str:
     return "" if name == _UNKNOWN_AGENT else name
 
 
-def _summary(summary: str, data: Data) -> str:
-    """Return the summary, and behind it the steps that were to come next."""
-    steps = "; ".join(texts_in(data.get("nextSteps")))
-    return "\n".join(filter(None, (summary, f"Next steps: {steps}" if steps else "")))
-
-
 def _points(kind: str, value: object) -> tuple[Point, ...]:
     """Return the points of a list; a text in it counts as an object with this text."""
-    declared, others = POINTS[kind], _OTHER_NAMES[kind]
-    first = next(iter(declared.names))
-    found = list[Point]()
+    shape, found = POINTS[kind], list[Point]()
+    first = next(iter(shape.names))
     for it in value if isinstance(value, list) else ():
         data = {first: it} if isinstance(it, str) else it
         if not isinstance(data, dict):
             continue
         named = {
             name: next(filter(None, (text_at(data, other) for other in names)), "")
-            for name, names in others.items()
+            for name, names in _OTHER_NAMES[kind].items()
         }
-        point = declared.read({**data, **named})
-        result = point.result if point.result in OUTCOMES else "partial"
-        point = replace(
-            point,
-            result=result if kind == "approaches" else "",
-            made_by=_agent(point.made_by),
-            at=_moment(data.get("timestamp", data.get("discoveredAt"))),
-            resolved_at=_moment(data.get("resolvedAt")),
-        )
-        found.append(point)
+        point = shape.read({**data, **named})
+        if kind == "approaches" and point.result not in OUTCOMES:
+            point = replace(point, result="partial")
+        made_by, at = _agent(point.made_by), data.get("timestamp", data.get("discoveredAt"))
+        resolved_at = _moment(data.get("resolvedAt"))
+        found.append(replace(point, made_by=made_by, at=_moment(at), resolved_at=resolved_at))
     return _united(found)
 
 
@@ -435,15 +386,13 @@ def _united(points: Iterable[Point]) -> tuple[Point, ...]:
 
 def _actions(context: Data, id_: str) -> Iterator[Action]:
     for at, it in enumerate(objects_at(context, "actions")):
-        if content := text_at(it, "content"):
-            given = text_at(it, "id")
-            own = f"act_{_hash(f'{id_} {given or at}')}"
-            yield Action(
-                id=given if _OUR_ACTION.fullmatch(given) else own,
-                kind=text_at(it, "type") if it.get("type") in ACTION_KINDS else "command",
-                content=content,
-                result=text_at(it, "result"),
-                file_path=text_at(it, "filePath"),
+        action = ACTION.read(it)
+        if action.content:
+            own = f"act_{_hash(f'{id_} {action.id or at}')}"
+            yield replace(
+                action,
+                id=action.id if _OUR_ACTION.fullmatch(action.id) else own,
+                kind=action.kind if action.kind in ACTION_KINDS else "command",
                 created_at=_moment(it.get("createdAt")),
                 context_id=id_,
             )
