@@ -1,58 +1,188 @@
 """Records what a client has just done: a command, an edit, or a save that tells the session.
 
 The event `after-action` of `cli.py hook`. It answers nothing, whatever happens, and imports SQLite,
-which no other event needs.
+which no other event needs. A tool is known by its input rather than by its name; whether it failed
+by an exit code, by a sign of an error, or by the event itself. Seen with real clients: Claude Code,
+Codex, Gemini CLI, Copilot CLI. By their documents: Cursor (cursor.com/docs/hooks), VS Code (hooks
+reference).
 """
 
 import contextlib
+import json
+import re
 import signal
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
-from commands.hook.events import MOST_PATH_CHARS, Moment, paths_inside
-from commands.hook.outcomes import Edit, Outcome, read_outcome
-from core.config import CONTEXT_DIRECTORY, Project, read_settings, safe_file_name
+from commands.clients.table import HOOKS, RECORDING
+from commands.hook.events import (
+    MOST_FILES,
+    MOST_PATH_CHARS,
+    Call,
+    event_of,
+    new_lines,
+    paths_inside,
+    read_call,
+    read_moment,
+    text_in,
+)
+from commands.hook.scene import has_memory, is_of_another, payload_here, project_of
+from core.config import CONTEXT_DIRECTORY, read_settings, safe_file_name
 from rooms.sessions.actions import Caller, Deed, record, record_save
 
+SAVE = "context_save"
+MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end
+_MOST_TEXTS, _MOST_DEPTH, _MOST_END_CHARS = 200, 8, 600
+_MOST_COUNTED_CHARS = 200_000  # of what an edit takes away and brings
 _MOST_NAME_CHARS = 80  # of a conversation, as the client names it
 
+_ANSWERS = ("tool_response", "toolResult", "tool_output", "result_json", "tool_result")
+_ERRORS = ("error", "error_message")
+_CODES = ("exitCode", "exit_code", "returnCode", "return_code")
+_SIGNS = ("is_error", "isError", "interrupted", "error")
+_PRINTED = ("stdout", "output", "textResultForLlm", "llmContent", "text", "stderr", "message")
+_BEFORE = ("originalFile", "originalContent")
+# How clients write the exit code of a command at the end of its output.
+_CODE_AT_END = re.compile(
+    r"(?:<shellId: \S{1,80} completed with exit code (-?\d{1,10})>"
+    r"|^Exit Code: (-?\d{1,10})(?:\n[^\n]*+){0,3}+)\s*\Z",
+    re.M,
+)
+_FENCE = re.compile(  # what Gemini CLI puts around an output
+    r"\A<untrusted_context>\n(?:Output: )?"
+    r"|(?:\nProcess Group PGID: \d{1,10})?\n</untrusted_context>\Z"
+)
+_PATCH_PART = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
+_ADDED, _REMOVED = re.compile(r"^\+", re.M), re.compile(r"^-", re.M)
+_DONE = {"Add": "Write", "Update": "Edit", "Delete": "Delete"}
 
-def finish() -> None:
-    """Go on, also when the client ends meanwhile: it asks what it has not waited for to end."""
+
+def record_action(client: str, environment: Mapping[str, str], named: str | None) -> None:
+    """Record one event of a client, which is read from standard input.
+
+    named: the project of `--project`. Raises SentinelError when the sessions cannot be used.
+    """
+    # It goes on when the client, which need not wait for it, asks it to end.
     with contextlib.suppress(ValueError, OSError):  # ValueError: not the main thread
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-
-def record_action(
-    client: str,
-    moment: Moment,
-    payload: Mapping[str, Any],
-    project: Project,
-    environment: Mapping[str, str],
-) -> None:
-    """Record one event of a client. Raises SentinelError when the sessions cannot be used."""
-    outcome = read_outcome(client, payload)
-    caller = Caller(client, safe_file_name(moment.session, _MOST_NAME_CHARS))
-    if outcome.save:
-        record_save(project.root, caller, outcome.save, environment)
+    payload = payload_here()
+    if is_of_another(client, payload, environment) or not event_of(client, RECORDING):
         return
-    deeds = list(_deeds(outcome, moment, project))
+    call = read_call(payload)
+    moment = read_moment(client, RECORDING, payload)._replace(paths=call.paths)
+    if not moment.session:  # nobody could say whose it is
+        return
+    project = project_of(client, moment, environment, named)
+    if not has_memory(project):
+        return
+    caller = Caller(client, safe_file_name(moment.session, _MOST_NAME_CHARS))
+    answer = next((payload[key] for key in _ANSWERS if key in payload), None)
+    if isinstance(answer, str) and answer[:1] in ("{", "["):
+        with contextlib.suppress(ValueError, RecursionError):  # it may only begin like JSON
+            answer = json.loads(answer, strict=False)
+    failed, output = _outcome(client, payload, call, answer)
+    if text_in(payload, "tool_name", "toolName").endswith(SAVE):
+        said = "" if failed else "\n".join(islice(_texts(answer), _MOST_TEXTS))
+        if said := said[:MOST_ANSWER_CHARS]:
+            record_save(project.root, caller, said, environment)
+        return
+    deeds = list[Deed]()
+    if call.command.strip() and not call.paths:
+        deeds.append(Deed("command", call.command, failed, output))
+    for edit in _edits(call, answer):
+        path = next(paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
+        if path and len(path) <= MOST_PATH_CHARS and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
+            line = f"{edit.verb} {path}"
+            if not failed and edit.added is not None:
+                line += f" (+{edit.added} -{edit.removed})"
+            deeds.append(Deed("edit", line, failed, output, path))
     if deeds:
         strict = read_settings(environment).strict
         record(project.root, deeds, caller, environment, strict=strict)
 
 
-def _deeds(outcome: Outcome, moment: Moment, project: Project) -> Iterator[Deed]:
-    if outcome.command.strip():
-        yield Deed("command", outcome.command, outcome.failed, outcome.output)
-    for edit in outcome.edits:
-        path = next(paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
-        if path and len(path) <= MOST_PATH_CHARS and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
-            yield Deed("edit", _line(edit, path, outcome), outcome.failed, outcome.output, path)
+# How it went.
 
 
-def _line(edit: Edit, path: str, outcome: Outcome) -> str:
-    """Return what was done to a file, such as `Edit src/a.py (+3 -1)`."""
-    if outcome.failed or edit.added is None:
-        return f"{edit.verb} {path}"
-    return f"{edit.verb} {path} (+{edit.added} -{edit.removed})"
+def _outcome(
+    client: str, payload: Mapping[str, Any], call: Call, answer: Any
+) -> tuple[bool | None, str]:
+    """Return whether a tool has failed, None where nothing tells, and the end of its output."""
+    error = text_in(payload, *_ERRORS)
+    printed = error or _printed(answer)
+    is_failure = text_in(payload, "hook_event_name", "hookEventName").endswith("Failure")
+    failed = True if error or is_failure else _failed(answer, printed)
+    goes_on = isinstance(answer, dict) and "backgroundTaskId" in answer
+    if failed is None and not goes_on and (call.paths or HOOKS[client].tells_failure):
+        failed = False
+    output = _CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:]))
+    return failed, output.strip()
+
+
+def _printed(answer: Any) -> str:
+    """Return what a tool has printed, on either stream."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, dict):
+        told = [answer[key] for key in _PRINTED if answer.get(key)]
+        answer = told or [answer[key] for key in _ERRORS if answer.get(key)]
+    return "\n".join(islice(_texts(answer), _MOST_TEXTS))
+
+
+def _failed(answer: Any, printed: str) -> bool | None:
+    """Return whether a tool has failed, as far as its answer or the end of its output tells."""
+    if isinstance(answer, dict):
+        codes = [answer[key] for key in _CODES if type(answer.get(key)) is int]
+        if codes:
+            return bool(codes[0])
+        is_bad = answer.get("resultType") in ("failure", "error", "denied", "rejected")
+        if is_bad or any(answer.get(key) for key in _SIGNS):
+            return True
+    found = _CODE_AT_END.search(printed[-_MOST_END_CHARS:])
+    return bool(int(found[1] or found[2])) if found else None
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict) and depth < _MOST_DEPTH:
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part, depth + 1)
+
+
+class Edit(NamedTuple):
+    """A change of a file."""
+
+    path: str
+    verb: str = "Edit"  # or Write, or Delete
+    added: int | None = None  # lines, None where nothing tells
+    removed: int | None = None
+
+
+def _edits(call: Call, answer: Any) -> Iterator[Edit]:
+    """Yield the changes of a tool's files; how many lines, where one file or a patch tells."""
+    if parts := list(_PATCH_PART.finditer(call.patch)):
+        ends = [*(part.start() for part in parts[1:]), len(call.patch)]
+        for part, end in zip(parts[:MOST_FILES], ends, strict=False):
+            text = call.patch[part.end() : end]
+            added, removed = (len(sign.findall(text)) for sign in (_ADDED, _REMOVED))
+            yield Edit(part[2].strip(), _DONE[part[1]], added, removed)
+        return
+    pairs = call.edits
+    if call.whole:
+        known = answer if isinstance(answer, dict) else {}
+        shown = known.get("returnDisplay")
+        before = text_in(known, *_BEFORE) or (
+            text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
+        )
+        pairs = ((before, call.whole),)
+    size = sum(len(old) + len(new) for old, new in pairs)
+    verb = "Write" if call.whole and len(call.paths) == 1 else "Edit"
+    if len(call.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
+        yield from (Edit(path, verb) for path in call.paths)
+        return
+    added = sum(len(new_lines(new, old)) for old, new in pairs)
+    removed = sum(len(new_lines(old, new)) for old, new in pairs)
+    yield Edit(call.paths[0], verb, added, removed)

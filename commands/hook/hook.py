@@ -12,8 +12,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commands.clients.table import RECORDING
 from commands.hook.events import (
@@ -23,7 +23,6 @@ from commands.hook.events import (
     event_of,
     new_lines,
     paths_inside,
-    read_call,
     read_moment,
 )
 from commands.hook.journal import Session, forget_old, version_of
@@ -32,10 +31,8 @@ from commands.hook.scene import (
     Scene,
     arguments_of,
     complain,
-    has_memory,
     is_of_another,
     payload_here,
-    project_of,
     scene_of,
     write,
 )
@@ -67,10 +64,12 @@ def main(words: Sequence[str]) -> int:
         event, client, named, variables = arguments_of(words)
         environment = {**os.environ, **variables}
         if event == RECORDING:
-            _record(client, environment, named)
+            from commands.hook.actions import record_action  # brings SQLite
+
+            record_action(client, environment, named)
             return 0
         with speaking(language_of(environment)):
-            text, scene = respond(event, client, payload_here(), environment, project=named)
+            text, scene = _respond(event, client, environment, named)
         if text:
             write(sys.stdout, text)
         done.set()
@@ -87,68 +86,44 @@ def main(words: Sequence[str]) -> int:
 
 def _watch(done: threading.Event, words: Sequence[str]) -> None:
     """End the process when it takes too long: the work of the client goes on without an answer."""
-    slow = "slow_record" if RECORDING in words else "slow"
     started_s, last_s = time.process_time(), time.monotonic() + MOST_S
     most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
-    while not done.wait(_LOOK_S):
+    late = None
+    while not late and not done.wait(_LOOK_S):
         if time.monotonic() > last_s:
-            _give_up(OddInputError("no_answer", {"seconds": MOST_S}))
-        if time.process_time() > most_s:
-            _give_up(OddInputError(slow))
+            late = OddInputError("no_answer", seconds=MOST_S)
+        elif time.process_time() > most_s:
+            late = OddInputError("slow_record" if RECORDING in words else "slow")
+    if late:
+        complain(late)
+        os._exit(0)
 
 
-def _give_up(error: OddInputError) -> None:
-    complain(error)
-    os._exit(0)
-
-
-def _record(client: str, environment: Mapping[str, str], named: str | None) -> None:
-    from commands.hook.actions import finish, record_action  # brings SQLite
-
-    finish()
-    payload = payload_here()
-    if is_of_another(client, payload, environment) or not event_of(client, RECORDING):
-        return
-    moment = read_moment(client, RECORDING, payload)._replace(paths=read_call(payload).paths)
-    if not moment.session:  # nobody could say whose it is
-        return
-    project = project_of(client, moment, environment, named)
-    if has_memory(project):
-        record_action(client, moment, payload, project, environment)
-
-
-# What a hook answers.
-
-
-def respond(
-    event: str,
-    client: str,
-    payload: Mapping[str, Any],
-    environment: Mapping[str, str],
-    *,
-    project: str | None = None,
+def _respond(
+    event: str, client: str, environment: Mapping[str, str], named: str | None
 ) -> tuple[str, Scene | None]:
-    """Return the JSON that answers one event of a client, "" when there is nothing to say.
+    """Return the JSON that answers the event, "" when there is nothing to say, and its scene.
 
-    Beside it stands the scene, None where there is no memory or nothing to say. payload: the
-    client's JSON. project: what `--project` names. Raises SentinelError when the project or its
-    memory cannot be read; the session is noted in the state directory.
+    named: the project of `--project`. Raises SentinelError when it or its memory cannot be read.
     """
+    payload = payload_here()
     if is_of_another(client, payload, environment) or not event_of(client, event):
         return "", None
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
         return "", None
     try:
-        scene = scene_of(client, event, moment, environment, project)
+        scene = scene_of(client, event, moment, environment, named)
     except LogMissingError as error:
-        if event != "session-start":  # which has said it
-            return "", None
-        return answer(client, event, moment, one_line(str(error))), None
+        is_start = event == "session-start"  # which says it once
+        return (answer(client, event, moment, one_line(str(error))) if is_start else ""), None
     if scene is None:
         return "", None
     briefing = _BRIEFINGS[event](scene)
     return (answer(client, event, moment, briefing.text) if briefing.text else ""), scene
+
+
+# What each event is answered.
 
 
 def _at_start(scene: Scene) -> Briefing:
@@ -162,7 +137,7 @@ def _at_start(scene: Scene) -> Briefing:
 
     log = MemoryLog.parse(scene.data)
     if unusable := sum(not is_usable(record) for record in log.records):
-        complain(OddInputError("unusable", {"count": unusable}))
+        complain(OddInputError("unusable", count=unusable))
     briefing = briefing_of(scene, log)
     before = scene.note(briefing)
     forget_old(scene.directory)
@@ -172,10 +147,8 @@ def _at_start(scene: Scene) -> Briefing:
 def _has_just_started(scene: Scene, session: Session) -> bool:
     """Return whether another hook has answered the same start."""
     now_s, moment = int(time.time()), scene.moment
-    if moment.is_nameless:
-        return False
     this = [scene.event, moment.agent, moment.source]
-    return any(
+    return not moment.is_nameless and any(
         now_s - event["at"] in range(AT_ONCE_S)
         and [event.get(key, "") for key in ("event", "agent", "source")] == this
         for event in session.events
@@ -188,71 +161,44 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.action import Action, log_at_hand
     from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
 
-    actions, agent = _actions(scene), scene.moment.agent
+    actions = _actions(scene)
     edit, run = actions[0], actions[-1]
     whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
     known, at_hand = load(scene.directory), log_at_hand(whole, scene.data)
     choices = [choose(it, *at_hand, surroundings=known.around) for it in actions]
     save(scene.directory, known.with_action({word for it in choices for word in it.words}))
     chosen = {record.id: record for choice in choices for record in choice.records}
-    seen = scene.session.shown(agent)
-    due = [it for it in [*chosen.values()][:MOST_RECORDS] if version_of(it) not in seen]
-    briefing = action_briefing(due)
     changes = bool(edit.paths) and not scene.session.has("changed")
-    before = scene.note(briefing, changed=changes) if briefing.records or changes else None
-    return _not_yet_shown(scene, before, briefing, action_briefing)
+    return _show(scene, [*chosen.values()][:MOST_RECORDS], action_briefing, changed=changes)
 
 
 def _actions(scene: Scene) -> "list[Action]":
     """Return what is about to happen: an edit, a command, or both, since a command may edit."""
     from core.lessons.action import Action
 
-    moment = scene.moment
-    edit = Action(paths=moment.paths, text=_brought(scene), removed=moment.removed)
+    moment, text = scene.moment, scene.moment.text
+    if moment.is_whole and moment.paths:  # of a whole file the lines that it does not have yet
+        from pathlib import Path
+
+        from core.disk import open_regular
+
+        with contextlib.suppress(OSError, ValueError):
+            with open_regular(Path(scene.root, moment.paths[0])) as file:
+                before = file.read(MOST_WRITTEN_CHARS).decode("utf-8", "replace")
+            # Clients that tell of a file once it is written leave nothing to compare with.
+            text = "\n".join(new_lines(text, before)) or text
+    edit = Action(paths=moment.paths, text=text[:MOST_TEXT_CHARS], removed=moment.removed)
     if not moment.command.strip():
         return [edit]
     if not moment.paths:
         from commands.hook.shell import edits_of
 
         cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
-        edits = edits_of(moment.command, cwd, scene.root)
-        inside = paths_inside(scene.root, moment._replace(paths=edits.paths))
-        edit = Action(paths=tuple(dict.fromkeys(inside)), text=edits.text)
+        paths, text = edits_of(moment.command, cwd, scene.root)
+        inside = paths_inside(scene.root, moment._replace(paths=paths))
+        edit = Action(paths=tuple(dict.fromkeys(inside)), text=text)
     command = Action(command=moment.command)
     return [edit, command] if edit.paths else [command]
-
-
-def _not_yet_shown(
-    scene: Scene,
-    before: Session | None,
-    briefing: Briefing,
-    brief: Callable[[Sequence[Record]], Briefing],
-) -> Briefing:
-    """Return a briefing without what other hooks have shown since this one began.
-
-    before: the session as it was when this briefing was noted; None where nothing was.
-    """
-    if before is None or before.events == scene.session.events:
-        return briefing
-    seen = before.shown(scene.moment.agent)
-    return brief([record for record in briefing.records if version_of(record) not in seen])
-
-
-def _brought(scene: Scene) -> str:
-    """Return what an action writes; of a whole file the lines that it does not have yet."""
-    text = scene.moment.text
-    if scene.moment.is_whole and scene.moment.paths:
-        from pathlib import Path
-
-        from core.disk import open_regular
-
-        with contextlib.suppress(OSError, ValueError):
-            path = Path(scene.root, scene.moment.paths[0])
-            with open_regular(path) as file:
-                before = file.read(MOST_WRITTEN_CHARS).decode("utf-8", "replace")
-            # Clients that tell of a file once it is written leave nothing to compare with.
-            text = "\n".join(new_lines(text, before)) or text
-    return text[:MOST_TEXT_CHARS]
 
 
 def _at_prompt(scene: Scene) -> Briefing:
@@ -260,12 +206,33 @@ def _at_prompt(scene: Scene) -> Briefing:
     from core.lessons.action import Action, log_at_hand
     from core.lessons.task import for_prompt
 
-    text, agent = scene.moment.text, scene.moment.agent
-    known = scene.session.shown(agent)
-    records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
-    briefing = prompt_briefing(it for it in records if version_of(it) not in known)
-    before = scene.note(briefing) if briefing.records else None
-    return _not_yet_shown(scene, before, briefing, prompt_briefing)
+    text = scene.moment.text
+    return _show(
+        scene, for_prompt(text, *log_at_hand(Action(text=text), scene.data)), prompt_briefing
+    )
+
+
+def _show(
+    scene: Scene,
+    records: Iterable[Record],
+    brief: Callable[[Sequence[Record]], Briefing],
+    *,
+    changed: bool = False,
+) -> Briefing:
+    """Return the briefing on records that the agent has not seen, and note what it shows.
+
+    changed: files are about to, which is noted as well.
+    """
+    session, agent = scene.session, scene.moment.agent
+    seen = session.shown(agent)
+    briefing = brief([it for it in records if version_of(it) not in seen])
+    if not (briefing.records or changed):
+        return briefing
+    before = scene.note(briefing, changed=changed)
+    if before is None or before.events == session.events:
+        return briefing
+    seen = before.shown(agent)  # by other hooks since this one began
+    return brief([it for it in briefing.records if version_of(it) not in seen])
 
 
 def _at_stop(scene: Scene) -> Briefing:

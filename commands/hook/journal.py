@@ -109,13 +109,13 @@ def open_session(directory: str, session_id: str) -> Session:
     """
     name = safe_file_name(session_id or time.strftime(_UNNAMED), 60)
     path = os.path.join(directory, name + _SUFFIX) if directory else ""
-    return Session(path, _sessions(path, _read(path))[-1])
+    return Session(path, _sessions(path)[-1])
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
     """Yield all sessions of a project that are still kept, those of the oldest file first."""
-    for path in sorted(_files(directory), key=_modified_s):
-        for events in _sessions(path, _read(path)):
+    for path in _files(directory):
+        for events in _sessions(path):
             yield Session(path, events)
 
 
@@ -127,40 +127,39 @@ def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
 def forget_old(directory: str) -> None:
     """Remove sessions that nobody has touched for KEPT_DAYS; what cannot be removed stays."""
     oldest_s = time.time() - KEPT_DAYS * _DAY_S
-    old = [path for path in _files(directory) if _modified_s(path) < oldest_s]
-    for path in old[:MOST_REMOVED]:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    for path, touched_s in list(_files(directory).items())[:MOST_REMOVED]:
+        if touched_s < oldest_s:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
 
-def _files(directory: str) -> list[str]:
+def _files(directory: str) -> dict[str, float]:
+    """Return the files of sessions, the oldest first, and when each was last touched."""
+    found = dict[str, float]()
     try:
         names = os.listdir(directory) if directory else []
     except OSError:
-        return []
-    return [os.path.join(directory, name) for name in names if name.endswith(_SUFFIX)]
+        return found
+    for name in names:
+        if name.endswith(_SUFFIX):
+            path = os.path.join(directory, name)
+            with contextlib.suppress(OSError):
+                found[path] = os.stat(path).st_mtime
+    return dict(sorted(found.items(), key=lambda it: it[1]))
 
 
-def _modified_s(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return float("inf")
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _sessions(path: str, data: bytes) -> list[list[dict[str, Any]]]:
+def _sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]]:
     """Return the events of each session in a file, at least one; pass over what is no event.
 
-    Only the file of clients that name no session has several.
+    Only the file of clients that name no session has several. data: what it holds, if that is
+    known.
     """
+    if data is None:
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
+            data = b""
     is_shared = os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
     found: list[list[dict[str, Any]]] = [[]]
     for line in data.splitlines():
@@ -168,15 +167,16 @@ def _sessions(path: str, data: bytes) -> list[list[dict[str, Any]]]:
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(event, dict) or not _is_event(event):
+        is_event = (
+            isinstance(event, dict)
+            and isinstance(event.get("at"), int)
+            and isinstance(event.get("event"), str)
+            and isinstance(event.get("shown", []), list)
+        )
+        if not is_event:
             continue
         begins = event["event"] == "session-start" and not event.get("agent")
         if is_shared and begins and found[-1]:
             found.append([])
         found[-1].append(event)
     return found
-
-
-def _is_event(event: Mapping[str, Any]) -> bool:
-    named = isinstance(event.get("at"), int) and isinstance(event.get("event"), str)
-    return named and isinstance(event.get("shown", []), list)

@@ -25,7 +25,7 @@ from core.config import (
 from core.errors import SentinelError
 from core.lessons.briefing import Briefing
 from core.lessons.file import LogFile
-from core.messages import Facts, has_sentence, language_of, say, speaking
+from core.messages import language_of, say, speaking
 from core.text.plain import estimate_tokens, one_line
 
 MOST_INPUT_BYTES = 32_000_000
@@ -34,7 +34,11 @@ _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it withou
 
 
 class OddInputError(ValueError):
-    """What a hook got is of no use, or takes too long: the key and the facts of a sentence."""
+    """What a hook got is of no use, or takes too long: the key of a sentence, and its facts."""
+
+    def __init__(self, key: str, **facts: int) -> None:
+        super().__init__(key)
+        self.key, self.facts = key, facts
 
 
 class Scene(NamedTuple):
@@ -163,21 +167,16 @@ def complain(error: BaseException) -> None:
     """Print one line, without a word of what was read: a client may keep it."""
     try:
         with speaking(language_of(os.environ, for_person=True)):
-            reason = one_line(_reason_of(error))
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            if isinstance(error, SentinelError):
+                reason = str(error)
+            elif isinstance(error, OddInputError):
+                reason = say(f"hook.{error.key}", **error.facts)
+            reason = one_line(reason)
     except Exception:  # the sentences themselves may be what is broken
         reason = type(error).__name__
     with contextlib.suppress(OSError, ValueError):
         write(sys.stderr, f"{COMPLAINT}{reason}\n")
-
-
-def _reason_of(error: BaseException) -> str:
-    """Return what a person reads of an error; of one of the system, only the words of that."""
-    if isinstance(error, SentinelError):
-        return str(error)
-    if isinstance(error, OddInputError) and has_sentence(f"hook.{error.args[0]}"):
-        facts: Facts = error.args[1] if len(error.args) > 1 else {}
-        return say(f"hook.{error.args[0]}", **facts)
-    return getattr(error, "strerror", None) or type(error).__name__
 
 
 def write(stream: TextIO | None, text: str) -> None:

@@ -10,11 +10,11 @@ import re
 import stat
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.clients.table import ENTRY, TEAM_ENTRY, Approvals, Hooks, client_of
+from commands.clients.table import ENTRY, TEAM_ENTRY, client_of
 from commands.hook.events import inside, linked_project
 from commands.hook.scene import Scene, complain
 from core.config import CONTEXT_DIRECTORY
@@ -22,6 +22,7 @@ from core.errors import SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.briefing import Briefing, session_briefing
 from core.lessons.log import MemoryLog
+from core.lessons.record import Record
 from core.lessons.task import MOST_FILES, Work, by_work
 from core.messages import say
 from core.text.plain import estimate_tokens
@@ -44,18 +45,26 @@ _KNOWN = re.compile(
 def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
     """Return what a session is told: the lessons first, whatever is wrong with all else."""
     is_first = not scene.moment.agent and not scene.session.events
-    notice = ""
-    if is_first and not scene.moment.asks_nobody and asks_for_our_tools(scene.client, scene.root):
+    root, cwd, notice = scene.root, scene.moment.cwd, ""
+    if is_first and not scene.moment.asks_nobody and asks_for_our_tools(scene.client, root):
         notice = say("answers.not_approved", client=scene.client)
+
+    def near_to_work() -> Sequence[Record]:
+        if log.count > MOST_WITH_GIT:
+            return []
+        is_below = cwd == root or inside(root, cwd)
+        is_elsewhere = cwd and (not is_below or linked_project(root, f"{cwd}/."))
+        return by_work(log.records, work_at_hand(Path(cwd if is_elsewhere else root)))
+
     tokens = scene.settings.hook_tokens - estimate_tokens(notice)
     briefing = session_briefing(
         log,
-        project=scene.root,
+        project=root,
         settings=scene.settings._replace(hook_tokens=max(tokens, 1)),
-        near=lambda: by_work(log.records, _work(scene)) if log.count <= MOST_WITH_GIT else [],
+        near=near_to_work,
     )
     texts = [briefing.text, notice]
-    if os.path.lexists(os.path.join(scene.root, CONTEXT_DIRECTORY, "sessions")):
+    if os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
         texts.append(_sessions(scene, tokens - estimate_tokens(briefing.text)))
     return briefing._replace(text="\n\n".join(filter(None, texts)))
 
@@ -68,9 +77,10 @@ def _sessions(scene: Scene, left_tokens: int) -> str:
     from rooms.sessions.store import exist_in, open_sessions
 
     try:
-        if left_tokens <= 0 or not exist_in(Path(scene.root)):
+        root = Path(scene.root)
+        if left_tokens <= 0 or not exist_in(root):
             return ""
-        store = open_sessions(Path(scene.root), scene.settings)
+        store = open_sessions(root, scene.settings)
         lines = start_lines(store, left_tokens)
         store.database.close()
     except (SentinelError, OSError, Error) as error:
@@ -88,55 +98,49 @@ def asks_for_our_tools(name: str, root: str) -> bool:
     False for one that the user has told how to go about them, and where that cannot be told.
     """
     client = client_of(name)
-    place = client.entry.get("project", "")
-    entries = _at(_read(_path(place, root)), (client.under,))
+    entries = _at(_read(client.entry.get("project", ""), root), (client.under,))
     ours = [it for it in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and it in entries]
-    if client.approvals:
-        return any(not _is_settled(client.approvals, client.hooks, root, it) for it in ours)
-    keys = {*client.allows, "tools"}
-    entry_lists = (entries[it] for it in ours if client.allows)
-    return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
-
-
-def _is_settled(approvals: Approvals, hooks: Hooks | None, root: str, server: str) -> bool:
-    """Return whether a user has allowed, refused or kept for a question the tools of a server."""
-    places = [approvals.project, approvals.user, hooks.project if hooks else ""]
-    lists = (approvals.keys, *approvals.refused)
-    found = [
-        _at(data, keys) for data in (_read(_path(it, root)) for it in places) for keys in lists
+    approvals = client.approvals
+    if not approvals:
+        keys = {*client.allows, "tools"}
+        entry_lists = (entries[it] for it in ours if client.allows)
+        return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
+    # What a user has allowed, refused or kept for a question is settled.
+    places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
+    held = [
+        _at(data, keys)
+        for data in [_read(place, root) for place in places]
+        for keys in (approvals.keys, *approvals.refused)
     ]
-    settled = [it for listed in found if isinstance(listed, list) for it in listed]
+    settled = [it for listed in held if isinstance(listed, list) for it in listed]
     forms = (str(approvals.tool).replace("$tool", "log_memory"), *approvals.whole)
-    return any(str(form).replace("$server", server) in settled for form in forms)
+    return any(
+        not any(str(form).replace("$server", server) in settled for form in forms)
+        for server in ours
+    )
 
 
-def _path(place: str, root: str) -> str:
-    """Return the file of a place in the table of clients, "" for one that is elsewhere."""
-    name, _, file = place.partition(":")
+def _read(place: str, root: str) -> Any:
+    """Return the JSON or TOML in a place of the table of clients; None where it cannot be read."""
+    kind, _, file_name = place.partition(":")
     claude = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    folder = {"root": root, "home": os.path.expanduser("~"), "claude-home": claude}.get(name)
-    return os.path.join(folder, file) if folder else ""
-
-
-def _read(path: str) -> Any:
-    """Return the JSON or TOML of a file; None where it cannot be read."""
+    folders = {"root": root, "home": os.path.expanduser("~"), "claude-home": claude}
+    path = os.path.join(folders.get(kind, ""), file_name)
     try:
-        if not os.path.isfile(path):
+        if kind not in folders or not os.path.isfile(path):
             return None
         with open(path, "rb") as file:
             text = file.read(_MOST_SETTINGS_BYTES).decode("utf-8-sig")
-        if path.endswith(".toml"):
-            import tomllib
+        if not path.endswith(".toml"):
+            import json
 
-            # The time that one dotted name takes grows with the square of its length.
-            lines = text[:_MOST_TOML_CHARS].splitlines()
-            is_long = (
-                len(text) > _MOST_TOML_CHARS or max(map(len, lines), default=0) > _MOST_LINE_CHARS
-            )
-            return None if is_long else tomllib.loads(text)
-        import json
+            return json.loads(text)
+        import tomllib
 
-        return json.loads(text)
+        # The time that one dotted name takes grows with the square of its length.
+        longest = max(map(len, text[:_MOST_TOML_CHARS].splitlines()), default=0)
+        is_long = len(text) > _MOST_TOML_CHARS or longest > _MOST_LINE_CHARS
+        return None if is_long else tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -148,13 +152,6 @@ def _at(data: Any, keys: tuple[str, ...]) -> Any:
 
 
 # The work in git.
-
-
-def _work(scene: Scene) -> Work:
-    cwd = scene.moment.cwd
-    is_below = cwd == scene.root or inside(scene.root, cwd)
-    is_elsewhere = cwd and (not is_below or linked_project(scene.root, f"{cwd}/."))
-    return work_at_hand(Path(cwd if is_elsewhere else scene.root))
 
 
 def work_at_hand(folder: Path) -> Work:
@@ -200,9 +197,7 @@ def _paths(data: bytes) -> Iterator[str]:
 
 def _changed(folder: Path, listed: bytes) -> Iterator[str]:
     """Yield the files that have another size or time than git knows; a deleted one is none."""
-    if len(listed) > MOST_LISTED_BYTES:
-        return
-    name, *parts = listed.split(b"\0")
+    name, *parts = listed.split(b"\0") if len(listed) <= MOST_LISTED_BYTES else [b""]
     for part in parts:
         known = _KNOWN.match(part)
         if not known:
