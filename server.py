@@ -368,16 +368,17 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)
         return
-    from rooms.fragments.upkeep.service import begin
+    from rooms.fragments.upkeep.service import ServedFragments
 
-    silent_for = timedelta(seconds=options.ttl_s)
-    begun = begin(read_settings(os.environ), os.environ, cancellation, silent_for=silent_for)
+    settings, silent_for = read_settings(os.environ), timedelta(seconds=options.ttl_s)
+    served = ServedFragments(settings, os.environ, cancellation, silent_for=silent_for)
+    served.begin()
     serve(
         *(mcp, VERSION, options, rooms),
-        engine=(begun.name, begun.check),
-        cache=begun.cache,
-        on_session_end=begun.end_session,
-        gauges=begun.figures,
+        engine=(served.name, served.check),
+        cache=served.cache,
+        on_session_end=served.end_session,
+        gauges=served.gauges(),
     )
 
 

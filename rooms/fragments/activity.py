@@ -11,7 +11,6 @@ from typing import NamedTuple
 from core.config import NAME_CHARS
 from core.lessons.record_text import minute_of
 from core.messages import say
-from core.text.plain import estimate_tokens
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import (
     SITUATION_CHARS,
@@ -24,14 +23,15 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.standing import expiry, fresh_id, same_content
+from rooms.fragments.standing import begun, expiry, same_content
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import Text, cleaned
+from rooms.fragments.upkeep.life import before
 
 TOPIC = "session"
 TRIGGERS = "voluntary", "sampled"
-IDLE = timedelta(hours=4)  # a client that kills its server ends no session
+IDLE_HOURS = 4  # a client that kills its server ends no session
 GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 
 
@@ -125,10 +125,10 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
     A client may kill its server before that can end its session. Raises FragmentsError,
     DatabaseError.
     """
-    before = _earlier(room.clock(), silent_for)
+    end = before(room.clock(), seconds=silent_for.total_seconds())
     with room.engine.reading() as rows:
         found: list[Activity] = rows.entries(Activity)
-    idle = [each for each in found if not each.ended_at and each.last_at < before]
+    idle = [each for each in found if not each.ended_at and each.last_at < end]
     for each in idle:
         end_session(room.for_agent(each.agent), each.session_id)
     return len(idle)
@@ -146,11 +146,7 @@ def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[A
 
 def is_over(activity: Activity, now: str) -> bool:
     """Return whether a session has ended, or has been without a call for so long that it counts."""
-    return bool(activity.ended_at) or activity.last_at < _earlier(now, IDLE)
-
-
-def _earlier(now: str, by: timedelta) -> str:
-    return (datetime.fromisoformat(now) - by).isoformat(timespec="seconds")
+    return bool(activity.ended_at) or activity.last_at < before(now, hours=IDLE_HOURS)
 
 
 def _of(rows: Rows, room: Room, session: str) -> Activity | None:
@@ -176,23 +172,13 @@ def _noted(rows: Rows, ended: Activity, now: str) -> Fragment:
     known = same_content(rows, ended.agent, hash_of(content))
     if known:
         return known
-    row = TYPES["episodic"]
-    fact = Fragment(
-        id=fresh_id(rows),
-        content=content,
+    fact = replace(
+        begun(rows, content, TYPES["episodic"], now),
         topic=TOPIC,
         keywords=(TOPIC, ended.agent),
-        kind=row.kind,
-        lifetime=row.lifetime,
-        importance=row.importance,
-        content_hash=hash_of(content),
         source=ended.session_id,
         agent=ended.agent,
-        created_at=now,
-        updated_at=now,
-        verified_at=now,
         checked_at=now,  # two sessions are two facts, however alike their words are
-        estimated_tokens=estimate_tokens(content),
         expires_at=expiry(TYPES["working"], now),
     )
     [made] = rows.add([fact])

@@ -1,7 +1,6 @@
 """Restores what is to be known before any work: what holds everywhere, and what a session keeps."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.text.plain import Budget
@@ -17,6 +16,7 @@ from rooms.fragments.recall import (
     worth_of,
 )
 from rooms.fragments.room import Room, readers, repeats_when_cut
+from rooms.fragments.upkeep.life import before
 
 DEFAULT_TOKENS = 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")
@@ -58,7 +58,7 @@ def restore_context(
         check_type("types", word)
     agents, now = readers(room, agent), room.clock()
     worth = worth_of(room.config, now, has_order=True)
-    since = datetime.fromisoformat(now) - timedelta(days=_TOLD_DAYS)
+    since = before(now, days=_TOLD_DAYS)
     kinds = tuple(word for word in types if word in KINDS)
     lifetimes = tuple(word for word in types if word not in KINDS)
     typed = list[Fragment]()
@@ -69,7 +69,7 @@ def restore_context(
         if lifetimes:
             typed += by_worth(rows, Wanted(agents=agents, lifetimes=lifetimes), worth)
         working = by_worth(rows, Wanted(agents=agents, lifetimes=("working",)), worth)
-        silent = unreflected(rows, room.own or agents, since=since.isoformat(timespec="seconds"))
+        silent = unreflected(rows, room.own or agents, since=since)
     working = [
         it
         for it in working

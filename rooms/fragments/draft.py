@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.text.plain import estimate_tokens
 from rooms.fragments import activity
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import (
@@ -17,9 +16,9 @@ from rooms.fragments.fragment import (
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.standing import (
+    begun,
     brought_back,
     expiry,
-    fresh_id,
     kept,
     recallable,
     row_of,
@@ -132,33 +131,22 @@ def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str)
     if draft.is_working and not session:
         raise SavingError("session_needed")
     linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
-    content_hash = hash_of(draft.content)
-    same = same_content(rows, owner, content_hash)
+    same = same_content(rows, owner, hash_of(draft.content))
     if same:
         done = _said_again(rows, room, same, draft, session)
     else:
         row = row_of(draft.type, room.config, is_working=draft.is_working)
-        new = Fragment(
-            id=fresh_id(rows),
-            content=draft.content,
+        new = replace(
+            begun(rows, draft.content, row, now),
             topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
             keywords=draft.keywords or keywords_of(draft.content),
-            kind=row.kind,
-            lifetime=row.lifetime,
             importance=row.importance if draft.importance is None else draft.importance,
-            content_hash=content_hash,
             source=draft.source,
             agent=owner,
             session=session,
             privacy=draft.privacy,  # type: ignore[arg-type]
-            created_at=now,
-            updated_at=now,
-            verified_at=now,
             tier="permanent" if draft.is_anchor else "hot",
-            estimated_tokens=estimate_tokens(draft.content),
             is_anchor=draft.is_anchor,
-            stale_days=row.stale_days,
-            expires_at=expiry(row, now),
         )
         done = added(rows, new, owner=room.agent)
     if linked_to:

@@ -80,20 +80,6 @@ class ServiceError(FragmentsError):
         return self.key in _OF_THESE
 
 
-class OtherModelError(ServiceError):
-    """The embeddings that are stored are of another model, or of other dimensions."""
-
-    def __init__(self) -> None:
-        super().__init__("other_model")
-
-
-class NoVectorsError(ServiceError):
-    """The server that keeps the fragments keeps no embeddings. Facts: path."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__("no_vectors", path=path)
-
-
 def no_package(variable: str, package: str, *packages: str) -> ServiceError:
     """Return the refusal for a package that is not installed. packages: all that are needed."""
     install = " ".join((sys.executable, "-m pip install", *(packages or (package,))))

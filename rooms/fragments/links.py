@@ -60,7 +60,7 @@ def link(
         if not (room.owns(start) or room.owns(end)):
             facts = {"from_id": start.id, "to_id": end.id}
             raise SavingError("shared_ends", owner=start.agent, **facts)
-        settled(rows, start.id, end.id)
+        settled(rows, [(start.id, end.id)])
         known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
         before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
         if before and before.relation == word:
@@ -121,13 +121,17 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
     return made
 
 
-def settled(rows: Rows, one: str, other: str) -> None:
-    """Take two fragments out of those that are suspected of a contradiction."""
-    for first, second in ((one, other), (other, one)):
+def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
+    """Forget that the two of each pair are suspected of a contradiction; return how many were."""
+    gone, count = {frozenset(it) for it in pairs}, 0
+    for first in sorted({id_ for pair in gone for id_ in pair}):
         found: list[Suspicion] = rows.entries(Suspicion, of=first)
-        if any(each.second_id == second for each in found):
+        left = [it for it in found if frozenset((it.first_id, it.second_id)) not in gone]
+        if len(left) < len(found):
             rows.forget_entries(Suspicion, of=first)
-            rows.note(each for each in found if each.second_id != second)
+            rows.note(left)
+            count += len(found) - len(left)
+    return count
 
 
 # Links by themselves

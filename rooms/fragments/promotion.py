@@ -4,8 +4,9 @@ The log is written first, by whoever calls: then the fragment leaves recall and 
 stays in the database, so that nothing is lost and nothing is told twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from rooms.fragments.errors import SavingError
@@ -77,18 +78,24 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
     found = list[Fragment]()
     # The pinned ones are listed apart: of each list the most important come first.
     for wanted in (asked, replace(used, is_anchor=True), replace(used, is_anchor=False)):
-        offset = 0
-        while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=offset):
-            earned = list(filter(has_earned_it, page))
-            found += _untold(
-                rows, [each for each in earned if wanted.privacy or each.privacy != TEAM]
-            )
-            offset += len(page)
-            if len(found) >= most:
-                return found[:most]
-            if not wanted.privacy and page[-1].importance < IMPORTANCE:
-                break
-    return found
+        by_worth = most_important(rows, wanted, 0.0 if wanted.privacy else IMPORTANCE)
+        other = (it for it in by_worth if wanted.privacy or it.privacy != TEAM)
+        earned = filter(has_earned_it, other)
+        while len(found) < most and (some := [*islice(earned, _AT_ONCE)]):
+            found += _untold(rows, some)
+    return found[:most]
+
+
+def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
+    """Yield fragments, the pinned ones first, then the most important, down to an importance."""
+    at = 0
+    while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+        for fragment in page:
+            if fragment.importance >= least:
+                yield fragment
+            elif not fragment.is_anchor:
+                return
+        at += len(page)
 
 
 def _untold(rows: Rows, fragments: Sequence[Fragment]) -> list[Fragment]:

@@ -17,7 +17,7 @@ from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_or
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Holding, Ranking
 from rooms.fragments.config import Config
-from rooms.fragments.errors import FragmentsError, OtherModelError, ServiceError
+from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import (
     KINDS,
     LIFETIMES,
@@ -309,7 +309,7 @@ def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
             if not rows.has(Wanted(has_vector=True)):
                 return Meaning()
             if not is_of(rows, chosen):
-                raise OtherModelError
+                raise ServiceError("other_model")
             cosines = cosines_of(rows.state())
         chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
         least = next(it for it in chosen_least if it is not None)

@@ -7,10 +7,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.config import NAME_CHARS
-from core.text.plain import SURROGATE
+from core.text.plain import SURROGATE, estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
-from rooms.fragments.fragment import DEFAULT_TYPE, TYPES, Fragment, Link, TypeRow, Wanted
+from rooms.fragments.fragment import (
+    DEFAULT_TYPE,
+    TYPES,
+    Fragment,
+    Link,
+    TypeRow,
+    Wanted,
+    hash_of,
+)
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import plain_id
@@ -92,6 +100,24 @@ def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
         return row._replace(lifetime="working", hours=TYPES["working"].hours, stale_days=0)
     days = dict(config.stale_days).get(word or DEFAULT_TYPE, row.stale_days)
     return row._replace(stale_days=days) if row.stale_days else row
+
+
+def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
+    """Return a fragment that is not stored yet, whose life begins now. row: what its type says."""
+    return Fragment(
+        id=fresh_id(rows),
+        content=content,
+        kind=row.kind,
+        lifetime=row.lifetime,
+        importance=row.importance,
+        content_hash=hash_of(content),
+        created_at=now,
+        updated_at=now,
+        verified_at=now,
+        estimated_tokens=estimate_tokens(content),
+        stale_days=row.stale_days,
+        expires_at=expiry(row, now),
+    )
 
 
 def expiry(row: TypeRow, now: str) -> str:

@@ -200,6 +200,6 @@ def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragme
         )
         made = added(rows, fresh).fragment
         rows.drop_links([Link(from_id=made.id, to_id=before.id)])
-    settled(rows, before.id, made.id)
+    settled(rows, [(before.id, made.id)])
     supersede(rows, before, made, now)
     return made

@@ -9,25 +9,25 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from core.errors import SentinelError
-from rooms.fragments.errors import NoVectorsError, OtherModelError, ServiceError
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.models.embedding import BATCH_TIMEOUT_S, Embedder, embedder_of
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.upkeep.life import before
 
 AT_ONCE = 32  # texts in one request; some services take no more
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 LEAST_COSINE = 0.5  # from which a fragment may answer a question where nothing was measured yet
 COSINES_STATE = "embedding_cosines"
 _DEVIATIONS, _LEAST_DEVIATION = 2, 0.01
-_GROWTH, _RENEWED = 1.5, timedelta(days=1)
-_FRESH = timedelta(hours=1)  # what was saved since is linked with what means nearly the same
+_GROWTH, _RENEWED_DAYS = 1.5, 1
+_FRESH_HOURS = 1  # what was saved since is linked with what means nearly the same
 _FAILURES = 3  # one after the other, and it is not the texts
 
 Progress = Callable[[int, int], None]  # how many are done, of how many
@@ -77,7 +77,7 @@ def measure(room: Room, embedder: Embedder) -> None:
     now = room.clock()
     with room.engine.reading() as rows:
         known, texts = cosines_of(rows.state()), _count(rows, has_vector=True)
-        since = (datetime.fromisoformat(now) - _RENEWED).isoformat(timespec="seconds")
+        since = before(now, days=_RENEWED_DAYS)
         is_fresh = (
             known and known.texts <= texts < known.texts * _GROWTH and known.measured_at > since
         )
@@ -135,16 +135,15 @@ def fill(
     limit: how many at most. replaces: embeddings of another model are removed with the first batch
     that this one has embedded; else they are refused. progress: called after each batch. A text
     that the model cannot embed is passed over, and tried again by the next call. Raises
-    NoVectorsError, OtherModelError, ServiceError, DatabaseError, WaitEndedError; what was embedded
-    until then is stored.
+    ServiceError, DatabaseError, WaitEndedError; what was embedded until then is stored.
     """
     room = room.for_all()  # one model is that of all
     if not room.engine.keeps_vectors():  # before a service is asked for what would not be stored
-        raise NoVectorsError(room.engine.name)
+        raise ServiceError("no_vectors", path=room.engine.name)
     with room.engine.reading() as rows:
         has_others = not is_of(rows, embedder)
         if has_others and not replaces:
-            raise OtherModelError
+            raise ServiceError("other_model")
         wanted = Wanted() if has_others else Wanted(has_vector=False)
         total = sum(rows.count(wanted).values())
     most = total if limit is None else min(limit, total)
@@ -281,7 +280,7 @@ def _put(
     """
     if not is_of(rows, embedder):
         if not replaces:
-            raise OtherModelError
+            raise ServiceError("other_model")
         rows.drop_vectors()
     values = {MODEL_STATE: embedder.model, DIMENSIONS_STATE: str(embedder.dimensions or "")}
     if not values.items() <= rows.state().items():
@@ -301,7 +300,7 @@ def _link(room: Room, embedded: Iterable[Fragment]) -> None:
 
     What words have linked then stays as it is.
     """
-    since = (datetime.fromisoformat(room.clock()) - _FRESH).isoformat(timespec="seconds")
+    since = before(room.clock(), hours=_FRESH_HOURS)
     for fragment in (it for it in embedded if it.created_at >= since):
         with room.engine.writing() as rows:
             stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]

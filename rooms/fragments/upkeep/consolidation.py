@@ -21,7 +21,7 @@ from core.program import warn
 from rooms.fragments.activity import end_idle_sessions
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Fragment, Wanted
-from rooms.fragments.promotion import for_the_log
+from rooms.fragments.promotion import for_the_log, most_important
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
@@ -43,7 +43,6 @@ HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a 
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
-_AT_ONCE = 300
 _PLACES = {it.name: place for place, it in enumerate(PASSES)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _ANSWER_S = 0.1  # for the answer to a write to be out
@@ -215,9 +214,9 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
         figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
         steps.append(Done(step.name, sum(figures[it] for it in step.changes), figures))
     waiting = [it for it in pending(rows, now)[0] if room.owns(it.earlier) and room.owns(it.later)]
-    procedures = _by_worth(rows, Wanted(agents=room.own, kinds=("procedure",)))
+    procedures = most_important(rows, Wanted(agents=room.own, kinds=("procedure",)))
     doubtful = (it for it in procedures if life.is_doubtful(it, now, room.config))
-    loose = _by_worth(rows, Wanted(agents=room.own, is_anchor=False), life.ANCHOR_IMPORTANCE)
+    loose = most_important(rows, Wanted(agents=room.own, is_anchor=False), life.ANCHOR_IMPORTANCE)
     promotable = sorted(
         filter(life.is_worth_pinning, loose), key=lambda it: (-life.utility_of(it), it.number)
     )
@@ -229,17 +228,6 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
         for_the_log=for_the_log(rows, room.own, MOST_LISTED),
         feedback=feedback_by_tool(rows),
     )
-
-
-def _by_worth(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
-    """Yield fragments, the most important first, down to an importance."""
-    at = 0
-    while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
-        for fragment in page:
-            if fragment.importance < least:
-                return
-            yield fragment
-        at += len(page)
 
 
 def go_on(room: Room) -> None:

@@ -28,10 +28,10 @@ class Decay(NamedTuple):
     decayed_at: str
 
 
-def before(now: str, *, days: float) -> str:
-    """Return the moment so many days before, as it is stored."""
+def before(now: str, **by: float) -> str:
+    """Return the moment so long before, as it is stored. by: as `timedelta` takes it."""
     try:
-        return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
+        return (datetime.fromisoformat(now) - timedelta(**by)).isoformat(timespec="seconds")
     except OverflowError:
         return ""  # before there were any moments
 

@@ -29,6 +29,7 @@ from rooms.fragments.fragment import (
     Version,
     Wanted,
 )
+from rooms.fragments.links import settled
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life, suspicions
 from rooms.fragments.upkeep.statistics import feedback_by_tool
@@ -372,7 +373,7 @@ def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
             linked += suspicions.settle(rows, current, work.now)
         elif label in _CLEARED:
             over.append(pair.suspicion)
-    dropped = suspicions.drop(rows, over)
+    dropped = settled(rows, ((it.first_id, it.second_id) for it in over))
     counts = {"judged": sum(label != "" for _, label in judged), "linked": linked}
     return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
 

@@ -8,9 +8,9 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
 
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
@@ -22,7 +22,6 @@ from rooms.fragments.models.embedding import embedder_of
 from rooms.fragments.models.judge import has_judge, judge_of
 from rooms.fragments.models.vectors import fill
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.redis import CachedEngine
 from rooms.fragments.upkeep.consolidation import do_daily
 from rooms.fragments.upkeep.statistics import ENDED
@@ -36,173 +35,139 @@ _COUNTED = {
 }
 _ENDED = "fragments_last_upkeep_timestamp_seconds"
 _FAILURES = ("judge_failures", "embedding_failures")
-FIGURES = (*_COUNTED, _ENDED, *_FAILURES)
 _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which read all of them
 
 
-class Begun(NamedTuple):
-    """What a server over HTTP needs of the room.
+class ServedFragments:
+    """The fragments as a server over HTTP has them. Raises FragmentsError where a setting is wrong.
 
-    name: of the place. check: raises DatabaseError where it cannot be read. end_session: see
-    `end_session_of`, with the agent and the name of the session. cache: the name of a Redis beside
-    the place, and what raises ConnectionError where it does not answer. figures: by flat names, to
-    be asked for when they are read, which asks no database.
+    silent_for: a session that has had no call for so long is ended, a quarter of that time later at
+    most. pause_s: between two looks for what is due. figures: counted at each look, {} while the
+    database is away. cancellation: of the calls, whose connections the upkeep shares.
     """
 
-    name: str
-    check: Callable[[], None]
-    end_session: Callable[[str, str], None]
-    cache: tuple[str, Callable[[], None]] | None
-    figures: Mapping[str, Callable[[], float]]
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Mapping[str, str],
+        cancellation: Cancellation = NO_CANCELLATION,
+        *,
+        silent_for: timedelta = GONE,
+        pause_s: float = PAUSE_S,
+    ) -> None:
+        self._open = partial(open_room, settings, environment, cancellation)
+        self._environment, self._silent_for, self._pause_s = environment, silent_for, pause_s
+        self._engine, self.figures = self._open().engine, dict[str, float]()
+        self._idle_at_s, self._failure = time.monotonic(), ""
 
+    @property
+    def name(self) -> str:
+        """The name of the place."""
+        return self._engine.name
 
-def begin(
-    settings: Settings,
-    environment: Mapping[str, str],
-    cancellation: Cancellation,
-    *,
-    silent_for: timedelta = GONE,
-) -> Begun:
-    """Have the upkeep done by a thread for as long as the process lives. Raises FragmentsError.
-
-    silent_for: see `upkeep_of_server`.
-    """
-    engine, figures = open_room(settings, environment, cancellation).engine, dict[str, float]()
-
-    def check() -> None:
-        with engine.reading():
+    def check(self) -> None:
+        """Raise DatabaseError where the place cannot be read."""
+        with self._engine.reading():
             pass
 
-    def end(agent: str, session: str) -> None:
-        end_session_of(settings, environment, agent, session, cancellation)
+    @property
+    def cache(self) -> tuple[str, Callable[[], None]] | None:
+        """The name of a Redis beside it, and what raises ConnectionError where that is silent."""
+        if not isinstance(self._engine, CachedEngine):
+            return None
+        cache = self._engine.cache
 
-    def upkeep() -> None:
-        upkeep_of_server(
-            *(settings, environment, threading.Event(), cancellation),
-            silent_for=silent_for,
-            figures=figures,
-        )
+        def check() -> None:
+            if not cache.answers():
+                raise ConnectionError
 
-    def check_cache() -> None:
-        if isinstance(engine, CachedEngine) and not engine.cache.answers():
-            raise ConnectionError
+        return cache.place.name, check
 
-    threading.Thread(target=upkeep, name="upkeep", daemon=True).start()
+    def end_session(self, agent: str, session: str) -> None:
+        """End a session, as the agent of its credential; ending it again changes nothing.
 
-    def figure(name: str) -> float:
-        return figures.get(name, math.nan)
+        Raises SentinelError.
+        """
+        end_session(self._open().for_agent(agent), session)
 
-    asked: dict[str, Callable[[], float]] = {name: partial(figure, name) for name in FIGURES}
-    asked |= {name: partial(lambda it: engine.figures()[it], name) for name in engine.figures()}
-    cache = (engine.cache.place.name, check_cache) if isinstance(engine, CachedEngine) else None
-    return Begun(engine.name, check, end, cache, asked | _connections(engine))
+    def gauges(self) -> dict[str, Callable[[], float]]:
+        """Return what gives each figure, by flat names; none of them asks the database."""
+        engine, asked = self._engine, dict[str, Callable[[], float]]()
+        for name in (*_COUNTED, _ENDED, *_FAILURES):
+            asked[name] = partial(lambda it: self.figures.get(it, math.nan), name)
+        for name in engine.figures():
+            asked[name] = partial(lambda it: engine.figures()[it], name)
+        inner = engine.inner if isinstance(engine, CachedEngine) else engine
+        if inner.keeps_agents_apart:
+            from rooms.fragments.storage.postgres import PostgresEngine  # a file needs none of it
 
+            assert isinstance(inner, PostgresEngine)
+            pool = inner.pool
+            asked["db_connections_in_use"] = lambda: pool.usage().in_use
+            asked["db_connections_idle"] = lambda: pool.usage().idle
+            asked["db_calls_waiting"] = lambda: pool.usage().waiting
+        return asked
 
-def upkeep_of_server(
-    settings: Settings,
-    environment: Mapping[str, str],
-    stop: threading.Event,
-    cancellation: Cancellation = NO_CANCELLATION,
-    *,
-    pause_s: float = PAUSE_S,
-    silent_for: timedelta = GONE,
-    figures: dict[str, float] | None = None,
-) -> None:
-    """Do what is due, now and every so many seconds, until somebody stops it.
+    def begin(self) -> None:
+        """Have the upkeep done by a thread for as long as the process lives."""
+        work = partial(self.tend, threading.Event())
+        threading.Thread(target=work, name="upkeep", daemon=True).start()
 
-    Never raises: what keeps it from its work, such as a database that is away, is logged once and
-    tried again. cancellation: of the calls, whose connections it shares. silent_for: a session that
-    has had no call for so long is ended, a quarter of that time later at most. figures: filled at
-    each look, see `FIGURES`; empty while the database is away.
-    """
-    idle_pause_s = min(_IDLE_PAUSE_S, silent_for.total_seconds() / 4)
-    figures, failure, idle_at_s = {} if figures is None else figures, "", time.monotonic()
-    while not stop.is_set():
-        ends_idle = time.monotonic() >= idle_at_s
-        try:
-            room = open_room(settings, environment, cancellation).for_all()
-            figures.update(_figures(room, environment))
-            _do(room, environment, stop, silent_for=silent_for if ends_idle else None)
+    def tend(self, stop: threading.Event) -> None:
+        """Do what is due, now and again after each pause, until somebody stops it.
+
+        Never raises: what keeps it from its work, such as a database that is away, is logged once
+        and tried again.
+        """
+        while not stop.is_set():
+            try:
+                room = self._open().for_all()
+                self.figures.update(self._count(room))
+                self._do(room, stop)
+                self._failure = ""
+            except (UpkeepBusyError, WaitEndedError):
+                pass  # another process is at it, or this one ends
+            except (SentinelError, OSError) as error:
+                self.figures.clear()
+                if str(error) != self._failure:
+                    self._failure = str(error)
+                    said = "the upkeep of the fragments has to wait, and is tried again (%s)"
+                    warn(said, self._failure)
+            stop.wait(self._pause_s)
+
+    def _do(self, room: Room, stop: threading.Event) -> None:
+        """Do what is due: the daily upkeep, idle sessions, embeddings. Raises SentinelError."""
+        if not room.engine.exists():
+            return
+        compares = not has_judge(self._environment)
+        do_daily(room, compares=compares, goes_on=lambda: not stop.is_set())
+        embedder, now_s = embedder_of(self._environment), time.monotonic()
+        ends_idle = now_s >= self._idle_at_s
+        if not (ends_idle or embedder) or stop.is_set():
+            return
+
+        def check_goes_on(_done: int, _total: int) -> None:
+            if stop.is_set():
+                raise WaitEndedError(path=room.engine.name)
+
+        with room.engine.only_one(timeout_s=0):
             if ends_idle:
-                idle_at_s = time.monotonic() + idle_pause_s
-            failure = ""
-        except (UpkeepBusyError, WaitEndedError):
-            pass  # another process is at it, or this one ends
-        except (SentinelError, OSError) as error:
-            figures.clear()
-            if str(error) != failure:
-                failure = str(error)
-                warn("the upkeep of the fragments has to wait, and is tried again (%s)", failure)
-        stop.wait(pause_s)
+                end_idle_sessions(room, silent_for=self._silent_for)
+            if embedder:
+                fill(room, embedder, progress=check_goes_on)
+        if ends_idle:
+            self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)
 
-
-def end_session_of(
-    settings: Settings,
-    environment: Mapping[str, str],
-    agent: str,
-    session: str,
-    cancellation: Cancellation = NO_CANCELLATION,
-) -> None:
-    """End a session over HTTP, as the agent of its credential; ending it again changes nothing.
-
-    Raises SentinelError.
-    """
-    room = open_room(settings, environment, cancellation)
-    end_session(room.for_agent(agent), session)
-
-
-def _do(
-    room: Room,
-    environment: Mapping[str, str],
-    stop: threading.Event,
-    *,
-    silent_for: timedelta | None,
-) -> None:
-    """Do what is due. silent_for: None to end no session. Raises SentinelError."""
-    if not room.engine.exists():
-        return
-    do_daily(room, compares=not has_judge(environment), goes_on=lambda: not stop.is_set())
-    embedder = embedder_of(environment)
-    if not (silent_for or embedder) or stop.is_set():
-        return
-
-    def check_goes_on(_done: int, _total: int) -> None:
-        if stop.is_set():
-            raise WaitEndedError(path=room.engine.name)
-
-    with room.engine.only_one(timeout_s=0):
-        if silent_for:
-            end_idle_sessions(room, silent_for=silent_for)
-        if embedder:
-            fill(room, embedder, progress=check_goes_on)
-
-
-def _figures(room: Room, environment: Mapping[str, str]) -> dict[str, float]:
-    """Return the figures of a room by the names of `FIGURES`. Raises DatabaseError."""
-    models = judge_of(environment), embedder_of(environment)
-    figures = {name: it.failures if it else 0.0 for name, it in zip(_FAILURES, models, strict=True)}
-    with room.engine.reading() as rows:
-        state = rows.state()
-        for name, wanted in _COUNTED.items():
-            figures[name] = sum(rows.count(wanted).values())
-    try:
-        figures[_ENDED] = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
-    except ValueError:  # none was ended, or another program wrote that
+    def _count(self, room: Room) -> dict[str, float]:
+        """Return the figures of a room. Raises DatabaseError."""
+        models = judge_of(self._environment), embedder_of(self._environment)
+        failures = (float(it.failures) if it else 0.0 for it in models)
+        figures = dict(zip(_FAILURES, failures, strict=True))
+        with room.engine.reading() as rows:
+            state = rows.state()
+            for name, wanted in _COUNTED.items():
+                figures[name] = sum(rows.count(wanted).values())
         figures[_ENDED] = 0.0
-    return figures
-
-
-def _connections(engine: Engine) -> dict[str, Callable[[], float]]:
-    """Return how many connections are in use, rest and are waited for; none of a file."""
-    inner = engine.inner if isinstance(engine, CachedEngine) else engine
-    if not inner.keeps_agents_apart:
-        return {}
-    from rooms.fragments.storage.postgres import PostgresEngine  # a file needs none of it
-
-    assert isinstance(inner, PostgresEngine)
-    pool = inner.pool
-    return {
-        "db_connections_in_use": lambda: pool.usage().in_use,
-        "db_connections_idle": lambda: pool.usage().idle,
-        "db_calls_waiting": lambda: pool.usage().waiting,
-    }
+        with suppress(ValueError):  # none was ended, or another program wrote that
+            figures[_ENDED] = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
+        return figures

@@ -5,14 +5,14 @@ decides nothing.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from core.data import word_groups
 from core.text.plain import normal_form
 from core.text.terms import pieces_of
 from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
-from rooms.fragments.links import alike, supersede
+from rooms.fragments.links import alike, settled, supersede
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 
@@ -25,7 +25,6 @@ MOST_PROPOSED = 10
 NEGATION, NUMBERS, OPPOSITES = "negation", "numbers", "opposites"  # the signs
 
 _MOST_ALIKE = 3
-_AT_ONCE = 300  # ids in one question
 _SETTLING: tuple[Relation, ...] = (
     *("contradicts", "superseded_by", "resolved_by", "caused_by", "part_of"),
 )
@@ -74,14 +73,14 @@ def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment and those about the same that it was not yet compared with."""
     wanted = Wanted(agents=(fragment.agent,), topics=(fragment.topic,))
     near = alike(rows, fragment, wanted=wanted, most=_MOST_ALIKE, least=min(COSINE, WORDS))
-    settled = _settled(rows, [fragment.id])
+    related = _related(rows, [fragment.id])
     pairs = []
     for other, similarity in near:
         has_turn = not other.checked_at and other.number > fragment.number  # it comes to this one
         vectors = rows.vectors([fragment.number, other.number])
         if has_turn or similarity < (COSINE if len(vectors) == 2 else WORDS):
             continue
-        if frozenset((fragment.id, other.id)) not in settled:
+        if frozenset((fragment.id, other.id)) not in related:
             pairs.append(pair_of(fragment, other, similarity, now))
     return pairs
 
@@ -95,13 +94,13 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
     noted: list[Suspicion] = rows.entries(Suspicion)
     ids = {id_ for it in noted for id_ in (it.first_id, it.second_id)}
     live = {it.id: it for it in rows.by_ids(sorted(ids)) if it.is_live}
-    settled = _settled(rows, sorted(live))
+    related = _related(rows, sorted(live))
     end = life.before(now, days=PROPOSED_DAYS)
     waiting, over = list[Pair](), list[Suspicion]()
     for suspicion in noted:
         found_at, pair = suspicion.found_at, (suspicion.first_id, suspicion.second_id)
         one, other = map(live.get, pair)
-        is_open = frozenset(pair) not in settled and found_at >= end
+        is_open = frozenset(pair) not in related and found_at >= end
         if one and other and is_open and max(one.updated_at, other.updated_at) <= found_at:
             waiting.append(pair_of(one, other, suspicion.similarity, found_at))
         else:
@@ -129,18 +128,8 @@ def settle(rows: Rows, pair: Pair, now: str) -> bool:
     supersede(rows, earlier, later, now)
     link = Link(from_id=later.id, to_id=earlier.id, relation="contradicts", created_at=now)
     rows.put_links([link])
-    drop(rows, [pair.suspicion])
+    settled(rows, [(earlier.id, later.id)])
     return True
-
-
-def drop(rows: Rows, over: Iterable[Suspicion]) -> int:
-    """Forget suspicions by their two ends; return how many."""
-    gone = {(it.first_id, it.second_id) for it in over}
-    for first in sorted({first for first, _ in gone}):
-        noted: list[Suspicion] = rows.entries(Suspicion, of=first)
-        rows.forget_entries(Suspicion, of=first)
-        rows.note(it for it in noted if (it.first_id, it.second_id) not in gone)
-    return len(gone)
 
 
 def signs_of(one: str, other: str) -> tuple[str, ...]:
@@ -148,12 +137,9 @@ def signs_of(one: str, other: str) -> tuple[str, ...]:
     return tuple(_signs(*(normal_form("NFKC", text).casefold() for text in (one, other))))
 
 
-def _settled(rows: Rows, ids: Sequence[str]) -> set[frozenset[str]]:
+def _related(rows: Rows, ids: Iterable[str]) -> set[frozenset[str]]:
     """Return the pairs of fragments that somebody has set in relation."""
-    links = list[Link]()
-    for at in range(0, len(ids), _AT_ONCE):
-        links += rows.links(ids[at : at + _AT_ONCE], _SETTLING)
-    return {frozenset((it.from_id, it.to_id)) for it in links}
+    return {frozenset((it.from_id, it.to_id)) for it in rows.links(ids, _SETTLING)}
 
 
 def _signs(one: str, other: str) -> Iterator[str]:

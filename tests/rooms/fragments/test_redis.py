@@ -16,12 +16,11 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from core.config import Settings, read_settings
-from core.program import NO_CANCELLATION
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.redis import Cache, CachedEngine, Place, PlaceError, place_of
-from rooms.fragments.upkeep.service import begin
+from rooms.fragments.upkeep.service import ServedFragments
 from tests.support.cached_engines import (
     AGENTS,
     SOME_STEPS,
@@ -376,15 +375,16 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
 @pytest.mark.long  # it costs much
 def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_server: Valkey) -> None:
     place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), ADDRESS: redis_server.address}
-    begun, room = begin(Settings(), place, NO_CANCELLATION), open_room(Settings(), place)
-    assert begun.cache and begun.cache[0] == redis_server.address
-    begun.cache[1]()
+    served, room = ServedFragments(Settings(), place), open_room(Settings(), place)
+    assert served.cache and served.cache[0] == redis_server.address
+    served.cache[1]()
     with room.for_agent("alice").engine.reading() as rows:
         rows.with_keywords(["node"], Wanted(), 9)
     redis_server.kill()
     with pytest.raises(ConnectionError):
-        begun.cache[1]()
-    figures = {name: begun.figures[f"redis_{name}"]() for name in ("hits", "misses", "errors")}
+        served.cache[1]()
+    gauges = served.gauges()
+    figures = {name: gauges[f"redis_{name}"]() for name in ("hits", "misses", "errors")}
     assert figures == {"hits": 0, "misses": 1, "errors": 1}
 
 

@@ -23,7 +23,7 @@ from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment, Wanted
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.upkeep.service import end_session_of, upkeep_of_server
+from rooms.fragments.upkeep.service import ServedFragments
 from rooms.fragments.use import count_use
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
@@ -193,7 +193,8 @@ def test_sessions_of_one_name_do_not_meet(team: Room, environment: dict[str, str
     for agent in AGENTS:
         for said in (by(agent, tools.context), by(agent, tools.recall, text="vault")):
             assert set(ID.findall(said)) & {*notes.values()} == {notes[agent]}
-    end_session_of(Settings(), environment, "alice", "s1")
+    served = ServedFragments(Settings(), environment)
+    served.end_session("alice", "s1")
     assert [it.deletion for it in stored(team, *notes.values())] == ["ended", "", ""]
     with team.engine.reading() as reading:
         ended = {it.agent: bool(it.ended_at) for it in reading.entries(Activity)}
@@ -207,10 +208,8 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
     team: Room, environment: dict[str, str]
 ) -> None:
     saved("alice", "The shop runs on Node 20")
-    ends = [
-        threading.Thread(target=end_session_of, args=(Settings(), environment, "alice", "s1"))
-        for _ in range(6)
-    ]
+    served = ServedFragments(Settings(), environment)
+    ends = [threading.Thread(target=served.end_session, args=("alice", "s1")) for _ in range(6)]
     for it in ends:
         it.start()
     for it in ends:
@@ -263,8 +262,8 @@ def test_the_upkeep_of_a_server_ends_idle_sessions_and_stops(
         for it in writing.entries(Activity):
             writing.note([replace(it, last_at=before.isoformat(timespec="seconds"))])
     stop = threading.Event()
-    given = (Settings(), environment, stop)
-    thread = threading.Thread(target=upkeep_of_server, args=given)
+    served = ServedFragments(Settings(), environment)
+    thread = threading.Thread(target=served.tend, args=(stop,))
     thread.start()
     end = time.monotonic() + 60
     ended: set[str] = set()
@@ -298,7 +297,7 @@ def test_a_database_that_is_away_is_logged_once_and_tried_again(
     away = {"SENTINEL_MEMORY_FRAGMENTS": "postgresql://u:hidden@127.0.0.1:9/none",
             "DB_CONN_TIMEOUT_MS": "100"}  # fmt: skip
     stop = _AfterSomeLooks(3)
-    upkeep_of_server(Settings(), away, stop, pause_s=0.01)
+    ServedFragments(Settings(), away, pause_s=0.01).tend(stop)
     assert stop.looks == 3
     assert caplog.text.count("has to wait, and is tried again") == 1
     assert "hidden" not in caplog.text

@@ -15,7 +15,7 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.config import read_config
-from rooms.fragments.errors import NoVectorsError
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.models.embedding import vector_of
 from rooms.fragments.models.vectors import fill
@@ -67,7 +67,7 @@ def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
 ) -> None:
     engine = engine_of(without_vectors)
     room = Room(engine=engine, settings=Settings(), config=read_config({}))
-    with stand_in(embeddings) as service, pytest.raises(NoVectorsError, match="CREATE EXTENSION"):
+    with stand_in(embeddings) as service, pytest.raises(ServiceError, match="CREATE EXTENSION"):
         fill(room, embedder(service))
     assert service.asked == []
     engine.close()

@@ -1,7 +1,8 @@
 """Tests what is counted for `memory_stats`, `stats`, the page and the operator of a server."""
 
+import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,8 +15,8 @@ from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity, Embedding
 from rooms.fragments.links import link
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.upkeep import service
 from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.service import ServedFragments
 from rooms.fragments.upkeep.statistics import Statistics, statistics_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
@@ -80,26 +81,16 @@ def test_an_agent_sees_its_own_and_what_is_everybodys(room: Room) -> None:
     assert statistics_of(room).live == 3
 
 
-class Served:
-    """The upkeep of a server over the fragments in a file, in a thread of this process."""
-
-    def __init__(self, environment: Mapping[str, str], silent_for: timedelta) -> None:
-        self.figures, self._stop = dict[str, float](), threading.Event()
-        more = {"pause_s": 0.01, "silent_for": silent_for, "figures": self.figures}
-        self._thread = threading.Thread(
-            target=service.upkeep_of_server,
-            args=(Settings(), environment, self._stop),
-            kwargs=more,
-        )
-
-    def until(self, is_so: Callable[[], object]) -> None:
-        """Run it until a condition holds."""
-        self._thread.start()
-        ends = datetime.now(UTC) + timedelta(seconds=60)
-        while not is_so() and datetime.now(UTC) < ends:
-            self._stop.wait(0.01)
-        self._stop.set()
-        self._thread.join()
+def tended(served: ServedFragments, until: Callable[[], object]) -> None:
+    """Have its upkeep done by a thread of this process until a condition holds."""
+    stop = threading.Event()
+    thread = threading.Thread(target=served.tend, args=(stop,))
+    thread.start()
+    ends = datetime.now(UTC) + timedelta(seconds=60)
+    while not until() and datetime.now(UTC) < ends:
+        stop.wait(0.01)
+    stop.set()
+    thread.join()
 
 
 @IN_A_FILE
@@ -111,8 +102,8 @@ def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_
     gone = remember(room, Draft(content="The old server is called heron")).fragment
     remember(room, Draft(content="The shop runs on Node 20"))
     forget(room, id=gone.id)
-    served = Served(environment, timedelta(days=1))
-    served.until(lambda: served.figures.get("fragments_last_upkeep_timestamp_seconds"))
+    served = ServedFragments(Settings(), environment, pause_s=0.01)
+    tended(served, lambda: served.figures.get("fragments_last_upkeep_timestamp_seconds"))
     ended = datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp()
     assert served.figures == {
         "fragments_live": 1,
@@ -125,10 +116,9 @@ def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_
     }
     room.engine.close()
     room.config.path.write_bytes(b"no database")
-    away = Served(environment, timedelta(days=1))
-    away.figures.update(served.figures)
-    away.until(lambda: not away.figures)
-    assert away.figures == {}
+    tended(served, lambda: not served.figures)
+    assert served.figures == {}
+    assert all(map(math.isnan, (gauge() for gauge in served.gauges().values())))
 
 
 @IN_A_FILE
@@ -146,5 +136,7 @@ def test_a_server_ends_sessions_that_were_silent_for_as_long_as_its_operator_say
         with room.engine.reading() as rows:
             return [bool(it.ended_at) for it in rows.entries(Activity)]
 
-    Served(environment, timedelta(minutes=60)).until(lambda: any(ended()))
+    silent_for = timedelta(minutes=60)
+    served = ServedFragments(Settings(), environment, silent_for=silent_for, pause_s=0.01)
+    tended(served, lambda: any(ended()))
     assert ended() == [True, False]
