@@ -15,23 +15,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import bare_write, seconds
-from beside import absent_section, room_section, rooms_section
 from costs import calls_section, memory_section, start_section, tokens_section
 from damage import damage_section
 from experiments import kills_section, races_section
-from own import estimate_section, formats_section, ranking_section, speed_section, survival_section
 from peers import INSTALLED, OTHERS, OURS, Peer, install, node
 from plan import FULL, QUICK, Plan
 from prose import HEAD, TAIL
 from report import Section, as_table, document
-from room_peers import Fragments, Sessions, built, install_more
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "docs" / "benchmarks.md"
@@ -44,31 +40,19 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "concurrency": races_section,
     "kills": kills_section,
     "damage": damage_section,
-    "formats": formats_section,
-    "estimate": estimate_section,
-    "survival": survival_section,
-    "ranking": ranking_section,
-    "speed": speed_section,
-    "lessons": partial(room_section, "lessons"),
-    "sessions": partial(room_section, "sessions"),
-    "fragments": partial(room_section, "fragments"),
-    "rooms": rooms_section,
-    "absent": absent_section,
 }
-ALONE = ("survival", "ranking")  # scripts of these names print the same: a quick run leaves it out
 
 
 def main() -> int:
     """Measure, print, and write the report; the status."""
     options = parsed()
-    peers = [OURS, *available(quick=options.quick)]
+    peers = [OURS, *available()]
     with tempfile.TemporaryDirectory(prefix="sentinel-memory-compare-") as directory:
         plan = Plan(scratch=Path(directory), rounds=QUICK if options.quick else FULL, peers=peers)
         facts = facts_of(plan)
         print(facts + "\n", flush=True)
         sections = []
-        few = [name for name in SECTIONS if not options.quick or name not in ALONE]
-        for name in options.only or few:
+        for name in options.only or SECTIONS:
             sections.append(SECTIONS[name](plan))
             print(as_table(sections[-1]), flush=True)
     broken = [sentence for section in sections for sentence in section.broken]
@@ -78,8 +62,7 @@ def main() -> int:
             print("A peer is missing; no report was written.", file=sys.stderr)
             return 1
         facts += f"\n- Load of the machine (1, 5, 15 minutes) after the run: {_load()}"
-        rooms = [Sessions(), Fragments(), *built()]
-        head = HEAD.format(facts=facts, durability=durability_of([*peers, *rooms]))
+        head = HEAD.format(facts=facts, durability=durability_of(peers))
         target.write_text(document(head, sections, TAIL), "utf-8")
     return 1 if broken else 0
 
@@ -95,15 +78,10 @@ def parsed() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def available(*, quick: bool) -> list[Peer]:
-    """The peers that are installed, or can be; what is missing is named.
-
-    quick: leaves out what takes minutes to build or install; the rooms name it.
-    """
+def available() -> list[Peer]:
+    """The peers that are installed, or can be; what is missing is named."""
     try:
         install()
-        if not quick:
-            install_more()
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"The peers cannot be installed: {error}", file=sys.stderr)
         return []
@@ -116,7 +94,7 @@ def facts_of(plan: Plan) -> str:
     python, cores = platform.python_version(), os.cpu_count() or 1
     release = platform.release().partition("-")[0]
     system = f"{platform.system()} {release}, {platform.machine()}, {cores} processors"
-    versions = [f"{peer.name} {peer.version}" for peer in (*plan.peers, *built())]
+    versions = [f"{peer.name} {peer.version}" for peer in plan.peers]
     lines = [
         f"Date: {datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         f"Versions: {', '.join(versions)}, FastMCP {plan.echo.version}",
@@ -125,8 +103,7 @@ def facts_of(plan: Plan) -> str:
         "One synced write of 25 KB (write, fsync, rename, fsync of the directory), the least that "
         f"a durable save costs there: {bare_write_ms(plan):.2f} ms",
         f"Rounds: {rounds.starts} starts, {rounds.calls} calls of each kind, {rounds.memory} for "
-        f"memory, {rounds.races} of each race, {rounds.kills} kills; for each room "
-        f"{rounds.room_starts} starts, {rounds.room_races} races",
+        f"memory, {rounds.races} of each race, {rounds.kills} kills",
         f"Load of the machine (1, 5, 15 minutes) before the run: {_load()}",
     ]
     return "\n".join(f"- {line}" for line in lines)

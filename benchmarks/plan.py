@@ -22,8 +22,6 @@ class Rounds:
     saves_each: int
     kills: int
     counts: Sequence[int]
-    room_starts: int
-    room_races: int
 
 
 FULL = Rounds(
@@ -34,8 +32,6 @@ FULL = Rounds(
     saves_each=100,
     kills=12,
     counts=(50, 1_000),
-    room_starts=5,
-    room_races=2,
 )
 QUICK = Rounds(
     starts=1,
@@ -45,8 +41,6 @@ QUICK = Rounds(
     saves_each=10,
     kills=1,
     counts=(50,),
-    room_starts=1,
-    room_races=1,
 )
 
 

@@ -21,8 +21,6 @@ from tests.support.stdio_client import ROOT
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import compare
-import room_peers
-from beside import can_save, lost_rows, places_in
 from damage import DAMAGES, after_damage, damage_section
 from experiments import Outcome, burst, judged, killed, kills_section, race, races_section
 from peers import OTHERS, OURS, Call, LibsqlMemory, Peer, ReferenceMemory, marked_lessons
@@ -40,7 +38,6 @@ from report import (
     document,
     measured,
 )
-from room_peers import KEEPER, SERVICE, Fragments, Room, Sessions, kind_of
 
 DRAFT = Draft(topic="auth", missing_context="gap", lesson="rule", ask_next_time="which?")
 
@@ -214,7 +211,7 @@ def test_a_database_gets_no_conflict_markers(tmp_path: Path) -> None:
 
 
 def test_each_peer_is_given_every_text_of_a_lesson() -> None:
-    for peer in (OURS, *OTHERS, Sessions(), Fragments(), KEEPER, SERVICE):
+    for peer in (OURS, *OTHERS):
         said = json.dumps(peer.save(DRAFT, "auth-1")[1])
         assert all(text in said for text in ("auth-1", "gap", "rule", "which?")[peer is OURS :])
 
@@ -242,57 +239,12 @@ def test_records_in_a_database_are_found_and_none_in_a_broken_one(tmp_path: Path
     assert LibsqlMemory().held(store) == set()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("room", [Sessions(), Fragments()], ids=lambda it: it.name)
-def test_what_a_room_was_told_is_found_in_its_file(tmp_path: Path, room: Room) -> None:
-    outcome = race(room, room.place(tmp_path), 2, 3)
-    assert (len(outcome.acknowledged), outcome.lost, outcome.refused) == (6, set(), set())
-    assert outcome.readable
-
-
-@pytest.mark.long  # it costs much
-def test_a_room_that_loses_what_it_acknowledged_breaks_a_promise(tmp_path: Path) -> None:
-    rows, broken = lost_rows(a_plan(tmp_path, Fake("forgets")))
-    assert [row.cells for row in rows] == [{"forgets": "20"}, {"forgets": "10"}, {"forgets": "0"}]
-    assert broken == ["2 processes, 10 saves each: forgets lost 10 records."]
-
-
-@pytest.mark.long  # it costs much
-def test_a_server_that_refuses_its_first_save_cannot_save(tmp_path: Path) -> None:
-    assert can_save(Fake("honest"), a_plan(tmp_path / "one"))
-    broken = Fake("strict")
-    broken.file_name = "torn/.."  # a directory, which no server can write to
-    assert not can_save(broken, a_plan(tmp_path / "two"))
-
-
-def test_the_texts_of_an_answer_are_taken_in_its_order_and_once() -> None:
-    assert places_in("#3 mark-00012: b mark-00012\n#1 mark-00003: a") == [12, 3]
-
-
-def test_a_server_that_is_not_installed_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(room_peers, "PYTHON_PEERS", tmp_path)
-    monkeypatch.setattr(room_peers, "INSTALLED", tmp_path)
-    assert kind_of("sessions").missing == [
-        "mcp-memory-keeper is left out of this run: not installed."
-    ]
-    fragments = kind_of("fragments")
-    assert "mcp-memory-service is left out of this run: not installed." in fragments.missing
-    assert SERVICE not in fragments.peers
-    (tmp_path / KEEPER.package).mkdir()
-    assert "not built" in kind_of("sessions").missing[0]
-
-
 def test_what_is_said_of_durability_was_read_in_the_pinned_versions() -> None:
     package = json.loads((ROOT / "benchmarks/peers/package.json").read_text("utf-8"))
     pinned = {it.package: it.checked_version for it in OTHERS if isinstance(it, ReferenceMemory)}
-    pinned[KEEPER.package] = KEEPER.checked_version
     assert package["dependencies"] == pinned
     locked = json.loads((ROOT / "benchmarks/peers/package-lock.json").read_text("utf-8"))
     assert locked["packages"][""]["dependencies"] == pinned
-    pins = (ROOT / "benchmarks/peers/requirements.txt").read_text("utf-8").splitlines()
-    assert f"{SERVICE.package}=={SERVICE.checked_version}" in pins
 
 
 def test_marked_lessons_are_all_different() -> None:
@@ -382,7 +334,7 @@ def test_the_head_has_a_place_for_every_figure_and_the_words_have_none() -> None
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *words: str, peers: list[Peer]) -> int:
     monkeypatch.setattr(sys, "argv", ["compare.py", *words])
     monkeypatch.setattr(compare, "OURS", peers[0])
-    monkeypatch.setattr(compare, "available", lambda *, quick: peers[1:])
+    monkeypatch.setattr(compare, "available", lambda: peers[1:])
     monkeypatch.setattr(compare, "REPORT", tmp_path / "report.md")
     return compare.main()
 
