@@ -38,6 +38,7 @@ from rooms.room import (
     Outgoing,
     Passed,
     Restoring,
+    Room,
     RoomNameError,
     Taken,
     Tell,
@@ -59,16 +60,18 @@ _DATA = (
     "id token type topic missing_context lesson ask_next_time created updated seen compacted_at"
     " source_count source_ids marks paths when"
 ).split()
+_PLACES = ("log", "kept_since", "replaced_by", "commit", "committed_at")  # of a version
 
 
-class Lessons:
+class ForPeople(Room):
     """The records of a project; see `rooms.room.Room`."""
 
     name = LESSONS
     kinds = ("log", "principle")
 
     def __init__(self, opened: Opened) -> None:
-        self._opened, self._store = opened, opened.store
+        super().__init__(opened)
+        self._store = opened.store
 
     def is_there(self) -> bool:
         """Return True: every project has a memory log, or begins one."""
@@ -81,8 +84,17 @@ class Lessons:
         return Found([item(it, date) for _, it, date in found[: wanted.limit]], len(found))
 
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
-        """Return the places of the records that fit, the records and their dates, best first."""
-        records, dates = self._all(forgotten=wanted.forgotten)
+        """Return the places of the records that fit, the records and their dates, best first.
+
+        What was forgotten is the last of each record that has left the log.
+        """
+        log = self._store.read()
+        records, dates = [*log.records], [it.updated or it.created for it in log.records]
+        if wanted.forgotten:
+            there = {record.id for record in records}
+            gone = {it.record.id: it for it in reversed(self._store.read_replaced())}
+            kept = [it for id_, it in gone.items() if id_ not in there]
+            records, dates = [it.record for it in kept], [it.at for it in kept]
         if wanted.words:
             from core.lessons.search import matching
 
@@ -100,18 +112,7 @@ class Lessons:
             and seconds_of(dates[at]) >= since_s
         ]
 
-    def _all(self, *, forgotten: bool) -> tuple[list[Record], list[str]]:
-        """Return the records of the log, or the last of each that left it; and their dates."""
-        log = self._store.read()
-        if not forgotten:
-            return list(log.records), [it.updated or it.created for it in log.records]
-        there = {record.id for record in log.records}
-        gone = {it.record.id: it for it in reversed(self._store.read_replaced())}
-        kept = [it for id_, it in gone.items() if id_ not in there]
-        return [it.record for it in kept], [it.at for it in kept]
-
     def nothing(self, wanted: Wanted) -> list[str]:
-        """Say how many records there are, which words they have, which topics were meant."""
         if wanted.forgotten:
             return [say("lessons.none_forgotten")]
         log = self._store.read()
@@ -177,7 +178,6 @@ class Lessons:
         return say("records.would_forget", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
-        """Delete the records that are still in the version that was shown."""
         outcome = self._store.delete_by_ids([it.version for it in items])
         gone = {record.token for record in outcome.removed}
         going = [it for it in items if it.version in gone]
@@ -301,16 +301,9 @@ class Lessons:
         is_new = is_uncommitted(self._store.path, self._store.read_bytes)
         return [say("records.look_and_commit")] if is_new else []
 
-    def secrets(self) -> None:
-        """Return None: the log and the file beside it are files of lines."""
-
-    def redact(self) -> None:
-        """Return None: the store cleans the log, and the file beside it."""
-
     def findings(self) -> "list[Finding]":
-        """Return what is wrong with the lines of the log, with their secrets and their paths."""
         from core.lessons.reach import records_nowhere
-        from core.lessons.upkeep import Finding, examine
+        from core.lessons.upkeep import Finding, examine, look
 
         try:
             data = self._store.read_bytes()
@@ -323,7 +316,12 @@ class Lessons:
             if reason := facts.get("reason"):
                 facts["reason"] = say(f"doctor.{reason}", key=facts["key"])
             found.append(replace(it, facts=facts, fix=self._repair if it.fixable else None))
-        found += _secrets_in(log)
+        if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
+            found.append(Finding("secrets_not_looked_for", "note"))
+        else:  # only a hand or another program can have put them there
+            for spot in (spot for looked in look(log) for spot in looked.spots):
+                secret: Facts = {"secret": spot.kind}
+                found.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
         astray = records_nowhere(log, self._opened.project.root)
         for lines, about in astray[:MOST_ASTRAY]:
             found.append(Finding("path_nowhere", "note", lines=lines, facts=about))
@@ -339,7 +337,6 @@ class Lessons:
         self._store.repair(aside_name=f"{ASIDE_NAME}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.txt")
 
     def figures(self) -> Figures:
-        """Count the records and topics, and what a compaction has done and would do."""
         from core.lessons.answers import need_of  # nothing else here needs what a model is told
 
         data = self._store.read_bytes()
@@ -401,6 +398,14 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     is_stored: whether the log has it so; what is only planned gets its version id when written.
     """
     clean, _ = clean_record(record)
+    if record.type == "principle" and record.source_count:
+        saved = say("documents.compacted", date=day_of(record.compacted_at or record.created))
+        dates = [saved, say("answers.merged", count=record.source_count)]
+    else:
+        dates = [say("documents.saved", date=day_of(record.created))]
+    if record.seen > 1:
+        last = day_of(record.updated or record.created)
+        dates.append(say("answers.seen", seen=record.seen, date=last))
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,
@@ -413,7 +418,7 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
         _line_of(record, date, clean.topic, clean.lesson),
         version=record.token,
         texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
-        facts=(*_dates(clean), *([token_text(record)] if is_stored else ())),
+        facts=(*dates, *([token_text(record)] if is_stored else ())),
         data=data_of(clean, token=record.token),
     )
 
@@ -447,54 +452,27 @@ def data_of(record: Record, *, token: str) -> dict[str, Any]:
     return {**data, "token": token, "marks": [*shown_marks(record.marks, record.texts)]}
 
 
-def _dates(record: Record) -> list[str]:
-    """Return when a record was saved or compacted, and how often its gap was seen."""
-    if record.type == "principle" and record.source_count:
-        parts = [say("documents.compacted", date=day_of(record.compacted_at or record.created))]
-        parts.append(say("answers.merged", count=record.source_count))
-    else:
-        parts = [say("documents.saved", date=day_of(record.created))]
-    if record.seen > 1:
-        last = day_of(record.updated or record.created)
-        parts.append(say("answers.seen", seen=record.seen, date=last))
-    return parts
-
-
 def _topic(record: Record) -> str:
     return topic_text(redact(record.topic)[0])
 
 
 def _version(version: "Past", *, has_git: bool) -> Version:
-    """Return one version of a record with the places that have it."""
-    kept, commit, places = version.kept, version.commit, []
+    """Return one version of a record with the places that have it, for people and as data."""
+    kept, commit, places = version.kept, version.commit, list[str]()
+    data: dict[str, Any] = dict.fromkeys(_PLACES)
     if version.is_shown:
         places.append(say("records.in_log"))
+        data["log"] = "shown"
     if version.is_hidden:
         places.append(say("records.in_hidden_line"))
+        data["log"] = data["log"] or "hidden"
     if kept:
         places.append(say("records.in_side_file", date=minute_of(kept.at)))
+        data |= {"kept_since": kept.at, "replaced_by": kept.by or None}
     if commit:
         facts = {"commit": commit.short, "date": minute_of(commit.date)}
         places.append(say("records.in_commit", **facts))
+        data |= {"commit": commit.id, "committed_at": commit.date}
     elif has_git:
         places.append(say("records.in_no_commit"))
-    data = {
-        "log": "shown" if version.is_shown else "hidden" if version.is_hidden else None,
-        "kept_since": kept.at if kept else None,
-        "replaced_by": (kept.by or None) if kept else None,
-        "commit": commit.id if commit else None,
-        "committed_at": commit.date if commit else None,
-    }
     return Version(item_of(version.record), "; ".join(places), data)
-
-
-def _secrets_in(log: MemoryLog) -> "Iterator[Finding]":
-    """Yield the lines with secrets, which only a hand or another program can have put there."""
-    from core.lessons.upkeep import Finding, look
-
-    if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
-        yield Finding("secrets_not_looked_for", "note")
-        return
-    for looked in look(log):
-        for spot in looked.spots:
-            yield Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})

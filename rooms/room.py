@@ -194,11 +194,16 @@ class Taken:
 
 
 class Room(Protocol):
-    """What every room does for people. Each verb raises SentinelError where it cannot be read."""
+    """What every room does for people. Each verb raises SentinelError where it cannot be read.
+
+    What most rooms need not do has an answer here; a room that does it has its own.
+    """
 
     name: str
+    _opened: Opened
 
-    def __init__(self, opened: Opened) -> None: ...
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -217,7 +222,12 @@ class Room(Protocol):
         """Return what a person names, whole; raises where only this room has such names."""
 
     def versions(self, name: str) -> Versions | None:
-        """Return all versions of the item that is named, None for nothing of this room."""
+        """Return all versions of the item that is named, None for nothing of this room.
+
+        A room that keeps no former ones has the item as it is.
+        """
+        found = [Version(item, "", {}) for item in self.named(name)]
+        return Versions(found, []) if found else None
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say what forgetting means, for good if `hard`; raises where one of these is to stay."""
@@ -236,9 +246,11 @@ class Room(Protocol):
 
     def secrets(self) -> Secrets | None:
         """Return where the room holds secrets; None where `scan` reads it as a file, by lines."""
+        return None
 
     def redact(self) -> Redacted | None:
         """Take the secrets out of every text, and out of the bytes; None as of `secrets`."""
+        return None
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
         """Yield what fits as `take` wants it, of what has a scope only what is public if asked."""
@@ -256,8 +268,13 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     for name in names:
         if name not in known:
             raise RoomNameError("no_room", name=name, rooms=", ".join(known))
-    found = [_opened(name, opened) for name in known if name in names or not names]
-    return [room for room in found if names or room.is_there()]
+    found = list[Room]()
+    for name in known:
+        if name in names or not names:
+            module = "rooms.lessons" if name == LESSONS else f"rooms.{name}.for_people"
+            room: Room = importlib.import_module(module).ForPeople(opened)
+            found += [room] if names or room.is_there() else []
+    return found
 
 
 def room_names() -> list[str]:
@@ -312,10 +329,3 @@ def listed_counts(counts: Mapping[str, int]) -> str:
     order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     named = [f"{safe(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
     return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
-
-
-def _opened(name: str, opened: Opened) -> Room:
-    is_log = name == LESSONS
-    module = importlib.import_module("rooms.lessons" if is_log else f"rooms.{name}.for_people")
-    room: Room = (module.Lessons if is_log else module.ForPeople)(opened)
-    return room

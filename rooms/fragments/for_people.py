@@ -19,11 +19,11 @@ from rooms.room import (
     Found,
     Given,
     Item,
-    Opened,
     Outgoing,
     Passed,
     Redacted,
     Restoring,
+    Room,
     Secrets,
     Taken,
     Tell,
@@ -41,8 +41,7 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
     from rooms.fragments import fragment as stored
     from rooms.fragments.fragment import Fragment, Link, State
-    from rooms.fragments.room import Room
-    from rooms.fragments.storage.rows import Rows
+    from rooms.fragments.room import Room as FragmentsRoom
 
 NAME = "fragments"
 PIN = "*"
@@ -62,13 +61,10 @@ class FragmentNameError(RefusedError):
     table = "fragment_commands"
 
 
-class ForPeople:
+class ForPeople(Room):
     """The fragments of a user, over all projects; see `rooms.room.Room`."""
 
     name = NAME
-
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -78,7 +74,7 @@ class ForPeople:
         return WORDS_OF_TYPE
 
     @property
-    def room(self) -> "Room":
+    def room(self) -> "FragmentsRoom":
         """The room with the fragments of everybody. Raises ConfigError, FragmentsError."""
         from rooms.fragments.room import open_room
 
@@ -96,41 +92,36 @@ class ForPeople:
 
     def find(self, wanted: Wanted) -> Found:
         """Return the fragments that fit; to search them does not count as use."""
-        if not (wanted.forgotten or wanted.words):
-            asked = _asked(wanted, "live")
-            with self.room.engine.reading() as rows:
-                count = sum(rows.count(asked).values())
-                found = rows.find(asked, order="newest", limit=wanted.limit or 0)
-            return Found([item_of(it) for it in found], count)
         if wanted.forgotten:  # the bin, and fragments with a successor
             with self.room.engine.reading() as rows:
                 found = [it for state in _STATES for it in rows.find(_asked(wanted, state))]
             words = wanted.words.casefold().split()
             found = [it for it in found if all(word in it.text.casefold() for word in words)]
             found.sort(key=_left_at, reverse=True)
+        elif wanted.words:
+            from rooms.fragments.fragment import plain_keyword
+            from rooms.fragments.recall import Query, recall
+
+            topics = set(map(plain_keyword, wanted.topics))
+            query = Query(
+                text=wanted.words,
+                type=wanted.kind,
+                topic=wanted.topics[0] if len(topics) == 1 else "",
+                since=wanted.since,
+                tokens=_TOKENS,
+                with_links=False,
+            )
+            found = recall(self.room, query, count=lambda *_: None).fragments
+            found = [it for it in found if not topics or plain_keyword(it.topic) in topics]
         else:
-            found = self._answering(wanted)
+            asked = _asked(wanted, "live")
+            with self.room.engine.reading() as rows:
+                count = sum(rows.count(asked).values())
+                found = rows.find(asked, order="newest", limit=wanted.limit or 0)
+            return Found([item_of(it) for it in found], count)
         return Found([item_of(it) for it in found[: wanted.limit]], len(found))
 
-    def _answering(self, wanted: Wanted) -> "list[Fragment]":
-        """Return the fragments that answer the words, of these topics if there are any."""
-        from rooms.fragments.fragment import plain_keyword
-        from rooms.fragments.recall import Query, recall
-
-        topics = set(map(plain_keyword, wanted.topics))
-        query = Query(
-            text=wanted.words,
-            type=wanted.kind,
-            topic=wanted.topics[0] if len(topics) == 1 else "",
-            since=wanted.since,
-            tokens=_TOKENS,
-            with_links=False,
-        )
-        found = recall(self.room, query, count=lambda *_: None).fragments
-        return [it for it in found if not topics or plain_keyword(it.topic) in topics]
-
     def nothing(self, wanted: Wanted) -> list[str]:
-        """Say how many can be recalled, or what fragments are and how to switch them on."""
         from rooms.fragments.fragment import Wanted as Asked
 
         if wanted.forgotten:
@@ -148,7 +139,12 @@ class ForPeople:
     def named(self, name: str) -> list[Item]:
         """Return the fragment of an id, in the bin as well, with its links."""
         with self.room.engine.reading() as rows:
-            return [item_of(it, _linked(rows, it)) for it in rows.by_ids([name])]
+            found = rows.by_ids([name])
+            links = rows.links([it.id for it in found])
+            ends = [it.to_id if it.from_id == name else it.from_id for it in links]
+            others = {it.id: it for it in rows.by_ids(set(ends)) if not it.deleted_at}
+        linked = [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
+        return [item_of(it, linked) for it in found]
 
     def versions(self, name: str) -> Versions | None:
         """Return the fragment, and what it said before it was amended."""
@@ -227,7 +223,6 @@ class ForPeople:
                 yield Outgoing(line_of(row), is_private, is_item)
 
     def take(self, given: Given, tell: Tell) -> Taken:
-        """Look through fragments from elsewhere; those that are here stay as they are."""
         from rooms.fragments import exchange
         from rooms.fragments.import_plan import carry_out, planned
         from rooms.fragments.room import own_name
@@ -279,13 +274,11 @@ class ForPeople:
         return Redacted(changed, left, notes, not unpurged)
 
     def findings(self) -> "list[Finding]":
-        """Return what is wrong with the file of the fragments, or with the server that has them."""
         from rooms.fragments.upkeep.health import look
 
         return look(self._opened.settings, os.environ)
 
     def figures(self) -> Figures:
-        """Count the fragments by how they are kept, and whether they are used."""
         from rooms.fragments.fragment import Wanted as Asked
         from rooms.fragments.storage.engine import pages_of
         from rooms.fragments.upkeep.statistics import statistics_of
@@ -340,13 +333,6 @@ def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
         since=wanted.since,
         state=state,
     )
-
-
-def _linked(rows: "Rows", fragment: "Fragment") -> "list[tuple[Link, Fragment]]":
-    links = rows.links([fragment.id])
-    ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in links]
-    others = {it.id: it for it in rows.by_ids(set(ends)) if not it.deleted_at}
-    return [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
 
 
 def _left_at(fragment: "Fragment") -> str:

@@ -23,11 +23,10 @@ from rooms.room import (
     Passed,
     Redacted,
     Restoring,
+    Room,
     Secrets,
     Taken,
     Tell,
-    Version,
-    Versions,
     Wanted,
     listed_counts,
     source_of,
@@ -53,13 +52,13 @@ class SessionNameError(RefusedError):
     table = "session_commands"
 
 
-class ForPeople:
+class ForPeople(Room):
     """The sessions of a project; see `rooms.room.Room`."""
 
     name = NAME
 
     def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+        super().__init__(opened)
         self._root = opened.project.root
 
     @property
@@ -77,7 +76,6 @@ class ForPeople:
         return open_sessions(self._root, self._opened.settings)
 
     def is_there(self) -> bool:
-        """Return whether the project has the directory of sessions."""
         return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
     def find(self, wanted: Wanted) -> Found:
@@ -93,16 +91,15 @@ class ForPeople:
         return Found([item_of(hit.session) for hit in page.hits], page.total)
 
     def nothing(self, wanted: Wanted) -> list[str]:
-        """Say how many sessions there are, or what they are and how to switch them on."""
         from rooms.sessions.statistics import tags_of_all
 
         if wanted.forgotten:
-            return [say("session_commands.gone_for_good")]
+            return [_say("gone_for_good")]
         count, tags = self.find(Wanted(limit=1)).count, tags_of_all(self.store)
         if count:
             unknown = unknown_names("session_commands.no_tag", wanted.topics, tags)
-            return [say("session_commands.none_fits", count=count), *unknown]
-        what = [say(f"session_commands.{it}") for it in ("none", "what")]
+            return [_say("none_fits", count=count), *unknown]
+        what = [_say(it) for it in ("none", "what")]
         return [*what, switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
@@ -120,14 +117,8 @@ class ForPeople:
             return []
         return [item_of(session, self.store.actions(session), self.store.chain(session))]
 
-    def versions(self, name: str) -> Versions | None:
-        """Return the session as it is: no former versions are kept."""
-        found = [Version(item, "", {}) for item in self.named(name)]
-        return Versions(found, []) if found else None
-
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Say that there is no way back."""
-        return say("session_commands.would_forget", count=len(items))
+        return _say("would_forget", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Remove the sessions that are still what was shown, with their actions and archives."""
@@ -140,8 +131,8 @@ class ForPeople:
             is_meant=lambda session: state_of(session) == versions[session.id],
         )
         gone = {session.id for session in done.sessions}
-        notes = [say("session_commands.forgotten", count=len(gone))]
-        left = [say("session_commands.unpurged", path=str(path)) for path in done.unpurged]
+        notes = [_say("forgotten", count=len(gone))]
+        left = [_say("unpurged", path=str(path)) for path in done.unpurged]
         going = [it for it in items if it.data["id"] in gone]
         return Forgotten(going, notes, [it for it in items if it not in going], left)
 
@@ -157,15 +148,14 @@ class ForPeople:
         from rooms.sessions.removal import secrets_held
 
         store = self.store
-        place, item = say("session_commands.place"), say("session_commands.item")
+        place, item = _say("place"), _say("item")
         return Secrets(place, item, secrets_held(store), kept_aside(store.path))
 
     def redact(self) -> Redacted:
-        """Take the secrets out of all of these."""
         from rooms.sessions.removal import redact_held
 
         changed, left, unpurged = redact_held(self.store)
-        notes = [say("session_commands.still_in", path=str(path)) for path in unpurged]
+        notes = [_say("still_in", path=str(path)) for path in unpurged]
         return Redacted(changed, left, notes, not unpurged)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
@@ -180,7 +170,6 @@ class ForPeople:
                     yield Outgoing(context_of(it), is_private=True)
 
     def take(self, given: Given, tell: Tell) -> Taken:
-        """Look through sessions from elsewhere; those that are here stay as they are."""
         from rooms.sessions import source
         from rooms.sessions.import_plan import carry_out, planned
         from rooms.sessions.store import exist_in
@@ -205,13 +194,11 @@ class ForPeople:
         )
 
     def findings(self) -> "list[Finding]":
-        """Return what is wrong with the database, its archives and settings, and with git."""
         from rooms.sessions.health import examine
 
         return examine(self._root, self._opened.settings, os.environ)
 
     def figures(self) -> Figures:
-        """Count the sessions by what they are, and what failed in them."""
         from rooms.sessions.statistics import statistics_of
 
         counted = statistics_of(self.store)
@@ -244,9 +231,16 @@ def item_of(
 
     version, clean = state_of(session), cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
+    dates = {
+        "started": session.started_at,
+        "saved_on": session.updated_at,
+        "ended": session.ended_at,
+    }
+    said = [_say(key, date=minute_of(moment)) for key, moment in dates.items() if moment]
+    archive = _say("in_archive", file=session.archive) if session.archive else ""
     if len(chain) > 1:
         numbers = ", ".join(f"#{it.number}" for it in chain)
-        texts.append((say("session_commands.chain"), numbers))
+        texts.append((_say("chain"), numbers))
     data = {
         "number": session.number,
         **{"parentId": None, "endedAt": None, **session.as_json()},
@@ -269,7 +263,7 @@ def item_of(
         topic=", ".join(session.tags),
         mark=WARNING if session.has_warnings else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
-        facts=tuple(filter(None, _facts(session))),
+        facts=tuple(filter(None, (session.agent, *said, archive, session.id))),
         data=data,
     )
 
@@ -279,38 +273,26 @@ def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[st
     from rooms.sessions.document import outcome
 
     def with_more(text: str, label: str, more: str) -> str:
-        return f"{text}\n{say(f'session_commands.{label}')}: {more}" if more.strip() else text
+        return f"{text}\n{_say(label)}: {more}" if more.strip() else text
 
-    yield say("session_commands.goal"), session.goal
-    yield say("session_commands.summary"), session.summary
+    yield _say("goal"), session.goal
+    yield _say("summary"), session.summary
     for decision in session.decisions:
-        yield say("session_commands.decision"), with_more(decision.text, "why", decision.why)
+        yield _say("decision"), with_more(decision.text, "why", decision.why)
     for approach in session.approaches:
         yield outcome(approach.result), with_more(approach.text, "why", approach.why)
     for blocker in session.blockers:
         state = "resolved" if blocker.is_resolved else "open"
-        text = with_more(blocker.text, "solution", blocker.why)
-        yield say(f"session_commands.{state}"), text
-    yield say("session_commands.changes"), session.changes.summary
-    yield say("session_commands.files"), ", ".join(session.changes.modified_files)
+        yield _say(state), with_more(blocker.text, "solution", blocker.why)
+    yield _say("changes"), session.changes.summary
+    yield _say("files"), ", ".join(session.changes.modified_files)
     lines = list[str]()
     for action in actions:
         result = f"→ {action.end}" if action.end else ""
         told = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
         lines.append(" ".join(filter(None, told)))
-    yield say("session_commands.actions"), "\n".join(lines)
+    yield _say("actions"), "\n".join(lines)
 
 
-def _facts(session: "Session") -> Iterator[str]:
-    yield session.agent
-    dates = {
-        "started": session.started_at,
-        "saved_on": session.updated_at,
-        "ended": session.ended_at,
-    }
-    for key, moment in dates.items():
-        if moment:
-            yield say(f"session_commands.{key}", date=minute_of(moment))
-    if session.archive:
-        yield say("session_commands.in_archive", file=session.archive)
-    yield session.id
+def _say(key: str, **facts: str | int) -> str:
+    return say(f"session_commands.{key}", **facts)

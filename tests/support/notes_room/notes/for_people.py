@@ -13,11 +13,11 @@ from rooms.room import (
     Found,
     Given,
     Item,
-    Opened,
     Outgoing,
     Passed,
     Redacted,
     Restoring,
+    Room,
     Secrets,
     Taken,
     Tell,
@@ -45,14 +45,15 @@ def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen"
     )
 
 
-class ForPeople:
+class ForPeople(Room):
     """The notes of a project."""
 
     name = NAME
     kinds = ("note",)
 
-    def __init__(self, opened: Opened) -> None:
-        self._path = opened.project.root / "notes.json"
+    @property
+    def _path(self) -> Path:
+        return self._opened.project.root / "notes.json"
 
     def is_there(self) -> bool:
         return self._path.is_file()
