@@ -38,162 +38,82 @@ from core.errors import DiskError, SentinelError
 from core.messages import language_of, speaking
 
 # Each command in the order of the help. A module is imported only when its command runs.
+# fmt: off
 COMMANDS = {
-    "setup": Command(
-        "clients.setup:setup",
-        "start",
+    "setup": Command("clients.setup:setup", "start",
         "setup_clients* setup_remove setup_user setup_rooms setup_no_rules setup_no_hooks"
         " setup_no_approvals setup_url setup_oauth yes/dry_run",
-        ("setup", "setup claude-code cursor", "setup --dry-run"),
-    ),
+        ("setup", "setup claude-code cursor", "setup --dry-run")),
     "demo": Command("demo:demo", "start", "", ("demo",), of_project=False),
-    "doctor": Command(
-        "doctor:doctor",
-        "start",
-        "doctor_fix yes/dry_run doctor_online json",
-        ("doctor", "doctor --fix --dry-run"),
-    ),
-    "list": Command(
-        "rooms.read:list_items",
-        "read",
+    "doctor": Command("doctor:doctor", "start",
+        "doctor_fix yes/dry_run doctor_online json", ("doctor", "doctor --fix --dry-run")),
+    "list": Command("rooms.read:list_items", "read",
         "room topic kind since limit forgotten json",
-        ("list --topic auth --since 7d", "list --room sessions"),
-    ),
-    "search": Command(
-        "rooms.read:list_items",
-        "read",
+        ("list --topic auth --since 7d", "list --room sessions")),
+    "search": Command("rooms.read:list_items", "read",
         "words+ room topic kind since limit json",
-        ("search payment retry --kind principle", "search redis --room sessions"),
-    ),
-    "show": Command(
-        "rooms.read:show_items",
-        "read",
-        "any_id room versions json",
-        ("show 3f2a --versions", "show '#12' k3fa9x2m"),
-    ),
+        ("search payment retry --kind principle", "search redis --room sessions")),
+    "show": Command("rooms.read:show_items", "read",
+        "any_id room versions json", ("show 3f2a --versions", "show '#12' k3fa9x2m")),
     "topics": Command("rooms.topics:list_topics", "read", "json", ("topics",)),
-    "topics rename": Command(
-        "rooms.topics:rename_topic",
-        "read",
+    "topics rename": Command("rooms.topics:rename_topic", "read",
         "topics_old topics_new yes/dry_run",
-        ("topics rename login auth --dry-run", "topics rename login auth"),
-    ),
-    "view": Command(
-        "view.view:view", "read", "room public output force view_open", ("view -o memory.html",)
-    ),
+        ("topics rename login auth --dry-run", "topics rename login auth")),
+    "view": Command("view.view:view", "read",
+        "room public output force view_open", ("view -o memory.html",)),
     "stats": Command("stats:stats", "read", "room json", ("stats", "stats --room sessions")),
-    "add": Command(
-        "rooms.lesson:add",
-        "change",
+    "add": Command("rooms.lesson:add", "change",
         "add_topic add_missing add_lesson add_ask add_path add_when add_fragment yes/dry_run",
-        ('add --topic ci --missing "Node version" --lesson "Use Node 22"', "add"),
-    ),
-    "edit": Command(
-        "rooms.lesson:edit",
-        "change",
+        ('add --topic ci --missing "Node version" --lesson "Use Node 22"', "add")),
+    "edit": Command("rooms.lesson:edit", "change",
         "id add_topic add_missing add_lesson add_ask add_path add_when from",
-        ('edit 3f2a --lesson "Use Node 24"', "edit 3f2a"),
-    ),
-    "forget": Command(
-        "rooms.change:forget_items",
-        "change",
-        "any_id room hard yes/dry_run",
-        ("forget 3f2a --dry-run", "forget '#12' k3fa9x2m"),
-    ),
-    "import": Command(
-        "rooms.exchange:import_file",
-        "change",
+        ('edit 3f2a --lesson "Use Node 24"', "edit 3f2a")),
+    "forget": Command("rooms.change:forget_items", "change",
+        "any_id room hard yes/dry_run", ("forget 3f2a --dry-run", "forget '#12' k3fa9x2m")),
+    "import": Command("rooms.exchange:import_file", "change",
         "import_file room import_topic import_agent yes/dry_run",
-        ("import backup.jsonl --dry-run", "import lessons.md --topic deploy"),
-    ),
-    "sessions archive": Command(
-        "rooms.upkeep:archive",
-        "change",
-        "sessions_before sessions_open yes/dry_run",
-        ("sessions archive --before 1y --dry-run",),
-    ),
-    "sessions share": Command(
-        "rooms.upkeep:share",
-        "change",
-        "sessions_off",
-        ("sessions share", "sessions share --off"),
-    ),
-    "fragments pin": Command(
-        "rooms.upkeep:pin", "change", "fragments_id", ("fragments pin k3fa9x2m",)
-    ),
-    "fragments unpin": Command(
-        "rooms.upkeep:pin", "change", "fragments_id", ("fragments unpin k3fa9x2m",)
-    ),
-    "fragments consolidate": Command(
-        "rooms.upkeep:consolidate", "change", "json", ("fragments consolidate",)
-    ),
+        ("import backup.jsonl --dry-run", "import lessons.md --topic deploy")),
+    "sessions archive": Command("rooms.upkeep:archive", "change",
+        "sessions_before sessions_open yes/dry_run", ("sessions archive --before 1y --dry-run",)),
+    "sessions share": Command("rooms.upkeep:share", "change",
+        "sessions_off", ("sessions share", "sessions share --off")),
+    "fragments pin": Command("rooms.upkeep:pin", "change",
+        "fragments_id", ("fragments pin k3fa9x2m",)),
+    "fragments unpin": Command("rooms.upkeep:pin", "change",
+        "fragments_id", ("fragments unpin k3fa9x2m",)),
+    "fragments consolidate": Command("rooms.upkeep:consolidate", "change",
+        "json", ("fragments consolidate",)),
     "fragments embed": Command("rooms.upkeep:embed", "change", "json", ("fragments embed",)),
-    "fragments migrate": Command(
-        "rooms.upkeep:migrate",
-        "change",
-        "migrate_sql yes/dry_run",
-        ("fragments migrate", "fragments migrate --sql"),
-    ),
-    "compact": Command(
-        "rooms.topics:compact", "change", "compact_topic", ("compact", "compact ci")
-    ),
-    "restore": Command(
-        "rooms.change:restore_item",
-        "history",
-        "id room originals yes/dry_run",
-        ("restore 3f2a --dry-run", "restore --originals 91bc"),
-    ),
-    "report": Command(
-        "report:report",
-        "team",
+    "fragments migrate": Command("rooms.upkeep:migrate", "change",
+        "migrate_sql yes/dry_run", ("fragments migrate", "fragments migrate --sql")),
+    "compact": Command("rooms.topics:compact", "change",
+        "compact_topic", ("compact", "compact ci")),
+    "restore": Command("rooms.change:restore_item", "history",
+        "id room originals yes/dry_run", ("restore 3f2a --dry-run", "restore --originals 91bc")),
+    "report": Command("report:report", "team",
         "report_range?/report_staged report_strict report_github report_output force json",
-        ("report origin/main..HEAD", "report --staged"),
-        failed=2,
-    ),
-    "scan": Command(
-        "scan:scan",
-        "team",
+        ("report origin/main..HEAD", "report --staged"), failed=2),
+    "scan": Command("scan:scan", "team",
         "scan_paths*/scan_staged/scan_history/scan_redact json yes/dry_run",
-        ("scan", "scan --staged", "scan --redact --dry-run"),
-        failed=2,
-    ),
-    "export": Command(
-        "rooms.exchange:export",
-        "team",
-        "output export_format room topic kind since public force"
-        " export_block export_remove dry_run",
-        ("export -o backup.jsonl", "export --topic deploy", "export --block AGENTS.md --dry-run"),
-    ),
+        ("scan", "scan --staged", "scan --redact --dry-run"), failed=2),
+    "export": Command("rooms.exchange:export", "team",
+        "output export_format room topic kind since public force export_block export_remove"
+        " dry_run",
+        ("export -o backup.jsonl", "export --topic deploy", "export --block AGENTS.md --dry-run")),
     "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),
-    "keys add": Command(
-        "keys:add_key",
-        "team",
-        "keys_name keys_agent",
-        ("keys add laptop", "keys add ci --agent ci"),
-        of_project=False,
-    ),
+    "keys add": Command("keys:add_key", "team",
+        "keys_name keys_agent", ("keys add laptop", "keys add ci --agent ci"), of_project=False),
     "keys list": Command("keys:list_keys", "team", "json", ("keys list",), of_project=False),
-    "keys remove": Command(
-        "keys:remove_key",
-        "team",
+    "keys remove": Command("keys:remove_key", "team",
         "keys_name yes/dry_run",
-        ("keys remove laptop --dry-run", "keys remove laptop"),
-        of_project=False,
-    ),
-    "hook": Command(
-        "hook.hook:main",  # which reads its arguments itself
-        "plumbing",
+        ("keys remove laptop --dry-run", "keys remove laptop"), of_project=False),
+    "hook": Command("hook.hook:main", "plumbing",  # which reads its arguments itself
         "hook_event hook_client hook_lang",
-        ("hook session-start --client claude-code < event.json",),
-    ),
-    "help": Command(
-        "help:show_help",
-        "plumbing",
-        "help_command",
-        ("help list", "help topics rename"),
-        of_project=False,
-    ),
+        ("hook session-start --client claude-code < event.json",)),
+    "help": Command("help:show_help", "plumbing",
+        "help_command", ("help list", "help topics rename"), of_project=False),
 }
+# fmt: on
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -206,7 +126,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(words))
     with speaking(language_of(os.environ, for_person=True)):
-        return _carry_out(name, words)
+        if not name:
+            return _without_command(words)
+        from commands.options import parser_of  # a hook runs at every step: each import costs
+
+        arguments, row = parser_of(name, COMMANDS).parse_args(words), COMMANDS[name]
+        module, _, function = row.function.partition(":")
+        try:
+            return int(getattr(importlib.import_module(f"commands.{module}"), function)(arguments))
+        except SentinelError as error:
+            _print_error(error)
+            return row.failed
 
 
 def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
@@ -223,22 +153,6 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
         else:
             break
     return name, [*before, *words]
-
-
-def _carry_out(name: str, words: list[str]) -> int:
-    from commands.options import parser_of  # a hook runs at every step: each import costs
-
-    if not name:
-        return _without_command(words)
-    arguments = parser_of(name, COMMANDS).parse_args(words)
-    row = COMMANDS[name]
-    module, _, function = row.function.partition(":")
-    chosen = importlib.import_module(f"commands.{module}")
-    try:
-        return int(getattr(chosen, function)(arguments))
-    except SentinelError as error:
-        _print_error(error)
-        return row.failed
 
 
 def _without_command(words: list[str]) -> int:

@@ -11,12 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from commands.clients.machine import is_passing
 from commands.terminal.screen import Screen, broken, cells, fitted, screen_here, wrapped
@@ -104,7 +103,14 @@ def demo(arguments: argparse.Namespace) -> int:
     screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
     try:
         with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
-            stage = Stage(Path(scratch, "web-shop"), _environment(scratch), screen)
+            kept = {  # the settings of this program are not the story's
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
+            }
+            state = str(Path(scratch, "state"))
+            environment = {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: state}
+            stage = Stage(Path(scratch, "web-shop"), environment, screen)
             _tell_story(stage)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DemoFailedError(reason=str(error)) from error
@@ -188,63 +194,36 @@ def _pull_request(stage: Stage, *, has_git: bool) -> None:
 
 def _call_server(stage: Stage, tool: str, arguments: Mapping[str, Any]) -> str:
     """Start the server as a client does, call one tool, end it. Raises DemoFailedError."""
-    line = [sys.executable, str(ROOT / "server.py"), "--project", str(stage.project)]
-    with tempfile.TemporaryFile() as errors:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(line, stderr=errors, env=stage.environment, **pipes) as server:
-            watch = threading.Timer(PATIENCE_S, server.kill)
-            watch.start()
-            try:
-                _ask(server, 1, "initialize", CLIENT)
-                _send(server.stdin, {"method": "notifications/initialized"})
-                found = _ask(server, 2, "tools/call", {"name": tool, "arguments": arguments})
-            except (OSError, ValueError, KeyError) as error:
-                server.kill()
-                errors.seek(0)
-                said = _text(errors.read()).splitlines() or [str(error)]
-                reason = f"{line[1]} gave no answer: {said[-1]}"
-                raise DemoFailedError(reason=reason) from error
-            finally:
-                watch.cancel()
+    script = str(ROOT / "server.py")
+    asked: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": CLIENT},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
+    ]
+    done = subprocess.run(
+        [sys.executable, script, "--project", str(stage.project)],
+        input="".join(json.dumps({"jsonrpc": "2.0", **it}) + "\n" for it in asked).encode(),
+        capture_output=True,
+        env=stage.environment,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    try:
+        answers = {it.get("id"): it for it in map(json.loads, done.stdout.splitlines())}
+        found = answers[2]["result"]
+    except (ValueError, KeyError, AttributeError) as error:
+        said = _text(done.stderr).splitlines() or ["no answer"]
+        raise DemoFailedError(reason=f"{script} gave no answer: {said[-1]}") from error
     text = str(found["content"][0]["text"])
     if found.get("isError"):
         raise DemoFailedError(reason=f"server.py refused {tool}: {text}")
     return text
 
 
-def _ask(
-    server: "subprocess.Popen[bytes]", number: int, method: str, params: object
-) -> dict[str, Any]:
-    """Return the result of a request. Raises ValueError or KeyError where none comes."""
-    _send(server.stdin, {"id": number, "method": method, "params": params})
-    for line in server.stdout or ():
-        message = json.loads(line)
-        if message.get("id") == number:
-            result: dict[str, Any] = message["result"]
-            return result
-    raise ValueError("no answer")
-
-
-def _send(stdin: IO[bytes] | None, message: Mapping[str, object]) -> None:
-    if stdin:
-        stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        stdin.flush()
-
-
 def _log(stage: Stage) -> str:
     """Return the memory log of the project, "" before the first save."""
     path = stage.project / CONTEXT_DIRECTORY / LOG_NAME
     return path.read_text("utf-8") if path.exists() else ""
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """Return the user's environment without the settings of this program."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
-    }
-    return {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: str(Path(scratch, "state"))}
 
 
 def _check(is_so: bool, answer: str) -> None:

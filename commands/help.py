@@ -46,19 +46,17 @@ def first_page(commands: Commands) -> str:
 
 def all_commands(commands: Commands) -> str:
     """Return the page of all commands in their groups."""
-    names, lines = _names(commands), list[str]()
-    for group in dict.fromkeys(row.group for row in commands.values()):
-        members = [name for name in names if _group_of(name, commands) == group]
-        lines += ["", explain(group), *_summaries(members, names)]
+    groups = dict[str, dict[str, None]]()  # an action is told with its command, which is there once
+    for name, row in commands.items():
+        groups.setdefault(row.group, {})[name.partition(" ")[0]] = None
+    lines = list[str]()
+    for group, members in groups.items():
+        lines += ["", explain(group), *_summaries(members, _names(commands))]
     return _page(lines)
 
 
 def _names(commands: Commands) -> list[str]:
     return list(dict.fromkeys(name.partition(" ")[0] for name in commands))
-
-
-def _group_of(name: str, commands: Commands) -> str:
-    return next(row.group for it, row in commands.items() if it.partition(" ")[0] == name)
 
 
 def _summaries(names: Iterable[str], beside: Iterable[str]) -> list[str]:

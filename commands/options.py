@@ -12,7 +12,7 @@ from core.program import CLI
 from rooms.room import room_names
 
 
-def _rooms() -> dict[str, str]:
+def _facts_of_rooms() -> dict[str, str]:
     return {"rooms": ", ".join(room_names())}
 
 
@@ -45,7 +45,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "words": (("words",), {"metavar": "WORD"}),
     "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
-    "room": (("--room",), {"metavar": "ROOM", "action": "append", "facts": _rooms}),
+    "room": (("--room",), {"metavar": "ROOM", "action": "append", "facts": _facts_of_rooms}),
     "public": (("--public",), {"action": "store_true"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
     "since": (("--since",), {"metavar": "WHEN", "type": moment}),
@@ -138,25 +138,6 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser, takes: str) -> None:
-    """Add to a parser the arguments that a row names."""
-    for word in takes.split():
-        names = word.split("/")
-        into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
-        for name in names:
-            _add_option(into, name)
-
-
-def _add_option(into: argparse._ActionsContainer, word: str) -> None:
-    name = word.rstrip("?*+")
-    names, settings = OPTIONS[name]
-    more = {key: value for key, value in settings.items() if key != "facts"}
-    if count := word[len(name) :]:
-        more["nargs"] = count
-    facts = settings["facts"]() if "facts" in settings else {}
-    into.add_argument(*names, help=explain(name, **facts), **more)
-
-
 def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
     """Return the parser of a command or of an action.
 
@@ -174,9 +155,17 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
         parser.add_argument(
             "action", metavar="ACTION", nargs=count, type=one_of(actions), help=about
         )
-    if row:
-        add_options(parser, row.takes)
-    parser.epilog = _epilog(name, actions, row.examples if row else ())
+    for word in row.takes.split() if row else ():
+        names = word.split("/")
+        into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
+        for name_and_count in names:
+            _add_option(into, name_and_count)
+    wide = max(map(len, actions), default=0) + 2
+    lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
+    lines = [f"{explain('actions')}:", *lines, ""] if actions else []
+    if row and row.examples:
+        lines += [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in row.examples)]
+    parser.epilog = "\n".join(lines).rstrip("\n")
     return parser
 
 
@@ -188,16 +177,17 @@ def about_of(name: str) -> str:
     return f"{summary} {explain(f'about_{key}')}" if has_sentence(f"help.about_{key}") else summary
 
 
+def _add_option(into: argparse._ActionsContainer, word: str) -> None:
+    """Add what a row names, such as `scan_paths*`."""
+    name = word.rstrip("?*+")
+    names, settings = OPTIONS[name]
+    more = {key: value for key, value in settings.items() if key != "facts"}
+    if count := word[len(name) :]:
+        more["nargs"] = count
+    facts = settings["facts"]() if "facts" in settings else {}
+    into.add_argument(*names, help=explain(name, **facts), **more)
+
+
 def explain(key: str, **facts: str | int) -> str:
     """Return what the help says of a command or an argument, in the reader's language."""
     return say(f"help.{key}", **facts)
-
-
-def _epilog(name: str, actions: list[str], examples: tuple[str, ...]) -> str:
-    """Return what ends the page: what the actions are for, and examples that run as typed."""
-    wide = max(map(len, actions), default=0) + 2
-    lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
-    lines = [f"{explain('actions')}:", *lines, ""] if actions else []
-    if examples:
-        lines += [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in examples)]
-    return "\n".join(lines).rstrip("\n")

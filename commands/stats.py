@@ -112,12 +112,14 @@ def search_cost(log: MemoryLog, root: str, settings: Settings) -> dict[str, Any]
 
 
 def _search_lines(cost: Mapping[str, Any], screen: Screen) -> list[str]:
-    facts = {"tokens": cost["tokens"], "budget": cost["budget_tokens"]}
-    if cost["shows_all"]:
-        text = say("stats.search_whole", **facts)
-    else:
-        facts |= {"whole": cost["whole_tokens"], "chars": cost["budget_chars"]}
-        text = say("stats.search_part", **facts)
+    key = "search_whole" if cost["shows_all"] else "search_part"
+    text = say(
+        f"stats.{key}",
+        tokens=cost["tokens"],
+        budget=cost["budget_tokens"],
+        whole=cost["whole_tokens"],
+        chars=cost["budget_chars"],
+    )
     if cost["tokens"] >= WARNED_TOKENS:
         text = f"{text} {say('stats.search_warned', limit=WARNED_TOKENS)}"
     return _said(text, screen)

@@ -1,7 +1,6 @@
 """`forget` and `restore`: what leaves a room, and what comes back, once a person has seen it."""
 
 import argparse
-from functools import partial
 
 from commands.rooms.read import first_answer, named_items, whole
 from commands.terminal.ask import is_confirmed, open_memory, progress
@@ -43,8 +42,10 @@ def restore_item(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments, writes=not arguments.dry_run)
     rooms = rooms_of(opened, arguments.room or ())
     with progress():
-        restoring = partial(_restoring, originals=arguments.originals)
-        planned = first_answer(rooms, arguments.id, restoring)
+        originals = arguments.originals
+        planned = first_answer(
+            rooms, arguments.id, lambda room, name: room.restore(name, originals=originals)
+        )
     if planned.carry_out is None:
         print_lines([plain(note) for note in planned.notes])
         return 0
@@ -54,10 +55,6 @@ def restore_item(arguments: argparse.Namespace) -> int:
         return int(not arguments.dry_run)
     _print_restoring(planned.carry_out(), "restored")
     return 0
-
-
-def _restoring(room: Room, name: str, *, originals: bool) -> Restoring | None:
-    return room.restore(name, originals=originals)
 
 
 def _print_restoring(restoring: Restoring, heading: str) -> None:

@@ -5,14 +5,14 @@ import gc
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
 from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
 from commands.rooms.read import rooms_with_kind, table_lines
-from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source
+from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal.ask import (
     STDOUT,
     here,
@@ -48,7 +48,6 @@ from rooms.room import (
     Item,
     Opened,
     Outgoing,
-    Room,
     Taken,
     Wanted,
     kinds_told,
@@ -82,10 +81,12 @@ def export(arguments: argparse.Namespace) -> int:
     )
     rooms = rooms_with_kind(rooms_of(opened, arguments.room or ()), wanted.kind)
     counts, private, notes = Counter[str](), 0, list[str]()
-    lines, items = list[str](), list[Item]()
+    project, now = opened.project.root.name, utc_now()
+    head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
+    lines, items = [as_json(head) + "\n"], list[Item]()
     for room in rooms:
-        ask = partial(_rows, room, wanted, only_public=arguments.public, notes=notes)
-        rows = unless_unread(room, ask, named=arguments.room or ())
+        going = room.rows(wanted, only_public=arguments.public, notes=notes)
+        rows = unless_unread(room, partial(list[Outgoing], going), named=arguments.room or ())
         if not rows:
             continue
         own = sum(row.is_private for row in rows)
@@ -100,7 +101,13 @@ def export(arguments: argparse.Namespace) -> int:
             own = sum(it.privacy == "private" or (own > 0 and not it.privacy) for it in shown)
             items += shown
         private += own
-    text = _document(form, opened, counts, lines, items)
+    text = "".join(lines)
+    if form == "markdown":
+        text = markdown(items, project, counts=counts, now=now)
+    if form == "html":
+        from commands.view.view import page  # loaded where it is asked for
+
+        text = page(items, project=project)
     for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)
     if output:
@@ -143,25 +150,6 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.refuse(say("terminal.needs", one="--force", other="-o FILE"))
 
 
-def _rows(room: Room, wanted: Wanted, *, only_public: bool, notes: list[str]) -> list[Outgoing]:
-    return [*room.rows(wanted, only_public=only_public, notes=notes)]
-
-
-def _document(
-    form: str, opened: Opened, counts: Counter[str], lines: Sequence[str], items: Sequence[Item]
-) -> str:
-    """Return the document. lines: those of an import."""
-    project, now = opened.project.root.name, utc_now()
-    if form == "html":
-        from commands.view.view import page  # loaded where it is asked for
-
-        return page(items, project=project)
-    if form == "markdown":
-        return markdown(items, project, counts=counts, now=now)
-    head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
-    return "".join((as_json(head), "\n", *lines))
-
-
 def _counted(counts: Counter[str]) -> str:
     """Return how many there are of each room, for people."""
     return ", ".join(f"{title(name)} {count:,}" for name, count in counts.items()) or "0"
@@ -183,17 +171,12 @@ def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: 
         for topic, members in topics.items():
             lines += ["", f"### {heading(topic)}", ""]
             for item in members:
-                lines += _item_lines(item)
+                facts = "; ".join(inline(one_line(fact)) for fact in (item.kind, *item.facts))
+                for at, (label, text) in enumerate(item.texts or (("", ""),)):
+                    start = f"  - {inline(one_line(label))}: " if at else "- "
+                    lines += listed(start, escaped_lines(text))
+                lines.append(f"  - {facts}")
     return "\n".join([*lines, "", MARKER]) + "\n"
-
-
-def _item_lines(item: Item) -> list[str]:
-    lines = list[str]()
-    for label, text in item.texts:
-        start = f"  - {inline(one_line(label))}: " if lines else "- "
-        lines += listed(start, escaped_lines(text))
-    facts = "; ".join(inline(one_line(fact)) for fact in (item.kind, *item.facts))
-    return [*(lines or ["- —"]), f"  - {facts}"]
 
 
 # the block
@@ -206,59 +189,50 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
     """
     path, root = Path(arguments.block), opened.project.root
     check_stays(path, root, named=True)
-    file = UserFile.read(path, root)
-    records, kinds = list[Record](), list[str]()
+    file, body = UserFile.read(path, root), ""
     if not arguments.remove:
-        records = _followed(_principles(opened, arguments.topic or (), kinds))
-    if kinds:
-        warn(say("documents.redacted", **kinds_told(kinds)))
-    if not records and not arguments.remove:
-        complain(say("export.no_principles"))
-    is_new = records and not file.is_there
+        body = _block(opened, set(map(normalise_topic, arguments.topic or ())))
+        if not body:
+            complain(say("export.no_principles"))
+    is_new = body and not file.is_there
     if is_new and path.name == "CLAUDE.md" and is_there(path.with_name("AGENTS.md")):
         raise ExportError("hides_agents", path=str(path))
     try:
-        if records:
-            text: str | None = with_block(file.text, _block(records), BLOCK)
-        else:
-            text = without_block(file.text, BLOCK)
+        text: str | None = without_block(file.text, BLOCK)
+        if body:
+            text = with_block(file.text, body, BLOCK)
     except CannotEditError:
         marker = markers(BLOCK)[0].removesuffix(": begin -->")
         raise ExportError("broken_block", path=str(path), marker=marker) from None
     if not text and file.text and not path.is_symlink():
         text = None  # but a link of the user's stays
     _replace(file, text, is_trial=arguments.dry_run)
-    return 0 if records or arguments.remove else 1
+    return 0 if body or arguments.remove else 1
 
 
-def _principles(opened: Opened, topics: Iterable[str], kinds: list[str]) -> Iterator[Record]:
-    """Yield the principles of some topics, or all. kinds: gets those of secrets taken out."""
-    wanted = set(map(normalise_topic, topics))
+def _block(opened: Opened, topics: set[str]) -> str:
+    """Return the body of the block, of some topics or all; "" where there are no principles.
+
+    It has no headings, since those of the file are the user's, and nothing that reads like an
+    order, which a client would obey. What is left out or redacted is said.
+    """
+    kept, kinds = list[Record](), list[str]()
     for record in opened.store.read().records:
-        if record.type == "principle" and (not wanted or record.topic in wanted):
-            clean, found = clean_record(record)
-            kinds += [kind for _, kind in found]
-            yield clean
-
-
-def _followed(records: Iterable[Record]) -> list[Record]:
-    """Return the records without those that read like orders, since a client would obey."""
-    kept = []
-    for record in records:
-        marks = orders_in(record.marks, (*record.texts, *record.paths, *record.when))
-        if not marks:
-            kept.append(record)
+        if record.type != "principle" or (topics and record.topic not in topics):
             continue
-        warn(say("export.left_out", marks=", ".join(marks), record=token_text(record)))
-    return kept
-
-
-def _block(records: Sequence[Record]) -> str:
-    """Return the body of the block, without headings: those of the file are the user's."""
+        clean, found = clean_record(record)
+        kinds += [kind for _, kind in found]
+        marks = orders_in(clean.marks, (*clean.texts, *clean.paths, *clean.when))
+        if marks:
+            warn(say("export.left_out", marks=", ".join(marks), record=token_text(clean)))
+        else:
+            kept.append(clean)
+    if kinds:
+        warn(say("documents.redacted", **kinds_told(kinds)))
     lines = [say("export.block_head")]
-    for topic, members in by_topic(records).items():
+    for topic, members in by_topic(kept).items():
         lines += ["", f"**{heading(topic)}**", "", *lessons(members)]
-    return "\n".join(lines)
+    return "\n".join(lines) if kept else ""
 
 
 def lessons(records: Iterable[Record]) -> list[str]:
@@ -325,9 +299,10 @@ def _import(arguments: argparse.Namespace) -> int:
     is_of_project = bool(source.by_room.keys() - {"fragments"})
     opened = open_memory(arguments, writes=is_of_project and not arguments.dry_run)
     if topic:
-        source = source.in_topic(topic)
-    elif source.is_stated:
-        source = source.in_known_topics(opened.store.read().topics)
+        source = source.in_topics(lambda _: topic)
+    elif source.is_stated:  # topics of the memory in the place of those that read the same
+        known = {topic_of(it): it for it in reversed([*opened.store.read().topics])}
+        source = source.in_topics(lambda it: known.get(it, it))
     with progress() as far:
         tell = partial(_tell, far, "checked")
         rooms = rooms_of(opened, [*source.by_room]) if source.by_room else []
@@ -373,15 +348,13 @@ def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[st
     reasons = dict[str, list[str]]()
     for place, why in (*source.passed, *(it for taken in takings.values() for it in taken.passed)):
         reasons.setdefault(why, []).append(place)
-    left_out = [INDENT + _left_out(why, places) for why, places in reasons.items()]
     lines += ["", *notes] if notes else []
-    lines += ["", say("import.passed"), *left_out] if left_out else []
+    lines += ["", say("import.passed")] if reasons else []
+    for why, places in reasons.items():
+        named = list(dict.fromkeys(filter(None, places)))
+        first = ", ".join(
+            [*map(plain, named[:MOST_PLACES]), *(["…"] if named[MOST_PLACES:] else [])]
+        )
+        text = plain(say("import.left_out", why=why, count=len(places)))
+        lines.append(INDENT + (f"{text} ({first})" if named else text))
     return [*lines, ""]
-
-
-def _left_out(why: str, places: Sequence[str]) -> str:
-    """Say how many are left out for one reason, and where the first of them are."""
-    text = plain(say("import.left_out", why=why, count=len(places)))
-    named = list(dict.fromkeys(filter(None, places)))
-    more = ", …" if named[MOST_PLACES:] else ""
-    return f"{text} ({plain(', '.join(named[:MOST_PLACES]))}{more})" if named else text

@@ -10,8 +10,10 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
@@ -87,12 +89,21 @@ def add(arguments: argparse.Namespace) -> int:
             return fragment.join(arguments, known)
         texts = {**fragment.texts, **texts}
     has_asked = _ask_for_missing(arguments, texts, opened)
-    draft, notes = _draft(texts, opened.project.root)
+    when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
+    reach = reach_of(paths, when, opened.project.root)
+    draft = Draft(  # what is left out keeps what a record of the same gap has
+        topic=texts["topic"],
+        missing_context=texts["missing_context"],
+        lesson=texts["lesson"],
+        ask_next_time=texts.get("ask_next_time") or None,
+        paths=paths or None,
+        when=reach.triggers or None,
+    )
     now = utc_now()  # the version id that is shown is the one that is saved
     try:
         trial = opened.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            print_within([*_preview(trial), "", *notes])
+            print_within([*_preview(trial), "", *reach.notes])
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))
             if not is_confirmed(arguments, say("records.ask_add")):
@@ -124,12 +135,14 @@ def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opene
         missing = [option for option in missing if getattr(arguments, option) is not None]
         arguments.refuse(_without(missing))
     topics = opened.store.read().topics
+    there = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
     for option in missing:
-        if option == "topic" and (topic := _topic_in(texts, [*topics])):
-            answer: str | None = topic
-        else:
-            there = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
-            answer = typed(say(f"records.question_{option}", topics=there or "-"))
+        answer: str | None = None
+        if option == "topic":  # the longest of those that the texts name
+            words = f"{texts['missing_context']} {texts['lesson']}".casefold()
+            named = [it for it in topics if re.search(rf"(?<!\w){re.escape(it.casefold())}", words)]
+            answer = max(named, key=len, default=None)
+        answer = answer or typed(say(f"records.question_{option}", topics=there or "-"))
         if answer is None:
             arguments.refuse(_without(missing))
         if not str(answer).strip():
@@ -142,13 +155,6 @@ def _without(options: list[str]) -> str:
     return say("records.text_missing", options=", ".join(f"--{it}" for it in options))
 
 
-def _topic_in(texts: Texts, topics: list[str]) -> str:
-    """Return the topic that the texts name, the longest of several, "" for none."""
-    words = f"{texts['missing_context']} {texts['lesson']}".casefold()
-    named = [it for it in topics if re.search(rf"(?<!\w){re.escape(it.casefold())}", words)]
-    return max(named, key=len, default="")
-
-
 def _retyped(texts: Texts) -> str:
     """Return the command that gives again what a person has typed, without secrets."""
     words = [
@@ -159,30 +165,12 @@ def _retyped(texts: Texts) -> str:
     return " ".join([f"{CLI} add", *words])
 
 
-def _draft(texts: Texts, root: Path) -> tuple[Draft, list[str]]:
-    """Return what is saved, and what to say of its paths and triggers.
-
-    What is left out keeps what a record of the same gap has.
-    """
-    when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
-    reach = reach_of(paths, when, root)
-    draft = Draft(
-        topic=texts["topic"],
-        missing_context=texts["missing_context"],
-        lesson=texts["lesson"],
-        ask_next_time=texts.get("ask_next_time") or None,
-        paths=paths or None,
-        when=reach.triggers or None,
-    )
-    return draft, reach.notes
-
-
 def _lines_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
 def _preview(trial: Outcome) -> list[str]:
-    before, screen = replaced_by(trial), screen_here()
+    before, screen = _replaced_by(trial), screen_here()
     lines = [say("records.would_update" if before else "records.would_add")]
     lines += ["", *whole(item_of(trial.record), screen)]
     if before:
@@ -192,10 +180,8 @@ def _preview(trial: Outcome) -> list[str]:
     return lines
 
 
-def replaced_by(saved: Outcome) -> list[Record]:
+def _replaced_by(saved: Outcome) -> list[Record]:
     """Return the records of the same gap whose place the saved one takes."""
-    if not saved.is_written:
-        return []
     return [it for it in saved.before.records if it.gap == saved.record.gap]
 
 
@@ -209,14 +195,13 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
-    if before := replaced_by(saved):
+    if before := _replaced_by(saved):
         lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:
         lines.append(say("records.gap_is_back", topic=_as_typed(record.topic)))
     if len(saved.earlier[0]) > 1:
         lines.append(say("answers.settled", count=len(saved.earlier[0])))
-    lines += redacted_lines(saved.redacted)
-    lines += [*_text_notes(saved), *_topic_notes(saved)]
+    lines += [*redacted_lines(saved.redacted), *_doubts_about(saved)]
     threshold = opened.settings.threshold
     if need_of(saved.log.records, count, threshold) == "required":
         lines.append(say("records.compaction_due", count=count, threshold=threshold))
@@ -249,8 +234,9 @@ def commit_lines(opened: Opened) -> list[str]:
     return [say("records.look_and_commit")] if is_new else []
 
 
-def _text_notes(saved: Outcome) -> list[str]:
-    record = saved.record
+def _doubts_about(saved: Outcome) -> list[str]:
+    """Say which texts need a look, and where a topic is too broad, too narrow, or like another."""
+    record, topics, topic = saved.record, saved.log.topics, saved.record.topic
     token, lines = plain(record.token), list[str]()
     if saved.suspicious:
         fields = ", ".join(saved.suspicious)
@@ -260,19 +246,11 @@ def _text_notes(saved: Outcome) -> list[str]:
         lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=token))
     if fields := code_fields(record):
         lines.append(say("records.source_code", fields=fields, token=token))
-    return lines
-
-
-def _topic_notes(saved: Outcome) -> list[str]:
-    """Say where a topic is too broad, too narrow, or like another one."""
-    topic = saved.record.topic
-    facts, lines = {"topic": topic_name(topic), "old": _as_typed(topic)}, list[str]()
+    facts = {"topic": topic_name(topic), "old": _as_typed(topic)}
     if scope := scope_of(topic):
         lines.append(say(f"records.topic_{scope}", **facts))
-    topics, alike = saved.log.topics, list[str]()
-    if topics[topic] == 1 and not saved.record.updated:
-        alike = worth_using(similar_to(topic, list(topics)))
-    if alike:
+    is_new = topics[topic] == 1 and not record.updated
+    if is_new and (alike := worth_using(similar_to(topic, list(topics)))):
         near = ", ".join(map(topic_name, alike[:5]))
         lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
     return lines
@@ -348,16 +326,8 @@ def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]
         when, notes = reach.triggers or kept, reach.notes
     elif "paths" in texts:
         notes = reach_of(paths, (), root).notes
-    changed = replace(
-        record,
-        topic=texts.get("topic", record.topic),
-        missing_context=texts.get("missing_context", record.missing_context),
-        lesson=texts.get("lesson", record.lesson),
-        ask_next_time=texts.get("ask_next_time", record.ask_next_time),
-        paths=paths,
-        when=when,
-    )
-    return changed, notes
+    others: dict[str, Any] = {name: texts[name] for name in LIMITS_BYTES if name in texts}
+    return replace(record, **others, paths=paths, when=when), notes
 
 
 def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
@@ -370,9 +340,12 @@ def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
         file.write(data)
-    path, lines = Path(name), list[str]()
+    path, lines, is_done = Path(name), list[str](), False
     try:
-        _run(editor, name, id_)
+        with suppress(OSError):
+            is_done = not subprocess.run([*editor, name], check=False).returncode
+        if not is_done:
+            raise LessonTextError("editor_failed", editor=editor[0], id=id_)
         changed = _changed(sections_in(data.decode()), _read(path))
         lines = _save_edited(opened, record, changed)
     except SentinelError as error:  # printed here, above the place where the text is kept
@@ -385,16 +358,6 @@ def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
             complain(say("records.text_kept", path=shlex.quote(plain(name)), id=id_))
     print_within(lines)
     return 0 if lines else 1
-
-
-def _run(editor: list[str], name: str, id_: str) -> None:
-    """Wait for the editor to close the file. Raises LessonTextError where it has failed."""
-    try:
-        is_done = not subprocess.run([*editor, name], check=False).returncode
-    except OSError:
-        is_done = False
-    if not is_done:
-        raise LessonTextError("editor_failed", editor=editor[0], id=id_)
 
 
 def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:

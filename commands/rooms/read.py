@@ -94,7 +94,8 @@ def show_items(arguments: argparse.Namespace) -> int:
 def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
     rooms = rooms_of(opened, arguments.room or ())
     with progress():
-        found = [first_answer(rooms, name, _versions) for name in dict.fromkeys(arguments.ids)]
+        names = dict.fromkeys(arguments.ids)
+        found = [first_answer(rooms, it, lambda room, name: room.versions(name)) for it in names]
     if arguments.json:
         versions = [{**it.item.data, "places": it.data} for one in found for it in one.found]
         notes = list(dict.fromkeys(note for one in found for note in one.notes))
@@ -104,10 +105,6 @@ def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
     lines = [line for one in found for line in ("", *_version_lines(one, screen_here()))]
     print_lines(lines[1:])
     return 0
-
-
-def _versions(room: Room, name: str) -> Versions | None:
-    return room.versions(name)
 
 
 def _version_lines(versions: Versions, screen: Screen) -> list[str]:
@@ -131,10 +128,8 @@ def named_items(
 
     one_each: refuse an id that several records share.
     """
-    rooms, found = (
-        rooms_of(opened, arguments.room or ()),
-        dict[tuple[str, ...], tuple[Room, Item]](),
-    )
+    rooms = rooms_of(opened, arguments.room or ())
+    found = dict[tuple[str, ...], tuple[Room, Item]]()
     for name in arguments.ids:
         holders, wrong = list[tuple[Room, list[Item]]](), list[SentinelError]()
         for room in list(rooms):

@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +50,7 @@ _HEAD_BYTES = 65_536
 _SQLITE = b"SQLite format 3\0"
 _FRAGMENTS = re.compile(rb'CREATE TABLE (?:IF NOT EXISTS )?["`\[]?(?:memory_item|fragments)\b')
 _SESSIONS = re.compile(rb'\A\s*[{\[].*?"(?:contexts|currentWork|startedAt)"\s*:', re.S)
+_MARKS = re.compile(rb"^(?:<{7}|>{7})(?= |\r*$)", re.M)  # of a conflict
 # Exports for people, of this and of older versions.
 _DOCUMENTS = re.compile(b"<!-- sentinel-memory(?: export|-sessions|-fragments):")
 _PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
@@ -89,29 +90,20 @@ class Source:
     passed: list[Passed]
     is_stated: bool = False
 
-    def in_topic(self, name: str) -> "Source":
-        """Return the source with all of its lessons in one topic."""
+    def in_topics(self, topic_for: Callable[[str], str]) -> "Source":
+        """Return the source with its lessons in the topics that stand for theirs."""
 
         def renamed(row: Row) -> Row:
-            if not isinstance(row.data, dict) or not isinstance(row.data.get("meta"), dict):
+            record = row.data
+            if not isinstance(record, dict) or not isinstance(record.get("meta"), dict):
                 return row
-            meta = {key: it for key, it in row.data["meta"].items() if key != "former"}
-            return Row(row.place, {**row.data, "topic": name, "meta": meta})
+            topic = topic_for(str(record.get("topic")))
+            meta = {key: it for key, it in record["meta"].items() if key != "former"}
+            return Row(row.place, {**record, "topic": topic, "meta": meta})
 
         given = self.by_room[LESSONS]
         changed = replace(given, rows=[renamed(row) for row in given.rows])
         return replace(self, by_room={**self.by_room, LESSONS: changed})
-
-    def in_known_topics(self, topics: Iterable[str]) -> "Source":
-        """Return the source with topics of a memory in the place of those that read the same."""
-        known: dict[str, str] = {}
-        for topic in topics:
-            known.setdefault(topic_of(topic), topic)
-        given = self.by_room[LESSONS]
-        rows = [
-            Row(at, {**it, "topic": known.get(it["topic"], it["topic"])}) for at, it in given.rows
-        ]
-        return replace(self, by_room={**self.by_room, LESSONS: replace(given, rows=rows)})
 
 
 def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Source:
@@ -177,16 +169,16 @@ def _checked(path: str, data: bytes) -> bytes:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SourceError("not_utf_8", path=path, line=line) from None
+    data = data.removeprefix(BOM)
     begun = 0
-    for number, raw in enumerate(split_lines(data.removeprefix(BOM)), start=1):
-        content = raw.rstrip(b"\r\n")
-        if content == b"<<<<<<<" or content.startswith(b"<<<<<<< "):
-            begun = number
-        elif begun and (content == b">>>>>>>" or content.startswith(b">>>>>>> ")):
+    for found in _MARKS.finditer(data):
+        if found[0] == b"<<<<<<<":
+            begun = data.count(b"\n", 0, found.start()) + 1
+        elif begun:
             raise SourceError("conflict", path=path, line=begun)
     if _DOCUMENTS.search(data):
         raise SourceError("exported_document", path=path)
-    return data.removeprefix(BOM)
+    return data
 
 
 def _rows_in(data: bytes) -> Iterator[Row]:
@@ -298,10 +290,12 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
     text = _FRONT_MATTER.sub(lambda it: "\n" * it[0].count("\n"), text)
     for number, line in enumerate(text.split("\n"), 1):
         stripped, rest = line.strip(), line
-        if not end and (begun := _begun(stripped)):
-            why, end, rest = begun
-            passed.append(Passed(str(number), say(f"import.passed_{why}")))
-            wrapped = []
+        for why, begins, ends in () if end else _SKIPPED:
+            if begun := re.match(begins, stripped):
+                end, rest = ends.format(**begun.groupdict()), stripped[begun.end() :]
+                passed.append(Passed(str(number), say(f"import.passed_{why}")))
+                wrapped = []
+                break
         if end:
             end = "" if re.search(end, rest) else end
         elif heading := _HEADING.match(line):
@@ -362,14 +356,6 @@ def topic_of(name: str) -> str:
     if words and not topic:
         topic = words[0].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
     return topic or GENERAL
-
-
-def _begun(line: str) -> tuple[str, str, str] | None:
-    """Return of a line that begins something without lessons why, how that ends, and its rest."""
-    for why, begins, ends in _SKIPPED:
-        if found := re.match(begins, line):
-            return why, ends.format(**found.groupdict()), line[found.end() :]
-    return None
 
 
 def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:

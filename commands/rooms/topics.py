@@ -39,15 +39,8 @@ def list_topics(arguments: argparse.Namespace) -> int:
         for topic, records in groups.items()
     }
     if arguments.json:
-        similar = [
-            {
-                "topic": redact(it.topic)[0],
-                "other": redact(it.other)[0],
-                "reason": it.reason,
-                "shared": it.shared,
-            }
-            for it in pairs
-        ]
+        names = [{"topic": redact(it.topic)[0], "other": redact(it.other)[0]} for it in pairs]
+        similar = [{**it._asdict(), **clean} for it, clean in zip(pairs, names, strict=True)]
         project = str(opened.project.root)
         print(plain_json({"project": project, "topics": [*topics.values()], "similar": similar}))
         return 0

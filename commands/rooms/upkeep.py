@@ -10,34 +10,20 @@ from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import print_lines, print_within, screen_here, table
 from core.messages import Facts, say
-from rooms.room import Item, Opened
+from rooms.room import Item
 
 if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
-    from core.postgres.pool import Pool
     from rooms.fragments.fragment import Fragment
-    from rooms.fragments.room import Room
-    from rooms.fragments.storage.postgres_schema import Found
     from rooms.fragments.upkeep.consolidation import Report
-    from rooms.sessions.session import Session
-    from rooms.sessions.store import SessionStore
-
-
-def _sessions(arguments: argparse.Namespace, *, writes: bool) -> "tuple[Opened, SessionStore]":
-    from rooms.sessions.store import open_sessions
-
-    opened = open_memory(arguments, writes=writes)
-    return opened, open_sessions(opened.project.root, opened.settings)
 
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move old sessions into a file, once a person has seen which; 1 without a yes."""
     from rooms.sessions.archive import archive_before
-    from rooms.sessions.for_people import item_of
+    from rooms.sessions.for_people import ForPeople, item_of
 
-    def listed(sessions: "Sequence[Session]") -> list[str]:
-        return table_lines([*map(item_of, sessions)], screen_here())
-
-    _, store = _sessions(arguments, writes=not arguments.dry_run)
+    opened, screen = open_memory(arguments, writes=not arguments.dry_run), screen_here()
+    store = ForPeople(opened).store
     before, with_open = arguments.before, arguments.open
     planned = archive_before(store, before, with_open=with_open, dry_run=True)
     left = list[str]()
@@ -45,12 +31,12 @@ def archive(arguments: argparse.Namespace) -> int:
         left.append(say("session_commands.left_open", count=planned.open))
     if planned.kept:
         left.append(say("session_commands.left_kept", count=len(planned.kept)))
-        left += listed(planned.kept)
+        left += table_lines([*map(item_of, planned.kept)], screen)
     if not planned.sessions:
         print_lines([say("session_commands.none_old"), *left])
         return 0
     heading = say("session_commands.would_archive", count=len(planned.sessions))
-    print_lines([heading, *listed(planned.sessions), *left])
+    print_lines([heading, *table_lines([*map(item_of, planned.sessions)], screen), *left])
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(store, before, with_open=with_open)
@@ -63,23 +49,18 @@ def share(arguments: argparse.Namespace) -> int:
     """Let the user's other projects find the sessions of this one, or no longer; 0."""
     from rooms.sessions.everywhere import share as share_from
     from rooms.sessions.everywhere import unshare
+    from rooms.sessions.for_people import ForPeople
 
-    opened, store = _sessions(arguments, writes=True)
+    opened = open_memory(arguments, writes=True)
+    store = ForPeople(opened).store
     if arguments.off:
-        was_shared = unshare(opened.project.root, os.environ)
-        key = "unshared" if was_shared else "not_shared"
+        key = "unshared" if unshare(opened.project.root, os.environ) else "not_shared"
         print_lines([say(f"session_commands.{key}")])
         return 0
     share_from(store.root, os.environ)
     shared = say("session_commands.shared", count=store.count())
     print_lines([shared, say("session_commands.what_is_shared")])
     return 0
-
-
-def _fragments(opened: Opened) -> "Room":
-    from rooms.fragments.room import open_room
-
-    return open_room(opened.settings, os.environ)
 
 
 def pin(arguments: argparse.Namespace) -> int:
@@ -100,11 +81,12 @@ def pin(arguments: argparse.Namespace) -> int:
 
 def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments, and say what each step did; 0."""
+    from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
-    room = _fragments(open_memory(arguments))
+    room = ForPeople(open_memory(arguments)).room
     with progress() as far:
         report = put_in_order(
             room,
@@ -151,18 +133,15 @@ def _report_data(report: "Report") -> dict[str, Any]:
     def listed(fragments: "Sequence[Fragment]") -> list[dict[str, Any]]:
         return [item_of(it).data for it in fragments]
 
+    suspicions = list[dict[str, Any]]()
+    for pair in report.suspicions:
+        earlier, later = listed([pair.earlier, pair.later])
+        suspicions.append({"earlier": earlier, "later": later, "similarity": pair.similarity})
     return {
         "steps": [
             {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
         ],
-        "suspicions": [
-            {
-                "earlier": item_of(it.earlier).data,
-                "later": item_of(it.later).data,
-                "similarity": it.similarity,
-            }
-            for it in report.suspicions
-        ],
+        "suspicions": suspicions,
         "stale": listed(report.stale),
         "promotable": listed(report.promotable),
         "forTheLog": listed(report.for_the_log),
@@ -171,10 +150,11 @@ def _report_data(report: "Report") -> dict[str, Any]:
 
 def embed(arguments: argparse.Namespace) -> int:
     """Give all fragments the embeddings of the configured model; 1 without a model."""
+    from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.vectors import reembed
 
-    room, embedder = _fragments(open_memory(arguments)), embedder_of(os.environ)
+    room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
     if embedder is None:
         complain(say("fragment_commands.no_model"))
         return 1
@@ -204,7 +184,7 @@ def migrate(arguments: argparse.Namespace) -> int:
     if server is None:
         print_within([say("migrate.no_server")])
         return 0
-    pool = Pool(server)
+    pool, path = Pool(server), plain(server.name)
     try:
         found = schema.Schema(pool).look()
         if found.is_foreign:
@@ -214,23 +194,15 @@ def migrate(arguments: argparse.Namespace) -> int:
             print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
             return 0
         if is_done:
-            print_within([say("migrate.current", path=plain(server.name), version=found.version)])
+            print_within([say("migrate.current", path=path, version=found.version)])
             return 0
-        return _make(pool, found, arguments)
+        print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])
+        if found.has_waiting_vectors:
+            print_within([say("migrate.would_convert")])
+        if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
+            return int(not arguments.dry_run)
+        version = schema.Schema(pool).complete().version
+        print_within([say("migrate.made", path=path, version=version)])
+        return 0
     finally:
         pool.close()
-
-
-def _make(pool: "Pool", found: "Found", arguments: argparse.Namespace) -> int:
-    """Make what is missing, once somebody agrees; else 1."""
-    from rooms.fragments.storage import postgres_schema as schema
-
-    path = plain(pool.server.name)
-    print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])
-    if found.has_waiting_vectors:
-        print_within([say("migrate.would_convert")])
-    if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
-        return int(not arguments.dry_run)
-    version = schema.Schema(pool).complete().version
-    print_within([say("migrate.made", path=path, version=version)])
-    return 0

@@ -62,25 +62,26 @@ def view(arguments: argparse.Namespace) -> int:
     check_output(arguments, "--open")
     opened = open_memory(arguments)
     found = _gathered(opened, arguments)
-    left_out = say("view.left_out", count=found.left_out) if found.left_out else ""
+    said = [say("view.left_out", count=found.left_out)] if found.left_out else []
     text = page(found.items, project=opened.project.root.name, notes=found.notes)
     if arguments.output == STDOUT:
         print(text, end="")
-        if left_out:
-            warn(left_out)
+        for line in said:
+            warn(line)
         return 0
     path = Path(arguments.output) if arguments.output else _own_place(opened)
-    is_private = any(_is_private(it) for it in found.items)
+    # Only the user may read what is no lesson of the team and not public.
+    own = any(it.room != LESSONS and it.privacy != "public" for it in found.items)
     write_new(
         path,
         text,
         force=arguments.force or not arguments.output,
         project=opened.project.root,
-        is_private=is_private or not arguments.output,
+        is_private=own or not arguments.output,
     )
     if arguments.output:
         written = say("view.written", path=plain(arguments.output), count=len(found.items))
-        print("\n".join(filter(None, (written, left_out))))
+        print("\n".join([written, *said]))
         if not arguments.open:
             return 0
     is_open = webbrowser.open(path.resolve().as_uri())
@@ -126,36 +127,21 @@ def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
         if not found:
             continue
         if room.name == LESSONS:
-            notes += _flaws(opened)
-        is_whole = not arguments.output or room.name in named
-        kept = [it for it in found.items if _is_shown(it, arguments, is_whole=is_whole)]
-        items += kept
-        if not arguments.public:
+            flaws = MemoryLog.parse(opened.store.read_bytes()).flaws
+            notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
+        kept = found.items
+        if arguments.public:
+            kept = [it for it in kept if it.privacy in ("", "public")]
+        elif arguments.output and room.name not in named:
+            kept = [it for it in kept if not it.privacy]
             left_out += len(found.items) - len(kept)
+        items += kept
         if found.count > len(found.items):
             shown = len(found.items)
             notes.append(say("view.cut", shown=shown, count=found.count, room=room.name))
     if arguments.output and (private := sum(it.privacy == "private" for it in items)):
         notes.append(say("view.private", count=private))
     return Gathered(sorted(items, key=lambda it: it.date, reverse=True), notes, left_out)
-
-
-def _is_shown(item: Item, arguments: argparse.Namespace, *, is_whole: bool) -> bool:
-    """Return whether an item goes onto the page: one with a privacy only where that allows it."""
-    if arguments.public:
-        return item.privacy in ("", "public")
-    return is_whole or not item.privacy
-
-
-def _is_private(item: Item) -> bool:
-    """Return whether only the user may read the item: a lesson is the team's."""
-    return item.room != LESSONS and item.privacy != "public"
-
-
-def _flaws(opened: Opened) -> list[str]:
-    """Say which lines of the log no reader sees."""
-    log = MemoryLog.parse(opened.store.read_bytes())
-    return [say("lessons.flaws", **log.flaws)] if any(log.flaws.values()) else []
 
 
 def _own_place(opened: Opened) -> Path:
@@ -175,24 +161,41 @@ def _own_place(opened: Opened) -> Path:
 
 def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
     """Return what the script shows: the items, and the words around them."""
-    kinds = {(it.room, it.kind) for it in items}
+    kinds, today = {(it.room, it.kind) for it in items}, day_of(utc_now())
     there = {room for room, _ in kinds}
     rooms = dict.fromkeys((*(it for it in room_names() if it in there), *sorted(there)))
-    facts = {"version": version(), "date": day_of(utc_now())}
+    kind_words = dict[str, str]()
+    for room, kind in kinds:
+        key = f"{room}.kinds.{kind}"
+        kind_words[f"{room}.{kind}"] = say(key) if has_sentence(key) else one_line(kind)
     words = {
         **{name: say(f"page.{name}") for name in WORDS if name != "found"},
         "found": say("page.found", shown="{shown}", count="{count}"),
-        "made": say("page.made", **facts),
+        "made": say("page.made", version=version(), date=today),
         "steps": [say(f"page.{step}") for step in STEPS],
         "rooms": {room: title(room) for room in rooms},
-        "kinds": {f"{room}.{kind}": _kind_word(room, kind) for room, kind in kinds},
+        "kinds": kind_words,
+    }
+    sample = {  # what an empty memory shows
+        **{"room": LESSONS, "id": "3f2a91bc", "date": today, "kind": "log", "mark": ""},
+        "topic": say("page.sample_topic"),
+        "texts": [
+            ("", say("page.sample_lesson")),
+            (say("documents.missing"), say("page.sample_missing")),
+            (say("documents.ask"), say("page.sample_ask")),
+        ],
+        "facts": [],
     }
     shown = [_item_data(it) for it in items]
-    return {"items": shown, "words": words, "notes": list(notes), "sample": _sample()}
+    return {"items": shown, "words": words, "notes": list(notes), "sample": sample}
 
 
 def _item_data(item: Item) -> dict[str, Any]:
     """Return an item for the script; hidden characters are spelled out, a line end stays."""
+    texts = list[tuple[str, str]]()
+    for label, text in item.texts:
+        lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        texts += [(one_line(label), "\n".join(map(printable, lines)))] if text.strip() else []
     return {
         "room": item.room,
         "id": one_line(item.id),
@@ -200,31 +203,9 @@ def _item_data(item: Item) -> dict[str, Any]:
         "kind": one_line(item.kind),
         "topic": one_line(item.topic),
         "mark": item.mark,
-        "texts": [(one_line(label), _shown(text)) for label, text in item.texts if text.strip()],
+        "texts": texts,
         "facts": [one_line(fact) for fact in item.facts if item.id not in fact],
     }
-
-
-def _shown(text: str) -> str:
-    lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(map(printable, lines))
-
-
-def _sample() -> dict[str, Any]:
-    """Return the lesson that an empty memory shows."""
-    texts = [
-        ("", say("page.sample_lesson")),
-        (say("documents.missing"), say("page.sample_missing")),
-        (say("documents.ask"), say("page.sample_ask")),
-    ]
-    about = {"room": LESSONS, "id": "3f2a91bc", "date": day_of(utc_now()), "kind": "log"}
-    return {**about, "topic": say("page.sample_topic"), "mark": "", "texts": texts, "facts": []}
-
-
-def _kind_word(room: str, kind: str) -> str:
-    """Return what a reader calls a kind, the kind itself where its room has no word for it."""
-    is_known = has_sentence(f"{room}.kinds.{kind}")
-    return say(f"{room}.kinds.{kind}") if is_known else one_line(kind)
 
 
 def _hash(text: str) -> str:
