@@ -39,8 +39,10 @@ def list_topics(arguments: argparse.Namespace) -> int:
         for topic, records in groups.items()
     }
     if arguments.json:
-        names = [{"topic": redact(it.topic)[0], "other": redact(it.other)[0]} for it in pairs]
-        similar = [{**it._asdict(), **clean} for it, clean in zip(pairs, names, strict=True)]
+        similar = [
+            {**pair._asdict(), "topic": redact(pair.topic)[0], "other": redact(pair.other)[0]}
+            for pair in pairs
+        ]
         project = str(opened.project.root)
         print(plain_json({"project": project, "topics": [*topics.values()], "similar": similar}))
         return 0
