@@ -397,7 +397,6 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
 
     is_stored: whether the log has it so; what is only planned gets its version id when written.
     """
-    clean, _ = clean_record(record)
     if record.type == "principle" and record.source_count:
         saved = say("documents.compacted", date=day_of(record.compacted_at or record.created))
         dates = [saved, say("answers.merged", count=record.source_count)]
@@ -406,6 +405,7 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         dates.append(say("answers.seen", seen=record.seen, date=last))
+    clean, _ = clean_record(record)
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,
