@@ -24,7 +24,7 @@ from core.lessons.record import utc_now
 from core.room.database import DatabaseBusyError
 from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.policy import is_recorded
-from rooms.sessions.rows import IS_WAITING, WAITING, database_at
+from rooms.sessions.rows import ACTION_COLUMNS, INTO_ACTIONS, IS_WAITING, WAITING, database_at
 
 WAIT_S = 0.05
 CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
@@ -74,6 +74,15 @@ class Caller(NamedTuple):
         return f"{WAITING}{self.agent}:{self.conversation}"
 
 
+class _Row(NamedTuple):
+    """The columns of an action that say what was done."""
+
+    type: str
+    content: str
+    result: str | None
+    file_path: str | None
+
+
 def record(
     root: Path,
     deeds: Sequence[Deed],
@@ -89,21 +98,29 @@ def record(
     SessionsError and DatabaseError.
     """
     config = read_config(root)
-    rows = [
-        row for deed in deeds if _is_wanted(deed, config) and (row := _row(deed, config, strict))
-    ]
+    wanted = [deed for deed in deeds if _is_wanted(deed, config)]
+    rows = [row for deed in wanted if (row := _row(deed, config, strict))]
     if not rows:
         return True
 
     def write(connection: Connection) -> None:
-        session, moment = _open_session(connection, caller), now or utc_now()
+        moment = now or utc_now()
+        session = _open_session(connection, caller) or caller.waiting
         for row in rows:
-            values = {"context_id": session or caller.waiting, **row}
-            if not _is_there(connection, values, moment):
-                _insert(connection, {**values, "created_at": moment})
-        if not session:
-            _forget_oldest(connection, caller)
-            _settle_overdue(connection, moment)
+            if not _is_there(connection, session, row, moment):
+                values = (f"act_{os.urandom(6).hex()}", session, *row, moment)
+                connection.execute(f"INSERT {INTO_ACTIONS}", values)
+        if session == caller.waiting:
+            connection.execute(
+                "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
+                " WHERE context_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
+                (session, MOST_WAITING),
+            )
+            # Where no save has settled for long, so that a project without saves stays small.
+            waits = f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}"
+            [oldest] = connection.execute(waits).fetchone()
+            if (oldest or moment) < _before(moment, KEPT_DAYS + 1):
+                settle(connection, moment)
 
     return _written(root, config, environment, write)
 
@@ -162,20 +179,12 @@ def settle(connection: Connection, now: str) -> None:
     connection.execute(f"DELETE FROM actions WHERE {old}", (_before(now, KEPT_DAYS),))
 
 
-def _settle_overdue(connection: Connection, now: str) -> None:
-    """Settle where no save has done so for long, so that a project without saves stays small."""
-    oldest = connection.execute(f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}")
-    if (oldest.fetchone()[0] or now) < _before(now, KEPT_DAYS + 1):
-        settle(connection, now)
-
-
 def _take_over_former(connection: Connection) -> None:
     """Take over the actions that an older version left to wait in a table of its own."""
     if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone() is None:
         return
     connection.execute(
-        "INSERT OR IGNORE INTO actions"
-        " (id, context_id, type, content, result, file_path, created_at)"
+        f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
         f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
         " file_path, created_at FROM waiting_actions ORDER BY rowid"
     )
@@ -196,17 +205,6 @@ def _open_session(connection: Connection, caller: Caller) -> str:
     return str(row[0]) if row else ""
 
 
-def dropped(root: Path, environment: Mapping[str, str]) -> int:
-    """Return how many actions of a project were dropped within the last COUNTED_DAYS."""
-    oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
-    try:
-        with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
-            lines = file.read(_MOST_COUNTED_BYTES).decode("ascii", "replace").splitlines()
-    except OSError:
-        return 0
-    return sum(line >= oldest for line in lines)
-
-
 def _is_wanted(deed: Deed, config: Config) -> bool:
     """Return whether the settings want a deed: a command by its words, edits and errors as such."""
     if not config.logs_actions:
@@ -216,7 +214,7 @@ def _is_wanted(deed: Deed, config: Config) -> bool:
     return is_recorded(deed.content, config.include, config.exclude)
 
 
-def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | None:
+def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
     """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
     # Most commands are not recorded, and need not wait for what knows secrets.
     from core.sanitizer import redact_together
@@ -238,12 +236,12 @@ def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | No
         result = f"failed: {shown}" if end else "failed"
     elif deed.failed is not None:
         result = "success"
-    return {
-        "type": "error" if deed.failed and config.logs_errors else deed.kind,
-        "content": content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
-        "result": result,
-        "file_path": path[:PATH_CHARS] or None,
-    }
+    return _Row(
+        "error" if deed.failed and config.logs_errors else deed.kind,
+        content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
+        result,
+        path[:PATH_CHARS] or None,
+    )
 
 
 def _sound(text: str) -> str:
@@ -251,29 +249,14 @@ def _sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
-def _is_there(connection: Connection, values: Mapping[str, str | None], moment: str) -> bool:
+def _is_there(connection: Connection, session: str, row: _Row, moment: str) -> bool:
     """Return whether the same has been written just before: another hook tells of the same."""
     since = datetime.fromisoformat(moment) - timedelta(seconds=AT_ONCE_S)
-    same = " AND ".join(f"{name} IS ?" for name in values)
     last = f"SELECT * FROM actions ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
+    same = " AND ".join(f"{name} IS ?" for name in ("context_id", *row._fields))
     statement = f"SELECT 1 FROM ({last}) WHERE {same} AND created_at >= ?"
-    given = (*values.values(), since.isoformat(timespec="seconds"))
+    given = (session, *row, since.isoformat(timespec="seconds"))
     return connection.execute(statement, given).fetchone() is not None
-
-
-def _insert(connection: Connection, values: Mapping[str, str | None]) -> None:
-    row = {"id": f"act_{os.urandom(6).hex()}", **values}
-    places = ", ".join("?" * len(row))
-    statement = f"INSERT INTO actions ({', '.join(row)}) VALUES ({places})"
-    connection.execute(statement, tuple(row.values()))
-
-
-def _forget_oldest(connection: Connection, caller: Caller) -> None:
-    connection.execute(
-        "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
-        " WHERE context_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
-        (caller.waiting, MOST_WAITING),
-    )
 
 
 def _written(
@@ -285,17 +268,29 @@ def _written(
     """Carry out a write; False when the database was busy, which is counted."""
     path = config.database(root)
     make_folder(path.parent)
-    database = database_at(path, timeout_s=WAIT_S)
+    with contextlib.closing(database_at(path, timeout_s=WAIT_S)) as database:
+        try:
+            with database.writing() as connection:
+                write(connection)
+            return True
+        except DatabaseBusyError:
+            with contextlib.suppress(OSError):
+                _count_dropped(state_directory(str(root), environment))
+            return False
+
+
+# What was dropped
+
+
+def dropped(root: Path, environment: Mapping[str, str]) -> int:
+    """Return how many actions of a project were dropped within the last COUNTED_DAYS."""
+    oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
     try:
-        with database.writing() as connection:
-            write(connection)
-        return True
-    except DatabaseBusyError:
-        with contextlib.suppress(OSError):
-            _count_dropped(state_directory(str(root), environment))
-        return False
-    finally:
-        database.close()
+        with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
+            lines = file.read(_MOST_COUNTED_BYTES).decode("ascii", "replace").splitlines()
+    except OSError:
+        return 0
+    return sum(line >= oldest for line in lines)
 
 
 def _count_dropped(directory: str) -> None:

@@ -83,9 +83,7 @@ def archive_before(
         before = bound_of("before", date)
     except SessionsError as error:
         raise UpkeepError("bad_before", date=date) from error
-    with store.database.reading() as connection:
-        if connection is None:
-            return Archived([], None, 0, [])
+    with store.reading() as connection:
         old = list(sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
         ended = [it for it in old if it.ended_at or with_open]
         going = _without_kept(connection, ended)

@@ -42,10 +42,9 @@ from rooms.sessions.session import (
     WHOLE,
     Action,
     ExchangeError,
-    NoSuchSessionError,
     Session,
 )
-from rooms.sessions.store import CURRENT, SessionStore, resolve, shown_name
+from rooms.sessions.store import CURRENT, SessionStore, resolve
 
 FormName = Literal["markdown", "json", "html"]
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
@@ -159,12 +158,7 @@ def chosen(
     if last := bound_of("to", until):  # a day with all of its moments
         conditions.append(f"substr({_SAVED}, 1, {len(last)}) <= ?")
         values.append(last)
-    with store.database.reading() as connection:
-        if connection is None:
-            for name in names:
-                raise NoSuchSessionError(name=shown_name(name))
-            yield 0, iter(())
-            return
+    with store.reading() as connection:
         statement = f"SELECT number FROM contexts WHERE {' AND '.join(conditions) or '1'}"
         rows = connection.execute(f"{statement} ORDER BY {_SAVED} DESC, number DESC", values)
         numbers = [number for (number,) in rows]

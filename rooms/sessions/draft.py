@@ -1,8 +1,8 @@
 """Makes a draft ready to be stored, and works out what a save makes of a session.
 
 Whatever a session says goes through `prepared` before anything else sees it: secrets out of every
-text, then the limits of each field. `begun` and `continued` are pure: the session as it was and the
-draft go in, the session as it will be comes out.
+text, then the limits of each field. `continued` is pure: the session as it was and the draft go in,
+the session as it will be comes out.
 """
 
 import re
@@ -215,12 +215,6 @@ def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
 # What a save makes of a session
 
 
-def begun(draft: Draft, *, id_: str, agent: str, now: str) -> Session:
-    """Return the new session of a draft; its number is given when it is stored."""
-    new = Session(number=0, id=id_, goal=draft.goal, agent=agent, started_at=now, created_at=now)
-    return continued(new, draft, agent=agent, now=now)
-
-
 def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
     """Return the session with what the draft adds and changes; the replaced texts are kept.
 
@@ -232,6 +226,11 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
     ended_at = ""
     if status in ENDED:  # with the last save that says so
         ended_at = now if draft.status else session.ended_at or now
+    changes = session.changes
+    if draft.changes:
+        files = dict.fromkeys((*changes.modified_files, *draft.changes.modified_files))
+        summary = draft.changes.summary or changes.summary
+        changes = Changes(modified_files=tuple(files), summary=summary)
     done = replace(
         session,
         goal=draft.goal,
@@ -243,12 +242,20 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         decisions=_joined(session.decisions, draft.decisions, now, made_by=agent),
         approaches=_joined(session.approaches, draft.approaches, now),
         blockers=_joined_blockers(session.blockers, draft.blockers, now),
-        changes=_joined_changes(session.changes, draft.changes),
+        changes=changes,
         ended_at=ended_at,
         updated_at=now,
     )
     _check_counts(done)
-    return with_flag(_with_former(done, session, now))
+    replaced: Any = {
+        name: value
+        for name in ("goal", "summary", "status", "tags")
+        if (value := getattr(session, name)) and value != getattr(done, name)
+    }
+    if replaced and session.number:  # it is not new
+        former = (*session.former, Former(at=now, **replaced))
+        done = replace(done, former=former[-MOST_FORMER:])
+    return with_flag(done)
 
 
 def with_flag(session: Session) -> Session:
@@ -266,21 +273,6 @@ def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Sess
         for it in session.blockers
     )
     return with_flag(replace(session, blockers=settled)) if settled != session.blockers else session
-
-
-def _with_former(session: Session, before: Session, now: str) -> Session:
-    """Return the session with what was replaced in it, the last MOST_FORMER updates."""
-    if not before.number:  # it is new
-        return session
-    replaced = {
-        name: value
-        for name in ("goal", "summary", "status", "tags")
-        if (value := getattr(before, name)) and value != getattr(session, name)
-    }
-    if not replaced:
-        return session
-    former = (*before.former, Former(at=now, **replaced))
-    return replace(session, former=former[-MOST_FORMER:])
 
 
 def _joined(
@@ -309,13 +301,6 @@ def _joined_blockers(
             new = replace(new, resolved_at="")
         known[_key(it.text)] = new
     return tuple(known.values())
-
-
-def _joined_changes(stored: Changes, given: Changes | None) -> Changes:
-    if given is None:
-        return stored
-    files = dict.fromkeys((*stored.modified_files, *given.modified_files))
-    return Changes(modified_files=tuple(files), summary=given.summary or stored.summary)
 
 
 def _key(text: str) -> str:

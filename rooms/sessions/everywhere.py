@@ -39,13 +39,11 @@ def share(root: Path, environment: Mapping[str, str]) -> None:
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         raise SharingError("no_state")
-    try:
+    with _told(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         private = partial(os.open, mode=0o600)
         with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
             file.write(os.path.realpath(root))
-    except OSError as error:
-        raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
     remove_former_copies(root, environment)
 
 
@@ -55,19 +53,19 @@ def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
     if path is None:
         return False
     remove_former_copies(root, environment)
-    try:
+    with _told(path), contextlib.suppress(FileNotFoundError):
         path.unlink()
-    except FileNotFoundError:
-        return False
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Say which consent could not be changed."""
+    try:
+        yield
     except OSError as error:
         raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
-    return True
-
-
-def is_shared(root: Path | str, environment: Mapping[str, str]) -> bool:
-    """Return whether the user of this machine lets other projects find this one's sessions."""
-    path = _consent_path(os.fspath(root), environment)
-    return path is not None and _root_in(path, environment) == os.path.realpath(root)
 
 
 def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
@@ -76,9 +74,7 @@ def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
     root: of any project; all have the same list.
     """
     path = _consent_path(os.fspath(root), environment)
-    if path is None:
-        return []
-    consents = path.parent.parent.glob(f"*/{_CONSENT}")
+    consents = path.parent.parent.glob(f"*/{_CONSENT}") if path else ()
     return sorted(filter(None, (_root_in(it, environment) for it in consents)))
 
 
@@ -104,7 +100,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
             page = search(other, criteria, limit=offset + limit)
             name = other.root.name or str(other.root)
             hits = [hit._replace(project=name) for hit in page.hits]
-            failing = page.failing._replace(project=name) if page.failing else None
+            failing = page.failing and page.failing._replace(project=name)
             pages.append(Page(hits, page.total, failing))
     merged = heapq.merge(*(page.hits for page in pages), key=_worth, reverse=True)
     all_failing = [page.failing for page in pages if page.failing]

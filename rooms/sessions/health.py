@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 from core.config import Settings
@@ -28,7 +29,7 @@ WAITING_DAYS = 30
 _STALE = f"{IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
 _DATABASES = "*.db*"
 
-_Fix = Callable[[], Facts | None]
+_Fix = Callable[[], Facts | bool | None]
 
 
 def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
@@ -53,7 +54,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
     found += _of_git(store)
     for gone in shared_roots(root, environment):
         if not os.path.isdir(gone):
-            fix = _unsharing(gone, environment)
+            fix = partial(unshare, gone, environment)
             name = os.path.basename(gone)
             found.append(_found("project_gone", "note", fix, root=gone, name=name))
     found += not_recorded
@@ -71,7 +72,8 @@ def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str 
 
     def carry_out() -> Facts | None:
         try:
-            return fix() if fix else None
+            done = fix() if fix else None
+            return done if isinstance(done, dict) else None
         except DatabaseError:
             raise
         except OSError as error:
@@ -144,7 +146,7 @@ def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterat
     for condition, kind in ((ORPHANS, "orphans"), (_STALE, "stale")):
         statement = f"SELECT count(*) FROM actions WHERE {condition}"
         if count := connection.execute(statement).fetchone()[0]:
-            fix = _deleting(store, condition)
+            fix = partial(_delete_actions, store, condition)
             yield _found(kind, "note", fix, count=count, days=WAITING_DAYS)
     statement = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
     for name, count in connection.execute(statement):
@@ -190,21 +192,8 @@ def _of_git(store: SessionStore) -> Iterator[Finding]:
         return
 
 
-def _deleting(store: SessionStore, condition: str) -> _Fix:
-    """Return what deletes the actions of a condition, and says how many."""
-
-    def delete() -> Facts:
-        with store.writing() as connection:
-            statement = f"DELETE FROM actions WHERE {condition}"
-            return {"count": connection.execute(statement).rowcount}
-
-    return delete
-
-
-def _unsharing(root: str, environment: Mapping[str, str]) -> _Fix:
-    """Return what takes a project from the list of those that share."""
-
-    def take_out() -> None:
-        unshare(root, environment)
-
-    return take_out
+def _delete_actions(store: SessionStore, condition: str) -> Facts:
+    """Delete the actions of a condition, and say how many."""
+    with store.writing() as connection:
+        statement = f"DELETE FROM actions WHERE {condition}"
+        return {"count": connection.execute(statement).rowcount}

@@ -118,29 +118,24 @@ def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     heading = say("sessions.answers.start_head")
     budget = Budget(budget_tokens, budget_tokens * 8)
     budget.spend(heading)
-    sessions = [it for it in _recent(store) if not is_order(it)]
-    tried = store.config.warns
-    failures = [
-        f"! {name_of(it)} {line}" for it in sessions for _, line in failures_of(it, tried=tried)
-    ]
-    unended = [_unended(it) for it in sessions if not it.ended_at]
-    lines = (*unended[:MOST_OPEN], *failures[:MOST_FAILURES])
-    kept = [line for line in lines if budget.take(line)]
-    return [heading, *kept] if kept else []
-
-
-def _recent(store: SessionStore) -> list[Session]:
     since = (datetime.now(UTC) - timedelta(days=_RECENT_DAYS)).isoformat(timespec="seconds")
     condition = (  # by the index of the last saves
         "updated_at > ? AND archive = '' AND (has_warnings OR ended_at IS NULL)"
         " ORDER BY updated_at DESC, number DESC LIMIT ?"
     )
-    with store.database.reading() as connection:
-        if connection is None:
-            return []
-        return list(sessions_where(connection, condition, (since, _LOOKED_AT)))
-
-
-def _unended(session: Session) -> str:
-    state = say("sessions.answers.start_open", status=session.status)
-    return f"{name_of(session)} {short_day(session.date)} {state}: {goal_of(session)}"
+    with store.reading() as connection:
+        recent = list(sessions_where(connection, condition, (since, _LOOKED_AT)))
+    sessions = [it for it in recent if not is_order(it)]
+    failures = [
+        f"! {name_of(it)} {line}"
+        for it in sessions
+        for _, line in failures_of(it, tried=store.config.warns)
+    ]
+    unended = list[str]()
+    for it in sessions:
+        if not it.ended_at:
+            state = say("sessions.answers.start_open", status=it.status)
+            unended.append(f"{name_of(it)} {short_day(it.date)} {state}: {goal_of(it)}")
+    lines = (*unended[:MOST_OPEN], *failures[:MOST_FAILURES])
+    kept = [line for line in lines if budget.take(line)]
+    return [heading, *kept] if kept else []

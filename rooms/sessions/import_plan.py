@@ -57,15 +57,20 @@ def planned(
     """
     plan = Plan(faults=[*source.faults])
     items = _united(source.items, plan)
-    here = _whole_here(store)
+    with store.reading() as connection:  # those of which an archive has the texts are not whole
+        whole = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
+        here = {id_ for (id_,) in connection.execute(whole)}
     plan.known = sum(it.session.id in here for it in items)
     wanted = [it for it in items if it.session.id not in here]
     now = utc_now()
     for done, it in enumerate(_with_parents(wanted, items, here)):
         if tell:
             tell(done, len(wanted))
-        raw = mapped((it.session, it.actions), _raw)
-        clean = cleaned(raw[0], raw[1])
+        # No file can hold half a character.
+        session, done_there = mapped(
+            (it.session, it.actions), lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS])
+        )
+        clean = cleaned(session, done_there)
         if clean.redacted and store.settings.strict:
             plan.faults.append(Fault(it.place, "secret"))
             continue
@@ -112,13 +117,6 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
     return saved
 
 
-def _whole_here(store: SessionStore) -> set[str]:
-    """Return the ids of the sessions that are here with all of their texts."""
-    with store.database.reading() as connection:
-        statement = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
-        return {id_ for (id_,) in connection.execute(statement)} if connection else set()
-
-
 def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
     """Return each session once, its versions joined, oldest first; of one moment as they come."""
     given = sorted(items, key=lambda it: it.session.updated_at)
@@ -155,26 +153,14 @@ def _with_parents(
         parent = named.get(given, given if is_ours(given) and given in ids else "")
         parents[it.session.id] = parent or before.get(it.session.id, "")
     for it in wanted:
-        parent = parents[it.session.id]
-        if _leads_to(it.session.id, parent, parents):
-            parents[it.session.id] = parent = ""
-        yield replace(it, session=replace(it.session, parent_id=parent))
-
-
-def _leads_to(id_: str, parent: str, parents: dict[str, str]) -> bool:
-    """Return whether a chain that goes up from this parent comes to the session again."""
-    seen = set[str]()
-    while parent and parent not in seen:
-        if parent == id_:
-            return True
-        seen.add(parent)
-        parent = parents.get(parent, "")
-    return False
-
-
-def _raw(text: str) -> str:
-    """Return a text of bounded length without halves of characters, which no file can hold."""
-    return SURROGATE.sub("\ufffd", text[:_RAW_CHARS])
+        id_, above = it.session.id, set[str]()
+        parent = parents[id_]
+        while parent and parent not in above:
+            above.add(parent)
+            parent = parents.get(parent, "")
+        if id_ in above:  # a chain that comes to the session again
+            parents[id_] = ""
+        yield replace(it, session=replace(it.session, parent_id=parents[id_]))
 
 
 class _Fit:

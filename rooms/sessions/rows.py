@@ -7,7 +7,7 @@ https://sqlite.org/fts5.html#external_content_tables
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,7 @@ def session_of(row: Sequence[Any]) -> Session:
     return Session(**values, **from_metadata(metadata))
 
 
+@lru_cache(maxsize=4_096)  # few combinations of tags are many
 def tags_of(text: str | None) -> tuple[str, ...]:
     """Return the tags of the column `tags`."""
     return () if text == "[]" else texts_in(json_in(text))

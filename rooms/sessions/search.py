@@ -27,6 +27,7 @@ _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_FAILING = 10  # sessions with a failure, of which one may be about the question
+_ANY = "1"  # the condition of SQL that all rows fit
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
@@ -74,42 +75,6 @@ class Page(NamedTuple):
     hits: list[Hit]
     total: int
     failing: Hit | None = None
-
-
-class Filter:
-    """The criteria that are no words. Raises SessionsError for a date that is none.
-
-    condition, values: the same in SQL, for rows of `contexts` and a connection that was prepared.
-    """
-
-    def __init__(self, criteria: Criteria) -> None:
-        self._tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
-        until = bound_of("dateRange.to", criteria.until)
-        conditions = {
-            "status = ?": criteria.status,
-            "agent = ?": criteria.agent,
-            "updated_at >= ?": bound_of("dateRange.from", criteria.since),
-            "updated_at < ?": end_of(until),
-        }
-        given = [condition for condition, value in conditions.items() if value]
-        given += ["has_tags(tags)"] if self._tags else []
-        self.condition = " AND ".join(given or ["1"])
-        self.values = tuple(filter(None, conditions.values()))
-
-    def __bool__(self) -> bool:
-        return self.condition != "1"
-
-    def prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the condition usable on a connection."""
-        wanted = self._tags
-        if wanted:
-            connection.create_function("has_tags", 1, lambda text: wanted <= _tags_in(text))
-
-    def numbers(self, connection: sqlite3.Connection) -> set[int]:
-        """Return the numbers of all sessions that fit."""
-        self.prepare(connection)
-        statement = f"SELECT number FROM contexts WHERE {self.condition}"
-        return {number for (number,) in connection.execute(statement, self.values)}
 
 
 class Candidates:
@@ -194,17 +159,42 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     than a quarter of those words of the query that any session has. Raises what the store raises,
     and SessionsError for a date that is none.
     """
-    wanted, offset = Filter(criteria), min(offset, MOST_OFFSET)
-    with store.database.reading() as connection:
-        if connection is None:
-            return Page([], 0)
+    offset = min(offset, MOST_OFFSET)
+    with store.reading() as connection:
+        condition, values = _condition(connection, criteria)
         if not criteria.query.strip():
-            return _newest(connection, wanted, limit, offset)
-        fitting = wanted.numbers(connection) if wanted else None
+            statement = f"SELECT count(*) FROM contexts WHERE {condition}"
+            [total] = connection.execute(statement, values).fetchone()
+            page = f"{condition} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
+            sessions = sessions_where(connection, page, (*values, limit, offset))
+            return Page([Hit(session) for session in sessions], total)
+        fitting = None
+        if condition != _ANY:
+            statement = f"SELECT number FROM contexts WHERE {condition}"
+            fitting = {number for (number,) in connection.execute(statement, values)}
         found = Candidates(connection, criteria.query, fitting, any_word=True)
         hits = found.hits(found.page(offset, limit))
         failing = first_failing(criteria.query, hits) or found.failing(hits)
         return Page(hits, len(found.best), failing)
+
+
+def _condition(connection: sqlite3.Connection, criteria: Criteria) -> tuple[str, Sequence[str]]:
+    """Return the criteria that are no words as a condition in SQL, with its values.
+
+    It is for this connection, which can compare tags then.
+    """
+    tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
+    if tags:
+        connection.create_function("has_tags", 1, lambda text: tags <= _tags_in(text))
+    conditions = {
+        "status = ?": criteria.status,
+        "agent = ?": criteria.agent,
+        "updated_at >= ?": bound_of("dateRange.from", criteria.since),
+        "updated_at < ?": end_of(bound_of("dateRange.to", criteria.until)),
+    }
+    given = [condition for condition, value in conditions.items() if value]
+    given += ["has_tags(tags)"] if tags else []
+    return " AND ".join(given) or _ANY, [*filter(None, conditions.values())]
 
 
 def resembling(
@@ -219,9 +209,7 @@ def resembling(
     if but:
         with suppress(NoSuchSessionError):
             left_out = {it.number for it in store.chain(store.get(but))}
-    with store.database.reading() as connection:
-        if connection is None:
-            return []
+    with store.reading() as connection:
         most = _MOST_RESEMBLING
         found = Candidates(connection, goal, most=most, any_word=any_word, without=left_out)
         return found.hits(found.best[:limit])  # a goal says enough by its words
@@ -251,16 +239,6 @@ def bound_of(field: str, text: str) -> str:
     if text.strip() and not found:
         raise SessionsError("bad_date", field=field)
     return found
-
-
-def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> Page:
-    wanted.prepare(connection)
-    [total] = connection.execute(
-        f"SELECT count(*) FROM contexts WHERE {wanted.condition}", wanted.values
-    ).fetchone()
-    condition = f"{wanted.condition} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
-    sessions = sessions_where(connection, condition, (*wanted.values, limit, offset))
-    return Page([Hit(session) for session in sessions], total)
 
 
 @lru_cache(maxsize=4_096)

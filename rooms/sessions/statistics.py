@@ -58,14 +58,12 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     if range_ in DAYS:
         moment = datetime.now(UTC) - timedelta(days=DAYS[range_])
         since = moment.isoformat(timespec="seconds")
-    with store.database.reading() as connection:
-        if connection is None:
-            return Statistics()
-        statuses, agents, tagged = Counter[str](), Counter[str](), Counter[str]()
-        for status, agent, tags in map(as_texts, connection.execute(_EACH, {"since": since})):
+    with store.reading() as connection:
+        statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
+        for status, agent, listed in map(as_texts, connection.execute(_EACH, {"since": since})):
             statuses[status or ""] += 1
             agents[agent or ""] += 1
-            tagged[tags or ""] += 1  # few combinations of tags are many
+            tags.update(set(tags_of(listed)))
         counts = (connection.execute(it, {"since": since}) for it in (_FAILED, *_COUNTED))
         failed, actions, warned, continued = (it.fetchone()[0] for it in counts)
     sessions = statuses.total()
@@ -73,7 +71,7 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
         sessions=sessions,
         by_status=_most_first(statuses),
         by_agent=_most_first(agents),
-        top_tags=dict(list(_most_first(_each_tag(tagged)).items())[:MOST_TAGS]),
+        top_tags=dict(list(_most_first(tags).items())[:MOST_TAGS]),
         failed=failed,
         actions_per_session=actions / sessions if sessions else 0.0,
         warned=warned,
@@ -83,18 +81,9 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
 
 def tags_of_all(store: SessionStore) -> list[str]:
     """Return the tags of all sessions, each once. Raises what the store raises."""
-    with store.database.reading() as connection:
-        rows = connection.execute("SELECT DISTINCT tags FROM contexts") if connection else ()
+    with store.reading() as connection:
+        rows = connection.execute("SELECT DISTINCT tags FROM contexts")
         return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))]
-
-
-def _each_tag(tagged: Mapping[str, int]) -> Counter[str]:
-    """Return how many sessions have each tag, from how many have each list of them."""
-    counts = Counter[str]()
-    for text, count in tagged.items():
-        for tag in set(tags_of(text)):
-            counts[tag] += count
-    return counts
 
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.config import Settings
 from core.errors import SentinelError
@@ -35,6 +35,7 @@ from rooms.sessions.rows import (
     remove_from_index,
     session_with_id,
     sessions_where,
+    statements,
     values_of,
 )
 from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, SessionsError
@@ -111,6 +112,18 @@ class SessionStore:
             keep_index(connection, self.config.tokenizer)
             yield connection
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that sees one state: without a file, a database without sessions."""
+        with self.database.reading() as connection:
+            if connection is not None:
+                yield connection
+                return
+        with contextlib.closing(sqlite3.connect(":memory:")) as empty:
+            for statement in statements():
+                empty.execute(statement)
+            yield empty
+
     def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
         """Save a session, or continue the one that the draft means; on disk when this returns.
 
@@ -121,23 +134,29 @@ class SessionStore:
         """
         # What knows secrets is loaded with the first save.
         from rooms.sessions.actions import settle
-        from rooms.sessions.draft import begun, client_name, continued, prepared
+        from rooms.sessions.draft import client_name, continued, prepared
 
         ready = prepared(draft, strict=self.settings.strict)
         agent = client_name(agent)
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
-            draft, line = _with_parent(connection, ready.draft)
+            draft, line = ready.draft, list[str]()  # the sessions that end with its parent
+            if draft.parent:
+                parent = resolve(connection, draft.parent)
+                line = [parent.id, *(it.id for it in ancestors(connection, parent))]
+                draft = replace(draft, parent=parent.id)
             before: Session | None
             if draft.id:
-                before = _named(connection, draft.id, line)
+                before = resolve(connection, draft.id)
+                if before.archive:
+                    raise SessionsError("archived", name=f"#{before.number}")
+                if before.id in line:
+                    raise SessionsError("own_parent")
             else:
                 before = _continued(connection, draft, agent, process, now, but=line)
-            if before is None:
-                fresh = f"ctx_{os.urandom(6).hex()}"
-                session = begun(draft, id_=fresh, agent=agent, now=now)
-            else:
-                session = continued(before, draft, agent=agent, now=now)
+            dates: Any = dict.fromkeys(("started_at", "created_at"), now)
+            new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
+            session = continued(before or new, draft, agent=agent, now=now)
             # Before its own row is written: the last revision is that of this session.
             resolved = _resolve(connection, session, now)
             if before is None:
@@ -145,7 +164,12 @@ class SessionStore:
             else:
                 update(connection, before, session, process=process)
             settle(connection, now)
-        replaced = _replaced(before, session) if before else ()
+        # A status that changes replaces no words.
+        replaced = tuple(
+            name
+            for name in ("goal", "summary", "tags")
+            if before and getattr(before, name) not in ("", (), getattr(session, name))
+        )
         return Saved(session, before is None, ready.redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:
@@ -171,9 +195,7 @@ class SessionStore:
 
     def get(self, name: str) -> Session:
         """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""
-        with self.database.reading() as connection:
-            if connection is None:
-                raise NoSuchSessionError(name=shown_name(name))
+        with self.reading() as connection:
             try:
                 return resolve(connection, name)
             except NoSuchSessionError:
@@ -184,21 +206,17 @@ class SessionStore:
 
     def count(self) -> int:
         """Return how many sessions there are."""
-        with self.database.reading() as connection:
-            if connection is None:
-                return 0
+        with self.reading() as connection:
             return int(connection.execute("SELECT count(*) FROM contexts").fetchone()[0])
 
     def actions(self, session: Session) -> list[Action]:
         """Return the actions of a session, oldest first."""
-        with self.database.reading() as connection:
-            return actions_of(connection, session.id) if connection else []
+        with self.reading() as connection:
+            return actions_of(connection, session.id)
 
     def chain(self, session: Session) -> list[Session]:
         """Return the sessions before and after this one with itself, oldest first."""
-        with self.database.reading() as connection:
-            if connection is None:
-                return [session]
+        with self.reading() as connection:
             before = list(ancestors(connection, session))
             return [*reversed(before), session, *descendants(connection, session)]
 
@@ -338,25 +356,6 @@ def next_revision(connection: sqlite3.Connection) -> int:
 # What a save means
 
 
-def _with_parent(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, list[str]]:
-    """Return the draft with the id of its parent, and the ids of the sessions that end with it."""
-    if not draft.parent:
-        return draft, []
-    parent = resolve(connection, draft.parent)
-    line = [parent.id, *(it.id for it in ancestors(connection, parent))]
-    return replace(draft, parent=parent.id), line
-
-
-def _named(connection: sqlite3.Connection, name: str, line: Sequence[str]) -> Session:
-    """Return the session that a draft is to continue. line: those that come before it."""
-    stored = resolve(connection, name)
-    if stored.archive:
-        raise SessionsError("archived", name=f"#{stored.number}")
-    if stored.id in line:
-        raise SessionsError("own_parent")
-    return stored
-
-
 def _continued(
     connection: sqlite3.Connection,
     draft: Draft,
@@ -394,13 +393,6 @@ def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tupl
             if after != before:
                 update(connection, before, after)
                 changed.append(after)
-    return tuple(changed)
-
-
-def _replaced(before: Session, session: Session) -> tuple[str, ...]:
-    """Return the names of the fields of which an update has replaced words; a status is none."""
-    names = ("goal", "summary", "tags")
-    changed = (it for it in names if getattr(before, it) not in ("", (), getattr(session, it)))
     return tuple(changed)
 
 

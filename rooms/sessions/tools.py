@@ -26,8 +26,8 @@ from protocol.arguments import (
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions.session import (
+    CHANGES,
     POINTS,
-    Changes,
     Draft,
     NoSuchSessionError,
     Outcome,
@@ -187,19 +187,15 @@ def context_save(
     """
     from rooms.sessions.answers import saved_object, saved_text
     from rooms.sessions.draft import agent_of
-    from rooms.sessions.lessons_beside import line_to_the_log
     from rooms.sessions.search import resembling
     from rooms.sessions.store import copy_in_background
+    from rooms.sessions.warnings import line_to_the_log
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
         name: tuple(POINTS[name].read(it.model_dump()) for it in given or ())
         for name, given in parts.items()
     }
-    changes = None
-    if codeChanges is not None:
-        files = tuple(codeChanges.modifiedFiles)
-        changes = Changes(modified_files=files, summary=codeChanges.summary)
     draft = Draft(
         goal=goal,
         summary=summary,
@@ -207,7 +203,7 @@ def context_save(
         tags=None if tags is None else tuple(tags),
         parent=parentId or "",
         id=id or "",
-        changes=changes,
+        changes=None if codeChanges is None else CHANGES.read(codeChanges.model_dump()),
         **points,
     )
     call = opened(writes=True)
@@ -215,13 +211,12 @@ def context_save(
     done = store.save(draft, agent=agent_of(client_name()), process=process_of())
     copy_in_background(store)
     warn_if_cancelled("context_save")
-    related, beside = list["Hit"](), list[str]()
+    related = list["Hit"]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
         if store.config.recommends and done.is_new:
             hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session.id)
             related = [it for it in hits if it.level != "low"]
-    if call.log:
-        beside = line_to_the_log(done.session, draft, call.log)
+    beside = line_to_the_log(done.session, draft, call.log) if call.log else []
     return call.answered(
         lambda: saved_text(done, related, beside), lambda: saved_object(done, related, beside)
     )
@@ -322,9 +317,8 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
-    from rooms.sessions.answers import warned, warned_object, warned_text
-    from rooms.sessions.lessons_beside import lessons_for
     from rooms.sessions.search import resembling
+    from rooms.sessions.warnings import lessons_for, warned, warned_object, warned_text
 
     call, most = opened(), limit or _WARNED
     lessons = lessons_for(currentGoal, call.log, limit=_MOST_LESSONS) if call.log else []
@@ -427,9 +421,7 @@ def gather(question: str) -> "Gathered":
             worth=(0.0, session.date, session.number),
         )
 
-    with opened().store.database.reading() as connection:
-        if connection is None:
-            return Gathered()
+    with opened().store.reading() as connection:
         found = Candidates(connection, question)
         sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
     return Gathered([entry(it) for it in sessions if not is_order(it)], found.frequencies)

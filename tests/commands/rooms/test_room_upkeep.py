@@ -9,7 +9,7 @@ import pytest
 from core.config import STATE_VARIABLE, Settings
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
-from rooms.sessions.everywhere import is_shared
+from rooms.sessions.everywhere import shared_roots
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import Command
@@ -99,7 +99,7 @@ def test_a_repository_cannot_share_by_what_it_carries(store: SessionStore, state
         (store.path.parent / name).write_text(str(store.root), encoding="utf-8")
     (store.path.parent / "config.json").write_text('{"share": true}', encoding="utf-8")
     keep(open_sessions(store.root, Settings()), [(a_session(5), [])])
-    assert not is_shared(store.root, os.environ)
+    assert shared_roots(store.root, os.environ) == []
     assert not state.exists()
 
 

@@ -10,7 +10,6 @@ from core.config import STATE_VARIABLE
 from rooms.sessions.archive import find_session
 from rooms.sessions.everywhere import (
     SharingError,
-    is_shared,
     search_all,
     share,
     shared_roots,
@@ -142,7 +141,7 @@ def test_the_consent_is_for_one_directory_on_this_machine(tmp_path: Path, state:
     assert shared_roots(tmp_path, os.environ) == [os.path.realpath(store.root)]
     for text in (f"{store.root}2", "relative/shop", ""):
         path.write_text(text, encoding="utf-8")
-        assert not is_shared(store.root, os.environ)
+        assert shared_roots(store.root, os.environ) == []
         assert shared_roots(tmp_path, os.environ) == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.plain import moment_of
-from rooms.sessions.draft import begun, continued, with_resolved
+from rooms.sessions.draft import continued, with_resolved
 from rooms.sessions.session import (
     POINTS,
     STATUSES,
@@ -130,7 +130,8 @@ FIRST, LATER = "2026-03-01T09:00:00+00:00", "2026-03-02T09:00:00+00:00"
 
 
 def first(**fields: Any) -> Session:
-    return begun(Draft(goal="g", **fields), id_="ctx_1", agent="codex", now=FIRST)
+    new = Session(number=0, id="ctx_1", goal="g", started_at=FIRST, created_at=FIRST)
+    return continued(new, Draft(goal="g", **fields), agent="codex", now=FIRST)
 
 
 def later(session: Session, **fields: Any) -> Session:
