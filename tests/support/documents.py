@@ -24,7 +24,7 @@ EDITIONS = [
     if name not in (*KOREAN_ONLY, *OF_USE)
 ]
 DOCUMENTS = [
-    *("README.md", ".cursorrules", "CHANGELOG.md", "benchmarks/README.md"),
+    *("README.md", "AGENTS.md", ".cursorrules", "CHANGELOG.md", "benchmarks/README.md"),
     *_names("docs/*.md"),
 ]
 
