@@ -84,7 +84,8 @@ class Bench:
 
     def path(self, name: str) -> Path:
         directory, _, below = name.partition("/")
-        return {"root": self.root, "home": self.home}[directory] / below
+        places = {"root": self.root, "home": self.home, "tool": self.tool}
+        return places.get(directory, self.top / directory) / below
 
     def files(self) -> dict[str, bytes]:
         """Every file but those of the memory, by a name as `put` takes it."""

@@ -2,68 +2,30 @@
 
 import json
 import re
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.clients.entries import Configured, configured_clients, team_entries
-from commands.clients.machine import machine_of
 from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY
-from tests.support.desk import Desk as AnyDesk
 from tests.support.documents import text_of
+from tests.support.setup_bench import Bench
 from tests.support.tables import table
 
 ROWS = table("commands/configured")
 
 
-class Desk(AnyDesk):
-    """A project, a home directory and an installation of the server, all below one directory."""
-
-    @property
-    def server(self) -> Path:
-        return self.root.parent / "tool" / "server.py"
-
-    @property
-    def python(self) -> Path:
-        return self.root.parent / "tool" / ".venv" / "bin" / "python"
-
-    def put(self, path: str, content: str | bytes | Mapping[str, Any]) -> Path:
-        """Write a file named from the desk, such as `home/.cursor/mcp.json`."""
-        file = self.root.parent / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = content if isinstance(content, str | bytes) else json.dumps(content)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
-        return file
-
-    def entry(self, *arguments: str, **more: object) -> dict[str, object]:
-        """An entry that runs the server of this desk."""
-        return {"command": str(self.python), "args": [str(self.server), *arguments], **more}
-
-    def find(self, platform: str = "linux", **environment: str) -> list[Configured]:
-        return configured_clients(
-            machine_of(
-                self.root,
-                server=self.server,
-                home=self.home,
-                environment=environment,
-                platform=platform,
-            )
-        )
-
-    def facts(self, platform: str = "linux", **environment: str) -> list[tuple[Any, ...]]:
-        """What differs between entries: the project, its source and the problem."""
-        found = self.find(platform, **environment)
-        return [(it.project, it.source, it.problem) for it in found]
+def our_entry(bench: Bench, *arguments: str, **more: object) -> dict[str, object]:
+    """An entry that runs the server of this bench."""
+    return {
+        "command": bench.python,
+        "args": [str(bench.path("tool/server.py")), *arguments],
+        **more,
+    }
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    made = Desk(tmp_path / "root", tmp_path / "home")
-    made.put("tool/server.py", "")
-    made.put("tool/.venv/bin/python", "")
-    return made
+def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Configured]:
+    return configured_clients(bench.machine_on(platform, **environment))
 
 
 def file_with(entry: object, file: str = "", **others: Any) -> dict[str, object]:
@@ -76,93 +38,75 @@ def file_with(entry: object, file: str = "", **others: Any) -> dict[str, object]
     ("client", "file", "source"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
 def test_the_configuration_of_the_document_leads_to_the_project(
-    client: str, file: str, source: str, desk: Desk
+    client: str, file: str, source: str, bench: Bench
 ) -> None:
     part = text_of("docs/clients.md").split(f"\n### {client}\n", 1)[1]
     sample = re.findall(r"^```(?:json|toml)\n(.*?)^```", part, re.M | re.S)[0]
-    sample = sample.replace("/opt/sentinel-memory", desk.server.parent.as_posix())
-    path = desk.put(file, sample.replace("/absolute/path/to/your-project", desk.root.as_posix()))
-    [found] = desk.find()
+    sample = sample.replace("/opt/sentinel-memory", bench.tool.as_posix())
+    bench.put({file: sample.replace("/absolute/path/to/your-project", bench.root.as_posix())})
+    [found] = find(bench)
     [key] = [row.key for row in CLIENTS if row.name == client]
-    assert (found.client, found.path, found.entry) == (key, path, ENTRY)
-    assert (found.project, found.source, found.problem) == (desk.root, source, "")
-
-
-@pytest.mark.parametrize(
-    ("file", "argument", "expected"), ROWS["each_client_expands_its_own_variables"]
-)
-def test_each_client_expands_its_own_variables(
-    file: str, argument: str, expected: str, desk: Desk
-) -> None:
-    argument = argument.replace("%s", str(desk.home))
-    desk.put(file, file_with(desk.entry("--project", argument)))
-    [found] = desk.find(HERE=str(desk.home))
-    if expected:
-        assert (found.project, found.problem) == (desk.root.parent / expected, "")
-    else:
-        assert (found.source, found.problem) == ("CLAUDE_PROJECT_DIR", "unexpanded")
+    assert (found.client, found.path, found.entry) == (key, bench.path(file), ENTRY)
+    assert (found.project, found.source, found.problem) == (bench.root, source, "")
 
 
 @pytest.mark.parametrize(("platform", "file", "variable"), ROWS["every_system_has_its_own_places"])
 def test_every_system_has_its_own_places(
-    platform: str, file: str, variable: str, desk: Desk
+    platform: str, file: str, variable: str, bench: Bench
 ) -> None:
-    path = desk.put(file, file_with(desk.entry("--project", str(desk.root)), file))
-    environment = {variable: str(desk.root.parent / "moved")} if variable else {}
-    assert [it.path for it in desk.find(platform, **environment)] == [path]
+    bench.put({file: file_with(our_entry(bench, "--project", str(bench.root)), file)})
+    environment = {variable: str(bench.path("moved"))} if variable else {}
+    assert [it.path for it in find(bench, platform, **environment)] == [bench.path(file)]
 
 
-@pytest.mark.parametrize(
-    ("file", "words", "more", "expected"),
-    ROWS["what_becomes_of_an_entry"],
-)
+@pytest.mark.parametrize(("file", "words", "more", "expected"), ROWS["what_becomes_of_an_entry"])
 def test_what_becomes_of_an_entry(
-    file: str, words: list[str], more: dict[str, Any], expected: tuple[Any, ...], desk: Desk
+    file: str, words: list[str], more: dict[str, Any], expected: tuple[Any, ...], bench: Bench
 ) -> None:
-    (desk.root / "sub").mkdir()
-    facts = {"home": desk.home, "root": desk.root, "server": desk.server}
-    facts |= {"uv": desk.put("tool/uv", ""), "tool": desk.server.parent}
-    text = json.dumps(file_with({**desk.entry(*words), **more}))
-    for name, fact in facts.items():
-        text = text.replace(f"{{{name}}}", str(fact))
-    desk.put(f"root/{file}", text)
-    project, *rest = expected
-    place = desk.root.parent / project if project else None
-    assert desk.facts(SENTINEL_MEMORY_PROJECT=str(desk.home)) == [(place, *rest)]
+    bench.put({"root/sub/x": "", "tool/uv": ""})
+    places = {"home": bench.home, "root": bench.root, "tool": bench.tool}
+    places |= {"server": bench.path("tool/server.py"), "uv": bench.path("tool/uv")}
+    text = json.dumps(file_with({**our_entry(bench, *words), **more}))
+    for name, place in places.items():
+        text = text.replace(f"{{{name}}}", str(place))
+    bench.put({f"root/{file}": text})
+    [found] = find(bench, SENTINEL_MEMORY_PROJECT=str(bench.home), HERE=str(bench.home))
+    project = str(found.project).replace(str(bench.top), "").removeprefix("/")
+    assert [project if found.project else None, found.source, found.problem] == expected
 
 
-def test_our_entries_are_told_from_those_of_others(desk: Desk) -> None:
-    link = desk.home / "server.py"
-    link.symlink_to(desk.server)
+def test_our_entries_are_told_from_those_of_others(bench: Bench) -> None:
+    link = bench.home / "server.py"
+    link.symlink_to(bench.path("tool/server.py"))
     others: dict[str, Any] = {
-        "notes": {"command": str(desk.python), "args": [str(link)]},
+        "notes": {"command": bench.python, "args": [str(link)]},
         "the command": {"command": "/elsewhere/sentinel-memory-server.exe"},
         "sentinel-one": {"command": "node", "args": ["/elsewhere/server.py"]},
         "other": {"url": "https://example.com/server.py"},
     }
     ours = {"command": "python", "args": ["C:\\old\\server.py"]}
-    desk.put("root/.mcp.json", file_with(ours, **others))
-    assert [it.entry for it in desk.find()] == [ENTRY, "notes", "the command"]
+    bench.put({"root/.mcp.json": file_with(ours, **others)})
+    assert [it.entry for it in find(bench)] == [ENTRY, "notes", "the command"]
 
 
-def test_the_project_of_a_user_is_the_one_that_is_open(desk: Desk) -> None:
-    folder, nothing = desk.entry("--project", "${workspaceFolder}"), desk.entry()
-    home = {"command": "~/py", "args": [str(desk.server), "--project", "~"]}
-    desk.put("home/py", "")
+def test_the_project_of_a_user_is_the_one_that_is_open(bench: Bench) -> None:
+    folder, nothing = our_entry(bench, "--project", "${workspaceFolder}"), our_entry(bench)
+    home = {"command": "~/py", "args": [str(bench.path("tool/server.py")), "--project", "~"]}
+    bench.put({"home/py": ""})
     file = "home/.config/Code/User/mcp.json"
-    desk.put(file, file_with(folder, file, nothing=nothing, home=home))
-    assert desk.facts() == [
+    bench.put({file: file_with(folder, file, nothing=nothing, home=home)})
+    assert [(it.project, it.source, it.problem) for it in find(bench)] == [
         (None, "", "unexpanded"),
         (None, "", "no_project"),
-        (desk.home, "--project", ""),
+        (bench.home, "--project", ""),
     ]
-    projects = {str(desk.root): file_with(nothing), "/elsewhere": file_with(nothing)}
-    desk.put("home/.claude.json", {**file_with(nothing), "projects": projects})
-    found = [it for it in desk.find() if it.client == "claude-code"]
-    assert [it.project for it in found] == [desk.root, desk.root]
+    projects = {str(bench.root): file_with(nothing), "/elsewhere": file_with(nothing)}
+    bench.put({"home/.claude.json": {**file_with(nothing), "projects": projects}})
+    found = [it for it in find(bench) if it.client == "claude-code"]
+    assert [it.project for it in found] == [bench.root, bench.root]
 
 
-def test_an_entry_for_a_server_of_others_is_read_without_its_key(desk: Desk) -> None:
+def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -> None:
     url = "https://memory.example.com/mcp"
     files = {
         "root/.cursor/mcp.json": {"url": url, "headers": {"Authorization": "Bearer ${env:MINE}"}},
@@ -170,9 +114,9 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(desk: Desk) -> 
         "root/.gemini/settings.json": {"httpUrl": url},
     }
     for file, entry in files.items():
-        desk.put(file, {"mcpServers": {TEAM_ENTRY: entry, "x": {"url": "y"}}})
-    machine = machine_of(desk.root, home=desk.home, environment={})
-    found = [(it.client.key, it.url, it.variable, it.has_key) for it in team_entries(machine)]
+        bench.put({file: {"mcpServers": {TEAM_ENTRY: entry, "x": {"url": "y"}}}})
+    teams = team_entries(bench.machine)
+    found = [(it.client.key, it.url, it.variable, it.has_key) for it in teams]
     assert found == [
         ("cursor", url, "MINE", False),
         ("claude-code", url, "", True),
@@ -194,28 +138,28 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(desk: Desk) -> 
     ],
 )
 def test_a_file_that_nobody_can_read_is_reported(
-    client: str, file: str, content: str | bytes, desk: Desk
+    client: str, file: str, content: str | bytes, bench: Bench
 ) -> None:
-    path = desk.put(file, content)
-    [found] = desk.find()
-    assert (found.client, found.path, found.problem) == (client, path, "unreadable")
-    path.unlink()
-    path.mkdir()
-    assert [it.problem for it in desk.find()] == ["unreadable"]
+    bench.put({file: content})
+    [found] = find(bench)
+    assert (found.client, found.path, found.problem) == (client, bench.path(file), "unreadable")
+    bench.path(file).unlink()
+    bench.path(file).mkdir()
+    assert [it.problem for it in find(bench)] == ["unreadable"]
 
 
 @pytest.mark.parametrize("odd", [None, 1, ["text"], {"a": None}, "\0", "~\0", "\ud800"])
-def test_values_of_odd_types_are_passed_over(odd: object, desk: Desk) -> None:
+def test_values_of_odd_types_are_passed_over(odd: object, bench: Bench) -> None:
     entries = {
         "1": odd,
         ENTRY: {"command": odd, "args": odd, "env": odd, "cwd": odd},
-        "3": desk.entry(env=odd, cwd=odd),
-        "4": desk.entry(env={"SENTINEL_MEMORY_PROJECT": odd, "PATH": odd}),
-        "5": {"command": odd, "args": [odd, str(desk.server), "--project", odd]},
+        "3": our_entry(bench, env=odd, cwd=odd),
+        "4": our_entry(bench, env={"SENTINEL_MEMORY_PROJECT": odd, "PATH": odd}),
+        "5": {"command": odd, "args": [odd, str(bench.path("tool/server.py")), "--project", odd]},
     }
     for keys in ("mcpServers", "servers", "projects"):
-        for document in ({keys: odd}, {keys: entries}, {"projects": {str(desk.root): odd}}):
+        for document in ({keys: odd}, {keys: entries}, {"projects": {str(bench.root): odd}}):
             for file in ("root/.mcp.json", "root/.gemini/settings.json", "root/.vscode/mcp.json"):
-                desk.put(file, document)
-            desk.put("home/.claude.json", document)
-            assert all(it.client and it.problem != "unreadable" for it in desk.find())
+                bench.put({file: document})
+            bench.put({"home/.claude.json": document})
+            assert all(it.client and it.problem != "unreadable" for it in find(bench))
