@@ -11,7 +11,6 @@ and no problems is set up as this version would do it. Nothing here writes.
 
 import os
 from collections.abc import Iterable
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,15 +46,15 @@ def plan(job: Job) -> Plan:
             if job.hooks and row.hooks and job.level in row.entry:
                 plan_hooks(planned, row, row.hooks)
         if job.rules:
-            plan_rules(planned, _rooms_by_client(planned))
+            plan_rules(planned)
         if job.level == "project":
             _plan_memory(planned)
     if job.level == "project" and job.tree:
         _plan_exclude(planned, job.tree)
         if job.tree.ignored and not job.remove:
             planned.note("memory_ignored", rule=job.tree.ignored)
-    if not job.remove:
-        _note_switches(planned)
+    for row in job.rows if not job.remove else ():
+        _note_switches(planned, row)
     return planned
 
 
@@ -74,17 +73,6 @@ def _plan_entries(planned: Plan, row: Client) -> None:
         plan_approvals(planned, row, row.approvals, name, offered)
 
 
-def _rooms_by_client(planned: Plan) -> dict[str, tuple[str, ...]]:
-    """Return the rooms of the clients that are meant, and of those that have an entry there."""
-    rows = [row for row in CLIENTS if planned.job.level in row.entry]
-    asked = planned.job.clients
-    return {
-        row.key: rooms_of(planned, row)
-        for row in rows
-        if row.key in asked or entry_of(planned, row).values
-    }
-
-
 # What is not a client's own.
 
 
@@ -98,24 +86,19 @@ def _plan_memory(planned: Plan) -> None:
         return
     is_last = job.remove and not job.present - {*job.clients}
     tracked = job.tree.tracked if job.tree else ()
-    for name, text in COMPANIONS.items():
+    for name, wanted in COMPANIONS.items():
         path = folder / name
         is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
-        if is_last and not is_team and planned.text(path) == text:
-            planned.edit(path, "memory", lambda _: None, _whole)
-        elif not job.remove and not os.path.lexists(path):
-            planned.edit(path, "memory", partial(_companion, name), _whole)
+        is_gone = is_last and not is_team and planned.text(path) == wanted
+        if is_gone or not (job.remove or os.path.lexists(path)):
+
+            def edited(_: str, after: str | None = None if is_gone else wanted) -> str | None:
+                return after
+
+            planned.edit(path, "memory", edited, str.splitlines)
 
 
-def _companion(name: str, _: str) -> str:
-    return COMPANIONS[name]
-
-
-def _whole(text: str) -> list[str]:
-    return [text] if text else []
-
-
-def machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
+def _machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
     """Return the files of a project that are for this machine alone: approvals of one person."""
     places = [row.approvals.project.partition(":") for row in rows if row.approvals]
     return {file for directory, _, file in places if directory == "root"}
@@ -124,16 +107,16 @@ def machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
 def _plan_exclude(planned: Plan, tree: Tree) -> None:
     """Keep the files of this machine out of git, and those no longer that are gone."""
     job = planned.job
-    files = sorted(machine_files(job.rows) - tree.tracked)
-    stays = not job.remove or job.url
+    files = sorted(_machine_files(job.rows) - tree.tracked)
+    stays = not job.remove or job.url  # our own server's approvals stand in the same file
     kept = [file for file in files if stays and planned.text(job.root / file) is not None]
     if not kept and merge.MARK not in (planned.text(tree.exclude) or ""):
         return
 
     def edited(text: str) -> str | None:
-        if job.remove and not job.url:  # our own server's approvals stand in the same file
-            return merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files]) or None
-        return merge.with_kept_out(text, [f"{tree.prefix}{file}" for file in kept])
+        if stays:
+            return merge.with_kept_out(text, [f"{tree.prefix}{file}" for file in kept])
+        return merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files]) or None
 
     def ours(text: str) -> list[str]:
         lines = text.splitlines()
@@ -142,34 +125,27 @@ def _plan_exclude(planned: Plan, tree: Tree) -> None:
     planned.edit(tree.exclude, "exclude", edited, ours)
 
 
-def _note_switches(planned: Plan) -> None:
+def _note_switches(planned: Plan, row: Client) -> None:
     """Say where a switch of the user turns off what setup puts in."""
-    job = planned.job
-    for row in job.rows:
-        name = (
-            TEAM_ENTRY
-            if job.url
-            else entry_of(planned, row).name
-            if job.level in row.entry
-            else ENTRY
-        )
-        for place, keys, off in row.switches:
-            for path in job.machine.paths(place):
-                words = [
-                    str(job.root) if key == "$root" else filled(key, server=name)
-                    for key in keys.split(".")
-                ]
-                found = merge.value_at(planned.data(path), words)
-                is_off = name in found if isinstance(found, list) else found is off or found == name
-                if is_off and found is not None:
-                    planned.note(
-                        "switched_off", client=row.name, path=str(path), switch=".".join(words[-2:])
-                    )
+    job, name = planned.job, TEAM_ENTRY if planned.job.url else ENTRY
+    if not job.url and job.level in row.entry:
+        name = entry_of(planned, row).name
+    for place, switch, off in row.switches:
+        keys = [
+            str(job.root) if key == "$root" else filled(key, server=name)
+            for key in switch.split(".")
+        ]
+        for path in job.machine.paths(place):
+            found = merge.value_at(planned.data(path), keys)
+            is_off = name in found if isinstance(found, list) else found is off or found == name
+            if is_off and found is not None:
+                facts = {"path": str(path), "switch": ".".join(keys[-2:])}
+                planned.note("switched_off", client=row.name, **facts)
 
 
 def tree_of(root: Path) -> Tree | None:
     """Return what git says of a project and of our files in it; None where it says nothing."""
-    names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *machine_files(), AGENTS]
+    names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *_machine_files(), AGENTS]
     log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
     try:
         tree = WorkTree(root)

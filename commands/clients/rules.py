@@ -6,12 +6,12 @@ new CLAUDE.md or GEMINI.md hides nothing. Setup never takes rules out of a file;
 
 import os
 import re
-from collections.abc import Mapping
 from functools import partial
 
 from commands.clients import merge
 from commands.clients.files import Plan
 from commands.clients.merge import CannotEditError
+from commands.clients.parts import entry_of, rooms_of
 from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules
 from core.lessons.rules import front_matter, language_of, rules
 from core.messages import Language, say, speaking
@@ -19,9 +19,17 @@ from core.messages import Language, say, speaking
 _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
 
-def plan_rules(planned: Plan, rooms_by_client: Mapping[str, tuple[str, ...]]) -> None:
-    """Plan the files of rules, which say what the rooms of their readers ask for."""
+def plan_rules(planned: Plan) -> None:
+    """Plan the files of rules, which say what the rooms of their readers ask for.
+
+    Their readers are the clients that are meant, and those that have an entry there.
+    """
     job = planned.job
+    rooms_by_client = {
+        row.key: rooms_of(planned, row)
+        for row in CLIENTS
+        if job.level in row.entry and (row in job.rows or entry_of(planned, row).values)
+    }
     if job.level == "user":
         for row in job.rows:
             _of_user(planned, row, rooms_by_client.get(row.key, ()))

@@ -61,7 +61,7 @@ def test_every_system_has_its_own_places(
 
 @pytest.mark.parametrize(("file", "words", "more", "expected"), ROWS["what_becomes_of_an_entry"])
 def test_what_becomes_of_an_entry(
-    file: str, words: list[str], more: dict[str, Any], expected: tuple[Any, ...], bench: Bench
+    file: str, words: list[str], more: dict[str, Any], expected: list[str | None], bench: Bench
 ) -> None:
     bench.put({"root/sub/x": "", "tool/uv": ""})
     places = {"home": bench.home, "root": bench.root, "tool": bench.tool}
