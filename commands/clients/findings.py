@@ -147,7 +147,9 @@ def _has_files(row: Client, level: Level, desk: Desk) -> bool:
 def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding]:
     """Yield why an entry starts nothing, or nothing for a project."""
     facts: Facts = {"client": row.name, "path": str(found.path), "entry": found.entry}
-    facts |= {"project": str(found.project or ""), "command": _again(row, found, desk)}
+    is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
+    command = desk.command(row, "user" if is_of_user else "project")
+    facts |= {"project": str(found.project or ""), "command": command}
     is_shared = found.problem.endswith("_missing") and desk.are_shared([found.path])
     severity: Severity = "note" if is_shared else "error"
     if found.problem in ("command_missing", "script_missing"):
@@ -160,12 +162,6 @@ def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding
         yield Finding("client_no_project", "warning", facts=facts)
 
 
-def _again(row: Client, found: Configured, desk: Desk) -> str:
-    level: Level = "project" if row.entry["project"].startswith("root:") else "user"
-    is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
-    return desk.command(row, "user" if is_of_user else level if level in row.entry else "project")
-
-
 # What setup would change.
 
 
@@ -174,20 +170,16 @@ def _job(row: Client, level: Level, desk: Desk) -> Job:
 
     Another installation than this one is as good, where an entry starts it and it is there.
     """
-    path = desk.machine.path(row.entry[level])
-    starts = [it.starts for it in desk.entries if it.path == path and _does_start(it)]
+    path, gone = desk.machine.path(row.entry[level]), ("command_missing", "script_missing")
+    own = [it for it in desk.entries if it.path == path and it.entry and it.problem not in gone]
     return Job(
         clients=(row.key,),
         present=frozenset(),
         machine=desk.machine,
-        installation=_installation(starts[0], desk.machine) if starts else this_program(),
+        installation=_installation(own[0].starts, desk.machine) if own else this_program(),
         level=level,
         tree=desk.tree,
     )
-
-
-def _does_start(found: Configured) -> bool:
-    return bool(found.entry) and found.problem not in ("command_missing", "script_missing")
 
 
 def _installation(server: tuple[str, ...], machine: Machine) -> Installation:
@@ -240,10 +232,10 @@ def _about_level(
     kept = replace(
         job, hooks="hooks" in there, rules="rules" in there, approvals="approvals" in there
     )
-    put = plan(kept)
+    put = plan(kept) if absent else whole
     if any("hooks" in _kinds(change) for change in put.changes):
         other = replace(job.installation, cli=this_program().cli)
-        put = min(put, plan(replace(kept, installation=other)), key=_count)
+        put = min(put, plan(replace(kept, installation=other)), key=lambda it: len(it.changes))
     facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
     changed = [it for it in put.changes if _kinds(it) - {"memory"} and it.path not in desk.told]
     is_said = any(it.path == path and not desk.is_here(it) for it in desk.entries)
@@ -251,7 +243,8 @@ def _about_level(
         yield Finding("client_no_entry", "warning", facts=facts)
     elif changed and not is_said:
         desk.told.update(it.path for it in changed)
-        files = ", ".join(_shown(it.path, job.root) for it in changed)
+        paths = [str(it.path).removeprefix(f"{job.root}{os.sep}") for it in changed]
+        files = ", ".join(path.replace(os.sep, "/") for path in paths)
         severity: Severity = "note" if desk.are_shared(it.path for it in changed) else "warning"
         yield Finding("client_outdated", severity, facts={**facts, "files": files})
     wanted = {kind for change in whole.changes for kind in _kinds(change)}
@@ -263,50 +256,32 @@ def _about_level(
     for key, known in put.notes:
         if key == "switched_off":
             yield Finding("client_switched_off", "warning", facts={**known, "client": row.name})
-    yield from _about_approvals(row, level, job)
+    place = row.approvals.project if row.approvals and level == "project" else ""
+    name = place.removeprefix("root:")
+    if job.tree and name in job.tree.tracked:  # what one person allows
+        command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
+        facts = {"client": row.name, "path": str(job.root / name), "command": command}
+        yield Finding("client_approvals_tracked", "warning", facts=facts)
     if row.key == _CODEX and level == "project":
         yield from _about_trust(row, desk)
-
-
-def _count(planned: Plan) -> int:
-    return len(planned.changes)
-
-
-def _shown(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Iterator[Finding]:
     """Yield which files with something of ours the client, or setup, can do nothing with."""
     for key, known in whole.problems:
         path = Path(str(known["path"]))
-        is_unread = any(it.path == path and not it.entry for it in desk.entries)
-        if path not in desk.told and (is_unread or _is_ours(path)):
+        content = b""
+        with suppress(OSError):
+            content = read_regular(path, most_bytes=_MOST_BYTES)[0]
+        is_ours = any(it.path == path and not it.entry for it in desk.entries)
+        is_ours = is_ours or ENTRY.encode() in content or b"cli.py" in content
+        if path not in desk.told and is_ours:
             desk.told.add(path)
             reason = say(f"setup.{key}", **known).partition("\n")[0]
             facts: Facts = {"client": row.name, "said": reason}
             facts["command"] = desk.command(row, level)
             kind = "client_unread" if key in _UNREAD else "client_left_alone"
             yield Finding(kind, "error" if key in _UNREAD else "warning", facts=facts)
-
-
-def _is_ours(path: Path) -> bool:
-    """Return whether a file seems to hold something of ours."""
-    try:
-        data = read_regular(path, most_bytes=_MOST_BYTES)[0]
-    except OSError:
-        return False
-    return any(name in data for name in (ENTRY.encode(), b"cli.py"))
-
-
-def _about_approvals(row: Client, level: Level, job: Job) -> Iterator[Finding]:
-    """Yield that git has what one person allows."""
-    place = row.approvals.project if row.approvals and level == "project" else ""
-    name = place.partition(":")[2]
-    if job.tree and place.startswith("root:") and name in job.tree.tracked:
-        command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
-        facts = {"client": row.name, "path": str(job.root / name), "command": command}
-        yield Finding("client_approvals_tracked", "warning", facts=facts)
 
 
 def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
