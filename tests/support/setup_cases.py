@@ -6,9 +6,7 @@ A file is recorded as the data it holds, so that a change of its layout alone is
 """
 
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -16,15 +14,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from commands.clients.files import Tree
+from commands.clients.machine import installed
 from tests.support.cli_process import CLI
-from tests.support.desk import Desk
+from tests.support.setup_bench import Bench
 
 RECORDED = Path(__file__).parents[1] / "data" / "setup" / "cases.jsonl"
 CLIENTS = "cursor", "claude-code", "claude-desktop", "vscode", "codex", "gemini", "copilot"
-LEVELS: Mapping[str, tuple[str, ...]] = {
-    "project": (),
-    "user": ("--user",),
-    "url": ("--url", "https://memory.example.com/mcp"),
+LEVELS: Mapping[str, Mapping[str, str]] = {
+    "project": {},
+    "user": {"level": "user"},
+    "url": {"url": "https://memory.example.com/mcp"},
 }
 ROOMS = "lessons", "lessons,sessions", "lessons,sessions,fragments"
 STATES = "empty", "own", "foreign", "commented"
@@ -49,9 +49,16 @@ class Case(NamedTuple):
     def name(self) -> str:
         return " ".join(self)
 
-    def words(self, rooms: str = "") -> tuple[str, ...]:
-        """The command line."""
-        return "setup", self.client, *LEVELS[self.level], "--rooms", rooms or self.rooms, "--yes"
+    def done(self, bench: Bench, rooms: str = "") -> int:
+        """Carry it out on a bench; the status that it ends with."""
+        planned = bench.do(
+            self.client,
+            rooms=tuple((rooms or self.rooms).split(",")),
+            installation=installed((sys.executable,), str(CLI.parent), windows=False),
+            tree=Tree(bench.root / ".git/info/exclude", "", frozenset()),
+            **LEVELS[self.level],
+        )
+        return int(bool(planned.problems))
 
 
 def cases() -> Iterator[Case]:
@@ -64,21 +71,21 @@ def cases() -> Iterator[Case]:
 
 def result_of(case: Case, top: Path) -> dict[str, Any]:
     """What setup ends with, and every file below the project and the home directory."""
-    desk = Desk(top / "a project", top / "home")
-    subprocess.run(["git", "init", "-q", str(desk.root)], check=True)
+    bench, made = Bench(top), Bench(top / "made")
+    for one in (bench, made):
+        one.put({})
     if case.state == "own":
-        desk.run(*case.words("lessons"))
+        case.done(bench, "lessons")
     elif case.state != "empty":
-        made = Desk(top / "made" / "a project", top / "made" / "home")
-        subprocess.run(["git", "init", "-q", str(made.root)], check=True)
-        made.run(*case.words())
+        case.done(made)
         for name, content in _files(made).items():
-            path = top / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(theirs(name, content, with_comments=case.state == "commented"))
-    done = desk.run(*case.words())
-    files = {name: _data(name, _named(content, top)) for name, content in _files(desk).items()}
-    return {"case": case.name, "exit": done.code, "files": files}
+            bench.put({name: theirs(name, content, with_comments=case.state == "commented")})
+    code = case.done(bench)
+    files = {
+        name.replace("root/", "a project/", 1): _data(name, _named(content, bench))
+        for name, content in _files(bench).items()
+    }
+    return {"case": case.name, "exit": code, "files": files}
 
 
 def theirs(name: str, content: str, *, with_comments: bool) -> str:
@@ -98,20 +105,18 @@ def theirs(name: str, content: str, *, with_comments: bool) -> str:
     return text.replace("{\n", "{\n    // theirs\n", 1) if with_comments else text
 
 
-def _files(desk: Desk) -> dict[str, str]:
+def _files(bench: Bench) -> dict[str, str]:
     """The text of every file that belongs to a client, by its place."""
-    return {
-        name: content.decode()
-        for name, content in desk.files().items()
-        if not {".git", ".context", ".cache", ".local", "made"} & {*Path(name).parts}
-    }
+    files = bench.files().items()
+    return {name: content.decode() for name, content in files if ".git/" not in name}
 
 
-def _named(text: str, top: Path) -> str:
+def _named(text: str, bench: Bench) -> str:
     """A text without what differs from one machine to another."""
-    for place, name in ((str(top), "@TOP@"), (sys.executable, "@PYTHON@"), (str(CLI), "@CLI@"),
+    for place, name in ((str(bench.root), "@TOP@/a project"), (str(bench.top), "@TOP@"),
+                        (sys.executable, "@PYTHON@"), (str(CLI), "@CLI@"),
                         (str(CLI.parent), "@PROGRAM@")):  # fmt: skip
-        text = text.replace(json.dumps(place)[1:-1], name).replace(place, name)
+        text = text.replace(place, name)
     return re.sub(r"(?s)(?<=rules: begin -->\n).*?(?=\n<!-- sentinel)", _rules_name, text)
 
 
@@ -145,7 +150,7 @@ def main() -> None:
     lines = list[str]()
     for case in cases():
         with tempfile.TemporaryDirectory() as top:
-            result = result_of(case, Path(os.path.realpath(top)))
+            result = result_of(case, Path(top).resolve())
         lines.append(json.dumps(result, ensure_ascii=False, sort_keys=True))
     RECORDED.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
+from commands.clients.files import Tree
 from commands.clients.merge import BEGIN, END
 from core.lessons.rules import front_matter, rules
 from core.messages import Language
-from tests.support.costly import enough
-from tests.support.desk import Desk
 from tests.support.documents import blocks, text_of
-from tests.support.git_clones import commit, git
 from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
 
@@ -288,31 +286,17 @@ def test_the_rules_of_a_user_say_for_which_projects_they_are(bench: Bench) -> No
 FIRST = {"codex": "AGENTS.md", "gemini": "GEMINI.md", "claude-code": "CLAUDE.md", "cursor": RULE}
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    enough(
-        [(first, second) for first in FIRST for second in ("codex", "claude-code", "gemini")],
-        lambda first, _: first,
-        lambda _, second: second,
-        names=2,
-    ),
-)
+@pytest.mark.parametrize("second", ["codex", "claude-code", "gemini"])
+@pytest.mark.parametrize("first", FIRST)
 def test_the_rules_of_a_colleague_stay_where_git_has_them(
-    first: str, second: str, tmp_path: Path
+    first: str, second: str, bench: Bench
 ) -> None:
     """Also where an older version has put them, whatever client the colleague uses."""
-    team = Desk(tmp_path / "team" / "shop", tmp_path / "home of one")
-    git(team.root, "init", "--quiet")
-    file = team.root / FIRST[first]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(RULES)
-    commit(team.root)
-    clone = tmp_path / "colleague" / "shop"
-    git(tmp_path, "clone", "--quiet", team.root.as_uri(), str(clone))
-    desk = Desk(clone, tmp_path / "home of another")
-    done = desk.run("setup", second, "--yes")
-    assert (done.code, "Removed" in done.out) == (0, False), done
-    kept = (clone / FIRST[first]).read_text()
+    name = FIRST[first]
+    bench.put({f"root/{name}": RULES})
+    tree = Tree(bench.root / ".git/info/exclude", "", frozenset({name} & {"AGENTS.md"}))
+    bench.do(second, tree=tree)
+    kept = texts(bench)[name]
     assert SAVING in kept or (second == first and "@AGENTS.md" in kept)
-    assert desk.run("setup", second, "--remove", "--yes").code == 0
-    assert first == second or (clone / FIRST[first]).exists()
+    bench.do(second, tree=tree, remove=True)
+    assert first == second or name in texts(bench)

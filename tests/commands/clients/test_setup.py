@@ -255,12 +255,14 @@ def test_a_memory_that_git_ignores_is_said_and_left_out_of_the_line(cloned: Desk
 
 def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
     assert tree_of(tmp_path / "home") is None
-    git(cloned.root, "commit", "-qm", "x", "--allow-empty")
+    (cloned.root / "AGENTS.md").write_bytes(b"")
+    git(cloned.root, "add", "AGENTS.md")
+    git(cloned.root, "commit", "-qm", "x")
     other = cloned.root.parent / "other"
     git(cloned.root, "worktree", "add", "-q", str(other))
     tree = tree_of(other)
     assert tree and tree.exclude == cloned.root / ".git/info/exclude"
-    assert (tree.prefix, tree.tracked, tree.ignored) == ("", frozenset(), "")
+    assert (tree.prefix, tree.tracked, tree.ignored) == ("", frozenset({"AGENTS.md"}), "")
 
 
 def test_the_directory_of_the_memory_is_made_and_taken_back_unless_it_is_used(

@@ -13,9 +13,7 @@ from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, Le
 from tests.support.costly import one_in
 from tests.support.documents import text_of
 from tests.support.setup_bench import Bench
-from tests.support.tables import table
 
-ROWS = table("commands/remote_entries")
 URL = "https://memory.example.com/mcp"
 TAKING = [client for client in CLIENTS if client.http]
 
@@ -29,12 +27,6 @@ def entry(bench: Bench, file: str) -> Any:
 
 
 @pytest.mark.row("002 2.81")
-def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Bench) -> None:
-    bench.do(*(it.key for it in TAKING), url=URL)
-    expected: dict[str, Any] = ROWS["each_client_gets_its_own_form"]
-    assert {file: entry(bench, file) for file in expected} == expected
-
-
 def test_the_document_shows_each_entry_as_it_is_written(bench: Bench) -> None:
     rows = re.findall(
         r"^\| ([^|]+) \| `([^`]+)`, `\w+` \| `([^`]+)` \|$", text_of("docs/clients.md"), re.M
