@@ -8,7 +8,7 @@ is lost: it is set aside.
 import argparse
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -32,29 +32,29 @@ FACT_CHARS = 1_000
 _SHARED = frozenset(("no_union", "lock_not_ignored"))
 
 
-def clients(scene: Scene) -> Iterator[Finding]:
-    """Yield what is wrong with the clients of this project and user."""
-    return client_findings(scene.opened.project)
-
-
-def servers(scene: Scene) -> Iterator[Finding]:
-    """Ask the servers that clients reach by a URL whether they answer."""
-    return server_findings(scene.opened.project)
-
-
-CHECKS: tuple[Check, ...] = (log_there, log_place, git, other_memory, clients)
+CHECKS: tuple[Check, ...] = (
+    *(log_there, log_place, git, other_memory),
+    lambda scene: client_findings(scene.opened.project),
+)
 
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, look again and print; 1 when an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    checks = (*CHECKS, servers) if arguments.online else CHECKS
+    checks, screen = list(CHECKS), screen_here()
+    if arguments.online:
+        checks.append(lambda scene: server_findings(scene.opened.project))
     found, fixed = examined(opened, checks), list[Finding]()
     fixable = [finding for finding in found if finding.fix]
     if arguments.fix and fixable:
         if not (arguments.yes or arguments.json):
-            print("\n".join(_planned(opened.project, fixable)))
+            head = [
+                *_head(opened.project, (), screen),
+                "",
+                say("doctor.to_fix", count=len(fixable)),
+            ]
+            print("\n".join([*head, *finding_lines(fixable, screen), ""]))
             if not is_confirmed(arguments, say("doctor.ask_fix")):
                 return status_of(found)
         if not arguments.dry_run:
@@ -68,7 +68,7 @@ def doctor(arguments: argparse.Namespace) -> int:
         lines = [*_fixed(opened.project, found, fixed), ""] if arguments.fix else []
         lines += _report(opened.project, found)
         if fixable and not arguments.fix:
-            lines += said(say("doctor.would_fix", count=len(fixable)), screen_here())
+            lines += said(say("doctor.would_fix", count=len(fixable)), screen)
         print("\n".join(lines))
     return status_of(found)
 
@@ -122,7 +122,10 @@ def _report(project: Project, found: Sequence[Finding]) -> list[str]:
     """Return what is well in one line, whose memory it is, the findings and their count."""
     screen = screen_here()
     lines = finding_lines((it for it in found if it.severity != "ok"), screen)
-    return [*_head(project, found, screen), "", *lines, *([""] if lines else []), _count(found)]
+    severities = [finding.severity for finding in found]
+    counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
+    end = say("doctor.summary", **counts)
+    return [*_head(project, found, screen), "", *lines, *([""] if lines else []), end]
 
 
 def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[str]:
@@ -138,18 +141,6 @@ def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[st
     source = say("doctor.cwd") if project.source == "cwd" else project.source
     whose = say("doctor.project", path=plain(str(project.root)), source=source)
     return [*filter(None, lines), screen.painted(whose, "dim")]
-
-
-def _count(found: Iterable[Finding]) -> str:
-    severities = [finding.severity for finding in found]
-    counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
-    return say("doctor.summary", **counts)
-
-
-def _planned(project: Project, fixable: Sequence[Finding]) -> list[str]:
-    screen = screen_here()
-    head = say("doctor.to_fix", count=len(fixable))
-    return [*_head(project, (), screen), "", head, *finding_lines(fixable, screen), ""]
 
 
 def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding]) -> list[str]:
@@ -224,23 +215,20 @@ def where_text(numbers: Sequence[int]) -> str:
 def _as_json(
     opened: Opened, found: Iterable[Finding], fixed: Iterable[Finding]
 ) -> dict[str, object]:
-    def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
-        return [
-            {
-                "kind": finding.kind,
-                "severity": finding.severity,
-                "lines": finding.lines,
-                "facts": dict(finding.facts),
-                "fixable": finding.fix is not None,
-                "text": text_of(finding),
-            }
-            for finding in findings
-        ]
+    def told(finding: Finding) -> dict[str, object]:
+        return {
+            "kind": finding.kind,
+            "severity": finding.severity,
+            "lines": finding.lines,
+            "facts": dict(finding.facts),
+            "fixable": finding.fix is not None,
+            "text": text_of(finding),
+        }
 
     return {
         "project": str(opened.project.root),
         "source": opened.project.source,
         "log": str(opened.project.log_path),
-        "findings": listed(found),
-        "fixed": listed(fixed),
+        "findings": [*map(told, found)],
+        "fixed": [*map(told, fixed)],
     }
