@@ -17,8 +17,7 @@ from commands.clients.entries import (
     value_of,
 )
 from commands.clients.files import Job, Plan
-from commands.clients.machine import Machine
-from commands.clients.merge import CannotEditError, Table
+from commands.clients.merge import CannotEditError, Table, hooks_in
 from commands.clients.table import (
     ASKED_FOR,
     CLIENTS,
@@ -31,7 +30,6 @@ from commands.clients.table import (
     Approvals,
     Client,
     Hooks,
-    Level,
 )
 from core.config import DEFAULT_ROOMS, ROOMS_VARIABLE, find_project
 
@@ -172,9 +170,8 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
         entry["env"] = {**(env if isinstance(env, dict) else {}), LANG: job.chosen}
     if row.passes:
         rooms = own.rooms if job.rooms is None else job.rooms
-        passed = _passed(own.values.get(row.passes), rooms)
-        entry = {**entry, row.passes: passed}
-        if not passed:
+        entry[row.passes] = _passed(own.values.get(row.passes), rooms)
+        if not entry[row.passes]:
             del entry[row.passes]
     cwd = own.values.get("cwd")
     if not project and row.honours_cwd and isinstance(cwd, str):
@@ -290,7 +287,7 @@ def plan_approvals(
     planned: Plan, row: Client, listed: Approvals, name: str, offered: Sequence[str]
 ) -> None:
     job = planned.job
-    place = listed.user if job.level == "user" else listed.project
+    place = getattr(listed, job.level)
     if not place:
         return
     keys = [os.path.realpath(job.top) if key == "$top" else key for key in listed.keys]
@@ -339,18 +336,13 @@ def _call_in(handler: Any) -> re.Match[str] | None:
     return next(filter(None, map(_CALL.search, (*texts, " ".join(words)))), None)
 
 
-def hooks_path(row: Client, level: Level, machine: Machine) -> Path | None:
-    """Return the file with the hooks of a client, None where it has none at this level."""
-    place = row.hooks and (row.hooks.user if level == "user" else row.hooks.project)
-    return machine.path(place) if place else None
-
-
 def plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
     job = planned.job
-    path = hooks_path(row, job.level, job.machine)
-    if path is None:
+    place = getattr(hooks, job.level)
+    if not place:
         return
-    sharing = [it for it in CLIENTS if hooks_path(it, job.level, job.machine) == path]
+    path = job.machine.path(place)
+    sharing = [it for it in CLIENTS if it.hooks and getattr(it.hooks, job.level) == place]
     if job.remove and any(it.key in job.present - {*job.clients} for it in sharing):
         return
     offered = {
@@ -369,16 +361,13 @@ def plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
         if odd or (hooks.version and (version != 1 or version is True)):
             raise CannotEditError("other_form", place=odd or "version")
         first = {"version": 1} if hooks.version and not data else {}
-        return merge.with_hooks(
-            {**first, **data}, _items(row, hooks, job, data, offered), called, optional=("prompt",)
-        )
+        items = _items(row, hooks, job, data, offered)
+        return merge.with_hooks({**first, **data}, items, called, optional=("prompt",))
 
     def ours(data: Any) -> list[str]:
         known = {*hooks.handler, *hooks.windows, *hooks.unawaited, "hooks", "matcher"}
-        return [
-            json.dumps({name: _pieces(it, known)}, ensure_ascii=False)
-            for name, it in merge.hooks_in(data, called)
-        ]
+        shown = [{name: _pieces(it, known)} for name, it in hooks_in(data, called)]
+        return [json.dumps(it, ensure_ascii=False) for it in shown]
 
     planned.edit_json(path, "hooks", row, edited, ours)
     other = hooks.merged_with and not job.remove and job.level == "project"
@@ -396,15 +385,9 @@ def _items(
     row: Client, hooks: Hooks, job: Job, data: Table, offered: Collection[str]
 ) -> dict[str, dict[str, Table]]:
     """Return what stands at each of the client's events, by the event of ours."""
-    there = [
-        _call_in(item["hooks"][0] if hooks.grouped else item)
-        for _, item in merge.hooks_in(data, called)
-    ]
-    lang = (
-        next((call["lang"] for call in there if call and call["lang"]), "")
-        if job.chosen is None
-        else job.chosen
-    )
+    there = [item["hooks"][0] if hooks.grouped else item for _, item in hooks_in(data, called)]
+    calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
+    lang = next(iter(calls), "") if job.chosen is None else job.chosen
     wanted: dict[str, dict[str, Table]] = {}
     for event in hooks.events:
         if _ROOM_OF.get(event.ours, "") not in {"", *offered}:
@@ -429,10 +412,9 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
     """
     end = {"powershell": "; exit 0", "cmd": " & exit /b 0"}[hooks.shell] if windows else " || :"
     line = command_line(words, windows=windows, shell=hooks.shell) + end
-    handler = filled(
-        hooks.windows or hooks.handler if windows else hooks.handler, event=event, line=line
-    )
-    return {**handler, **(hooks.unawaited if event == RECORDING else {})}
+    form = hooks.windows if windows and hooks.windows else hooks.handler
+    unawaited = hooks.unawaited if event == RECORDING else {}
+    return {**filled(form, event=event, line=line), **unawaited}
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:

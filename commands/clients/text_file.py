@@ -15,7 +15,6 @@ from pathlib import Path
 
 from core.disk import (
     Identity,
-    WayOut,
     identity_of,
     is_there,
     make_directory,
@@ -112,17 +111,9 @@ def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
     """
     found = way_out(path, project) or (way_out(path) if named else None)
     if found:
-        raise ExportError("leads_out", **facts_of(path, found))
-
-
-def facts_of(path: Path, found: WayOut) -> dict[str, str | int]:
-    """Return what a sentence says of a path that leaves its project by a link."""
-    return {
-        "path": str(path),
-        "link": str(found.link),
-        "target": str(found.target),
-        "rm": shlex.join(["rm", str(found.link)]),
-    }
+        link, target = str(found.link), str(found.target)
+        rm = shlex.join(["rm", link])
+        raise ExportError("leads_out", path=str(path), link=link, target=target, rm=rm)
 
 
 def write_new(
