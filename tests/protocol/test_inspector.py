@@ -26,23 +26,24 @@ pytestmark = [pytest.mark.night, needs_packages(INSTALLED)]
 Processes = dict[str, "subprocess.Popen[str]"]
 
 
-def start(project: Path, *arguments: str, rooms: str = "lessons") -> "subprocess.Popen[str]":
-    """One run of the Inspector against a server of its own."""
-    server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
+def inspector(home: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """One run of the Inspector, in a home of its own."""
+    environment = {"NO_COLOR": "1", "SENTINEL_MEMORY_FRAGMENTS": str(home / "memory.db")}
     return subprocess.Popen(
-        [*command_of(INSTALLED, LAUNCHER), "--cli", *server, "--rooms", rooms, *arguments],
+        [*command_of(INSTALLED, LAUNCHER), "--cli", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        cwd=project.parent,
-        env={
-            **os.environ,
-            "HOME": str(project.parent),
-            "NO_COLOR": "1",
-            "SENTINEL_MEMORY_FRAGMENTS": str(project.parent / "memory.db"),
-        },
+        cwd=home,
+        env={**os.environ, "HOME": str(home), **environment},
     )
+
+
+def start(project: Path, *arguments: str, rooms: str = "lessons") -> "subprocess.Popen[str]":
+    """One run of the Inspector against a server of its own."""
+    server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
+    return inspector(project.parent, *server, "--rooms", rooms, *arguments)
 
 
 def shown(process: "subprocess.Popen[str]") -> Any:
@@ -50,6 +51,13 @@ def shown(process: "subprocess.Popen[str]") -> Any:
     stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0, stderr
     return json.loads(stdout)
+
+
+def text_of(process: "subprocess.Popen[str]") -> str:
+    """The text of a tool's answer, which must be all of it."""
+    [content] = shown(process)["content"]
+    assert content["type"] == "text"
+    return str(content["text"])
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +88,13 @@ def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
     facts: Facts = {"count": 1, "project": str(project)}
     kept = sentence("en", "answers.saved_new", type="log", topic="결제", **facts)
     topics = sentence("en", "answers.topics", topics="결제 (1)")
-    saved = shown(runs["log_memory"])
-    assert saved["content"] == [
-        {
-            "type": "text",
-            "text": f"{kept}\n{topics}",
-        }
-    ]
+    assert text_of(runs["log_memory"]) == f"{kept}\n{topics}"
     search = ("--method", "tools/call", "--tool-name", "search_memory", "--tool-arg", "query=세율")
-    found = shown(start(project, "--protocol-era", "modern", *search))
+    found = text_of(start(project, "--protocol-era", "modern", *search))
     [line] = (project / ".context" / "memory_log.jsonl").read_text("utf-8").splitlines()
     day = json.loads(line)["meta"]["created"][:10]
-    assert found["content"] == [
-        {
-            "type": "text",
-            "text": f"{sentence('en', 'answers.head_all', **facts)}\n{topics}\n[결제]\n{day} "
-            "세율이 다르다\n→ a=b, 먼저 확인",
-        }
-    ]
+    head = sentence("en", "answers.head_all", **facts)
+    assert found == f"{head}\n{topics}\n[결제]\n{day} 세율이 다르다\n→ a=b, 먼저 확인"
 
 
 def test_it_lists_tools_without_a_fault_in_their_schemas_the_log_and_the_prompts(
@@ -117,12 +114,6 @@ def test_it_finds_no_fault_with_the_schemas_of_the_rooms(project: Path) -> None:
     assert names == [tool for room in ROOMS for tool in TOOLS[room]]
 
 
-def test_a_fragment_is_a_resource(project: Path) -> None:
-    listed = start(project, "--method", "resources/templates/list", rooms="fragments")
-    uris = [it["uriTemplate"] for it in shown(listed)["resourceTemplates"]]
-    assert uris == ["memory://fragment/{id}"]
-
-
 def test_what_it_remembers_is_what_it_recalls(project: Path) -> None:
     call = ("--method", "tools/call", "--tool-name")
     given = ("--tool-arg", "content=세율이 다르다", "type=fact")
@@ -136,17 +127,9 @@ def test_what_it_remembers_is_what_it_recalls(project: Path) -> None:
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_it_remembers_over_http_with_a_key(era: str, tmp_path: Path) -> None:
     with HttpServer(tmp_path) as server:
-        command = [*command_of(INSTALLED, LAUNCHER), "--cli", server.url, "--transport", "http"]
-        command += ["--header", f"Authorization: Bearer {server.key}", "--protocol-era", era]
-        command += ["--method", "tools/call", "--tool-name", "remember"]
-        process = subprocess.Popen(
-            [*command, "--tool-arg", f"content=세율이 다르다: {era}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            cwd=tmp_path,
-            env={**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"},
-        )
-        assert shown(process)["content"][0]["text"].startswith("Remembered: ")
+        key = ("--header", f"Authorization: Bearer {server.key}", "--protocol-era", era)
+        call = ("--method", "tools/call", "--tool-name", "remember")
+        given = ("--tool-arg", f"content=세율이 다르다: {era}")
+        run = inspector(tmp_path, server.url, "--transport", "http", *key, *call, *given)
+        assert shown(run)["content"][0]["text"].startswith("Remembered: ")
         assert "세율이 다르다" in server.tool("recall", query="세율")

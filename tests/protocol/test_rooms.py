@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.lessons.rules import instructions
-from core.messages import Language
+from core.messages import Facts, Language
 from core.room.one_list import Entry, Gathered, Source
 from core.text.plain import Budget, estimate_tokens
 from protocol.tools import OfferedRoom, memory_lines
@@ -100,18 +100,32 @@ def test_without_the_log_what_is_the_logs_is_not_there(
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
 
 
+WRONG = ("kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x")
+OF_ROOMS = ("bad_rooms", {"source": "--rooms", "known": KNOWN})
+BUDGET = "SENTINEL_MEMORY_BUDGET"
+OF_BUDGET = ("bad_setting", {"variable": BUDGET, "least": 1_000, "default": 20_000})
+STARTS = [  # arguments, variables, language, and the sentence with which the start ends
+    *((["--rooms", it], {}, "en", *OF_ROOMS) for it in WRONG),
+    ([], {BUDGET: "0"}, "ko", *OF_BUDGET),
+    ([], {BUDGET: "many"}, "en", *OF_BUDGET),
+    (["--rooms", "kitchen"], {}, "ko", *OF_ROOMS),
+]
+
+
 @pytest.mark.row("003 T85")
-@pytest.mark.parametrize(
-    "rooms", one_in(4, ["kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"])
-)
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_an_unknown_room_ends_the_start_with_a_sentence(
-    rooms: str, lang: Language, tmp_path: Path
+@pytest.mark.parametrize(("words", "named", "lang", "key", "facts"), one_in(4, STARTS, names=5))
+def test_an_unknown_room_or_an_unusable_setting_ends_the_start_with_a_sentence(
+    words: list[str],
+    named: dict[str, str],
+    lang: Language,
+    key: str,
+    facts: Facts,
+    tmp_path: Path,
 ) -> None:
-    command = (sys.executable, str(ROOT / "server.py"), "--rooms", rooms)
-    environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
+    environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang, **named}
+    command = (sys.executable, str(ROOT / "server.py"), *words)
     started = Run.process(*command, cwd=tmp_path, environment=environment)
-    said = sentence(lang, "errors.bad_rooms", source="--rooms", known=KNOWN)
+    said = sentence(lang, f"errors.{key}", **facts)
     assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -22,12 +22,18 @@ from core.lessons.rules import instructions
 from core.messages import Language
 from core.text.plain import estimate_tokens
 from protocol import call as frame
+from protocol.arguments import LONE_SURROGATE
 from tests.support.git_clones import commit, git
 from tests.support.sentences import sentence
 from tests.support.stdio_client import WAIT_S
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}
+MARKER, INTERNAL_ERROR = "zebra crossing at noon", -32603
+ARGUMENTS = (
+    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths,"
+    " when"
+)
 TOKEN = re.compile(r"[0-9a-f]{16}@[0-9a-f]{6}")
 
 
@@ -151,10 +157,22 @@ def test_a_refusal_is_a_value_error_and_over_the_protocol_the_same_sentence(
     assert refused(tool.__name__, **arguments) == str(direct.value)
 
 
-def test_failures_that_are_no_refusals_are_os_errors(log: Path) -> None:
+def test_a_log_that_cannot_be_read_is_an_error_at_every_door(log: Path) -> None:
     log.mkdir(parents=True)
+    said = sentence("en", "errors.log_read", path=str(log), reason="not a regular file")
     with pytest.raises(OSError, match="cannot be read"):
         server.search_memory("")
+    assert refused("search_memory") == refused("log_memory", **GAP) == said
+    for question in (
+        lambda client: client.read_resource("memory://log"),
+        lambda client: client.read_resource("memory://record/none"),
+        lambda client: client.get_prompt("memory_injection", {}),
+    ):
+        with pytest.raises(McpError) as caught:
+            ask(question)
+        assert said in str(caught.value)
+        assert caught.value.code == INTERNAL_ERROR
+    assert list(log.iterdir()) == []
 
 
 def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_error(
@@ -178,11 +196,26 @@ def test_an_answer_travels_once_as_plain_text(project: Path) -> None:
     assert result.structured_content is None
 
 
-# log
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("compact_memory", {"delete_ids": 7}, "delete_ids: Input should be a valid list."),
+    ("log_memory", {**GAP, "summary": MARKER},
+     f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
+    ("log_memory", {**GAP, "type": MARKER}, "type: Input should be 'log' or 'principle'."),
+    ("log_memory", {**GAP, "lesson": LONE_SURROGATE},
+     "lesson: it contains half of a character (a lone surrogate). Send the text again without it."),
+    ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": {"x": MARKER}},
+     "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
+]  # fmt: skip
 
 
-def test_a_refusal_does_not_repeat_the_value(project: Path) -> None:
-    assert "private" not in refused("log_memory", topic="t", lesson={"private": "private words"})
+@pytest.mark.parametrize(("tool", "arguments", "said"), REFUSED)
+def test_a_refusal_does_not_repeat_the_value(
+    tool: str, arguments: dict[str, Any], said: str, log: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    end = f"Nothing was changed. Call {tool} again with other arguments."
+    assert refused(tool, **arguments) == f"{said} {end}"
+    assert MARKER not in caplog.text
+    assert not log.parent.exists()
 
 
 # compaction

@@ -21,11 +21,10 @@ from core.store import MemoryStore
 from protocol.arguments import LONE_SURROGATE, answerable
 from server import VERSION
 from tests.conftest import StartServer
-from tests.support.cli_process import Run
 from tests.support.git_clones import path_of
 from tests.support.rows import none_of
 from tests.support.sentences import sentence
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
 
 GAP: dict[str, Any] = {
     "topic": "결제",
@@ -33,13 +32,9 @@ GAP: dict[str, Any] = {
     "lesson": "세금표를 먼저 확인한다",
     "ask_next_time": "어느 나라에 파나요?",
 }
-ARGUMENTS = (
-    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths,"
-    " when"
-)
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"
-NO_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32601, -32602, -32603
+NO_METHOD, INVALID_PARAMS = -32601, -32602
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and permissions")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
@@ -131,29 +126,6 @@ def test_the_list_of_tools_costs_a_session_at_most_4000_bytes(server: ServerProc
     server.answer(request_id)
     [line] = [line for line in server.stdout_lines if json.loads(line).get("id") == request_id]
     assert len(line) <= 4_000
-
-
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("compact_memory", {"delete_ids": 7}, "delete_ids: Input should be a valid list."),
-    ("log_memory", {**GAP, "summary": MARKER},
-     f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
-    ("log_memory", {**GAP, "type": MARKER}, "type: Input should be 'log' or 'principle'."),
-    ("log_memory", {**GAP, "lesson": f"{MARKER} \ud800"},
-     "lesson: it contains half of a character (a lone surrogate). Send the text again without it."),
-    ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
-     "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
-]  # fmt: skip
-
-
-@pytest.mark.long  # it costs much
-def test_refused_arguments_are_named_and_never_repeated(
-    server: ServerProcess, project: Path
-) -> None:
-    for tool, arguments, said in REFUSED:
-        end = f"Nothing was changed. Call {tool} again with other arguments."
-        assert server.refusal(tool, **arguments) == f"{said} {end}"
-    assert MARKER not in server.stderr()
-    assert not (project / CONTEXT_DIRECTORY).exists()
 
 
 @pytest.mark.row("P14")
@@ -334,19 +306,6 @@ def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told
     ]
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("value", "lang"), [("0", "en"), ("many", "ko")])
-def test_an_unusable_budget_ends_the_start_with_the_rule(
-    tmp_path: Path, value: str, lang: Language
-) -> None:
-    variable = "SENTINEL_MEMORY_BUDGET"
-    environment = {**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang}
-    done = Run.started(script=ROOT / "server.py", cwd=tmp_path, environment=environment)
-    text = sentence(lang, "errors.bad_setting", variable=variable, least=1_000, default=20_000)
-    assert done == (2, "", f"server.py: {text}\n")
-    assert list(tmp_path.iterdir()) == []
-
-
 # Servers that were started, without a project, in a place that is none.
 
 
@@ -403,40 +362,6 @@ def troubled(troubled_server: ServerProcess, troubled_project: Path) -> Iterator
     troubled_server.call("log_memory", **GAP)
     assert [line["topic"] for line in lines_of(troubled_project)] == ["결제"]
     assert troubled_server.strange_lines() == []
-
-
-def test_a_directory_in_place_of_the_file_is_no_empty_memory(
-    troubled: ServerProcess, troubled_project: Path
-) -> None:
-    path = path_of(troubled_project)
-    path.mkdir(parents=True)
-    expected = sentence("en", "errors.log_read", path=str(path), reason="not a regular file")
-    assert troubled.refusal("search_memory") == expected
-    assert troubled.refusal("log_memory", **GAP) == expected
-    for method, params in (
-        ("resources/read", {"uri": "memory://log"}),
-        ("resources/read", {"uri": "memory://record/none"}),
-        ("prompts/get", {"name": "memory_injection"}),
-    ):
-        error = troubled.request(method, params)["error"]
-        assert error["code"] == INTERNAL_ERROR
-        assert expected in error["message"]
-    assert list(path.iterdir()) == []
-
-
-def test_a_file_in_place_of_the_directory_is_left_alone(
-    troubled: ServerProcess, troubled_project: Path
-) -> None:
-    path, in_the_way = path_of(troubled_project), troubled_project / CONTEXT_DIRECTORY
-    in_the_way.write_bytes(b"a note\n")
-    read = sentence("en", "errors.log_read", path=str(path), reason="Not a directory")
-    written = sentence("en", "errors.log_write", path=str(path), reason="File exists")
-    try:
-        assert troubled.refusal("search_memory") == read
-        assert troubled.refusal("log_memory", **GAP) == written
-        assert in_the_way.read_bytes() == b"a note\n"
-    finally:
-        in_the_way.unlink()
 
 
 @pytest.mark.long  # it costs much
@@ -521,45 +446,33 @@ def line_of(arguments: dict[str, Any], method: str = "tools/call", **params: Any
     return json.dumps(message).encode() + b"\n"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"\n",
-        b"not json \\ud800\n",
-        b'"\\ud800"\n',
-        line_of({"lesson": "plain 한글"}),
-        line_of({"lesson": "a pair \U0001f600"}),
-    ],
-)
-def test_a_line_without_half_characters_in_a_request_is_unchanged(line: bytes) -> None:
-    assert answerable(line) == line
+HALF, PAIR = "\ud800", "\U0001f600"
+ANSWERABLE: list[tuple[bytes, dict[str, Any] | None]] = [  # the parameters then, None: as it came
+    *((line, None) for line in (b"", b"\n", b"not json \\ud800\n", b'"\\ud800"\n')),
+    *((line_of({"lesson": text}), None) for text in ("plain 한글", f"a pair {PAIR}")),
+    (
+        line_of({"lesson": f"x{HALF}", "topic": f"auth {PAIR}", "ids": ["a", "\udc00"]}),
+        {
+            "arguments": {
+                **{"lesson": LONE_SURROGATE, "topic": f"auth {PAIR}"},
+                "ids": ["a", LONE_SURROGATE],
+            }
+        },
+    ),
+    (  # elsewhere it becomes the replacement character
+        line_of({"topic": "auth"}, name=f"x{HALF}"),
+        {"arguments": {"topic": "auth"}, "name": "x\ufffd"},
+    ),
+    (  # an argument of a prompt stays a text
+        line_of({"task": f"x{HALF}"}, "prompts/get"),
+        {"arguments": {"task": "x\ufffd"}},
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("line", "params"),
-    [
-        (
-            line_of({"lesson": "x\ud800", "topic": "auth \U0001f600", "ids": ["a", "\udc00"]}),
-            {
-                "arguments": {
-                    "lesson": LONE_SURROGATE,
-                    "topic": "auth \U0001f600",
-                    "ids": ["a", LONE_SURROGATE],
-                }
-            },
-        ),
-        (  # elsewhere it becomes the replacement character
-            line_of({"topic": "auth"}, name="x\ud800"),
-            {"arguments": {"topic": "auth"}, "name": "x\ufffd"},
-        ),
-        (  # an argument of a prompt stays a text
-            line_of({"task": "x\ud800"}, "prompts/get"),
-            {"arguments": {"task": "x\ufffd"}},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("line", "params"), ANSWERABLE)
 def test_an_argument_with_half_a_character_is_marked_and_the_others_stay(
-    line: bytes, params: dict[str, Any]
+    line: bytes, params: dict[str, Any] | None
 ) -> None:
-    assert json.loads(answerable(line))["params"] == params
+    taken = answerable(line)
+    assert taken == line if params is None else json.loads(taken)["params"] == params

@@ -1,7 +1,6 @@
 """Tests which secrets go out of a log, what stays byte for byte, and what a merge brings back."""
 
 import json
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lessons.history import originals_of, principles_over
 from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -21,28 +21,15 @@ from core.lessons.record import (
     reidentified,
 )
 from core.lessons.upkeep import Cleaned, clean, look
-from core.sanitizer import MARGIN_CHARS, WINDOW_CHARS, find, redact
+from core.sanitizer import redact
 from core.store import MemoryStore
 from tests.support.changes import log_of, upsert
-from tests.support.cli_process import TOKEN, Run
-from tests.support.git_clones import (
-    commit,
-    compact,
-    copied,
-    git,
-    new_project,
-    path_of,
-    pull,
-    save,
-    store_of,
-)
+from tests.support.cli_process import TOKEN
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
 
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 LATEST = "2026-03-03T09:00:00+00:00"
 ONE, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
-
-needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 
 def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[Cleaned, ...]]:
@@ -58,10 +45,6 @@ def of(line: bytes) -> Record:
     record = parse_line(line.removeprefix(BOM))
     assert record is not None
     return record
-
-
-def with_fields(fields: dict[str, Any]) -> Record:
-    return replace(PLAIN, **fields)
 
 
 PASSWORD = "vX7kQ2" + "mZp9Lt"
@@ -154,10 +137,9 @@ def test_other_keys_keep_their_shape_without_their_secrets() -> None:
 
 def test_a_secret_in_a_key_that_only_a_hand_wrote_so_goes_too() -> None:
     line = a_line(replace(PLAIN, id=TOKEN), updated=f"{TOKEN}", source_ids=[TOKEN])
-    lines, _ = cleaned(line)
-    record = of(lines[0])
-    assert (record.id, record.updated) == (PLAIN.id, LATEST)
-    assert record.source_ids == ("[REDACTED]",)
+    record = of(cleaned(line)[0][0])
+    found = record.id, record.updated, record.source_ids
+    assert found == (PLAIN.id, LATEST, ("[REDACTED]",))
 
 
 def test_the_value_of_a_key_that_stands_twice_goes_too() -> None:
@@ -281,22 +263,6 @@ def test_a_compaction_passes_on_that_the_old_version_is_hidden() -> None:
     assert log_of(log.to_bytes(), ONE).records == [principle]
 
 
-@pytest.mark.long  # it costs much
-def test_a_secret_is_found_wherever_a_long_text_is_cut() -> None:
-    block = "-----BEGIN RSA PRIVATE" + " KEY-----\n" + ("MIIEpAIBAAKCAQEA7x" * 3 + "\n") * 60
-    block += "-----END RSA PRIVATE" + " KEY-----"
-    line = "some ordinary words in a line\n"
-    for start in range(WINDOW_CHARS - len(block) - 60, WINDOW_CHARS + 60, 487):
-        before = (line * (start // len(line) + 1))[:start] + "\n"
-        [found] = find(before + block + "\n" + line * 300)
-        assert (found.start, found.end) == (len(before), len(before) + len(block))
-    for start in range(WINDOW_CHARS - 60, WINDOW_CHARS + 60, 7):  # one line without an end
-        before = ("word " * start)[:start] + " "
-        [found] = find(before + TOKEN + " " + "word " * (WINDOW_CHARS // 5))
-        assert (found.start, found.end) == (len(before), len(before) + len(TOKEN))
-    assert len(block) < MARGIN_CHARS
-
-
 def test_the_store_cleans_in_one_write_and_writes_nothing_without_a_secret(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "memory_log.jsonl", now=lambda: LATEST)
     store.path.write_bytes(PLAIN.to_line())
@@ -325,15 +291,12 @@ def test_a_cleaning_loses_no_save_that_happens_meanwhile(tmp_path: Path) -> None
 TEXTS = st.lists(st.sampled_from([TOKEN, OTHER, "plain", "\n", " ", "결제", '"', "\\"]), max_size=5)
 FIELDS = st.fixed_dictionaries(
     {
-        "topic": TEXTS.map(" ".join),
-        "missing_context": TEXTS.map(" ".join),
-        "lesson": TEXTS.map(" ".join),
-        "ask_next_time": TEXTS.map(" ".join),
+        **{name: TEXTS.map(" ".join) for name in LIMITS_BYTES},
         "type": st.sampled_from(["log", "principle"]),
         "extra": st.dictionaries(st.sampled_from(["a", TOKEN]), TEXTS.map(" ".join), max_size=1),
     }
 )
-RECORDS = FIELDS.map(lambda fields: reidentified(with_fields(fields)))
+RECORDS = FIELDS.map(lambda fields: reidentified(replace(PLAIN, **fields)))
 LINES = st.one_of(
     RECORDS.map(Record.to_line),
     TEXTS.map(lambda words: " ".join(words).encode() + b"\n"),
@@ -362,74 +325,25 @@ def _redacted_gap(record: Record) -> tuple[str, str, str]:
     return record.type, topic, redact(record.key_text).text
 
 
-def _cleaned_in_one_clone(tmp_path: Path) -> tuple[Path, Path]:
-    """A project whose log was cleaned, and a clone that has not pulled since."""
-    project = new_project(tmp_path / "one", "plain")
-    path_of(project).write_bytes(ONE.to_line() + PLAIN.to_line())
-    commit(project)
-    other = copied(project, tmp_path / "two")
-    store_of(project, LATEST).clean()
-    commit(project)
-    return project, other
-
-
-@pytest.mark.long  # it costs much
-@needs_git
-def test_a_clone_that_did_not_pull_brings_an_untouched_secret_back_only_hidden(
-    tmp_path: Path,
-) -> None:
-    project, other = _cleaned_in_one_clone(tmp_path)
-    path_of(other).write_bytes(PLAIN.to_line() + ONE.to_line())  # moved, so that both sides differ
-    save("new")(other)
-    commit(other)
-    pull(project, other)
-    texts = [record.missing_context for record in store_of(project).read_all()]
-    assert sorted(texts) == ["new", "plain", "the key is [REDACTED]"]
-    save("next")(project)
-    assert TOKEN.encode() not in path_of(project).read_bytes()
-
-
-@needs_git
-def test_a_version_that_a_colleague_changed_meanwhile_comes_back_and_is_found(
-    tmp_path: Path,
-) -> None:
-    project, other = _cleaned_in_one_clone(tmp_path)
+def test_a_version_that_a_colleague_changed_meanwhile_comes_back_and_is_found() -> None:
+    lines, _ = cleaned(ONE)
     changed = replace(ONE, lesson="changed", updated=LATER)
-    path_of(other).write_bytes(changed.to_line() + PLAIN.to_line())
-    commit(other)
-    pull(project, other)
-    [change] = store_of(project, LATEST).clean().changes
+    after, [change] = cleaned(changed, *lines)
     assert changed in change.before
-    [record] = [it for it in store_of(project).read_all() if "REDACTED" in it.missing_context]
-    assert record.lesson == f"{ONE.lesson}\nchanged"
+    assert [of(line).lesson for line in after] == [f"{ONE.lesson}\nchanged"]
 
 
-@pytest.mark.long  # it costs much
-@needs_git
-def test_a_cleaned_principle_still_gives_its_originals_back(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project, old, new = _committed_and_cleaned(tmp_path, "one", "two")
+def test_a_cleaned_record_names_the_one_that_it_was_and_a_principle_its_originals() -> None:
+    lines, _ = cleaned(ONE)
+    assert principles_over(ONE.id, log_of(*lines)) == [(of(lines[0]), ONE.token)]
+    tokens = [PLAIN.token, a_record("two").token]
+    draft = a_principle(f"rule {TOKEN}")
+    _, old, _ = upsert(log_of(PLAIN, a_record("two")), draft, tokens, now=NOW)
+    lines, _ = cleaned(old)
+    new = of(lines[0])
     assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
     assert old.token in new.source_ids
-    asked = ("restore", "--originals", new.id, "--yes")
-    assert Run.of(capsys, *asked, "--project", str(project)).code == 0
-    assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
-    assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
-
-
-@pytest.mark.long  # it costs much
-@needs_git
-def test_show_and_restore_name_the_cleaned_log_that_took_the_place(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project, old, new = _committed_and_cleaned(tmp_path)
-    assert new.id != old.id
-    told = Run.of(capsys, "show", old.id, "--versions", "--project", str(project)).out
-    assert f"log {new.token} in topic payment replaced version {old.token}." in told
-    told = Run.of(capsys, "restore", old.id, "--project", str(project), "--dry-run").out
-    assert f"The record that had replaced it stays in the log: log {new.token}." in told
-    assert TOKEN not in told
+    assert originals_of(new) == tuple(tokens)
 
 
 def test_a_cleaned_record_has_the_marks_of_its_new_texts() -> None:
@@ -439,23 +353,6 @@ def test_a_cleaned_record_has_the_marks_of_its_new_texts() -> None:
         replace(a_record("two", lesson=f"fine {TOKEN}"), marks=("role", "of-tomorrow")),
     )
     assert [of(line).marks for line in lines] == [("override",), ("of-tomorrow",)]
-
-
-def _committed_and_cleaned(tmp_path: Path, *compacted: str) -> tuple[Path, Record, Record]:
-    """A project with a record whose secret was committed and then cleaned: before and after."""
-    project = new_project(tmp_path / "one", *(compacted or ("one",)))
-    if compacted:
-        compact("rule", *compacted)(project)
-    word = b"rule" if compacted else b'"one'
-    data = path_of(project).read_bytes().replace(word, word + f" {TOKEN}".encode())
-    path_of(project).write_bytes(data)
-    store_of(project).repair(aside_name="aside")
-    [old] = store_of(project).read_all()
-    commit(project)
-    store_of(project, LATEST).clean()
-    commit(project)
-    [new] = store_of(project).read_all()
-    return project, old, new
 
 
 def test_a_mark_of_byte_order_inside_the_log_is_not_doubled() -> None:

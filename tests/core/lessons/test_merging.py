@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from tests.support.changes import upsert
 from tests.support.git_clones import conflict_styles
+from tests.support.rows import none_of
 from tests.support.samples import a_draft, a_principle
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -164,134 +165,75 @@ UPDATED_FIRST = Branches(
     their_edits=[Save("five", "a", "2026-03-04T09:00:00+00:00")],
 )
 
-quickly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+DAY = "2026-03-06T09:00:00+00:00"
+quickly = settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("I15")
-@quickly
-@given(BRANCHES, WAYS)
-def test_an_id_is_shown_twice_only_in_words_that_two_branches_chose(
-    drawn: Branches, way: str
-) -> None:
-    log = drawn.joined(way)
-    words = [(record.id, record.lesson) for record in log.records]
-    assert sorted(words) == sorted(set(words))
-    twice = {it.id for it in log.records} - {it.id for it in log.records if is_alone(it, log)}
-    assert twice == {versions[0].id for versions in log.unsettled}
-    base = by_id(drawn.base.records)
-    for side in (drawn.ours, drawn.theirs):
-        changed = {it.id for it in side.records if it != base.get(it.id)}
-        assert twice <= changed | drawn.replaced_ids
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P11", "I15")
-@quickly
-@given(BRANCHES, WAYS)
-@example(Branches(before=[], our_edits=[FIRST], their_edits=[OTHER_WORDS]), "--union")
-@example(Branches(before=[], our_edits=[FIRST], their_edits=[FIRST, SAME_MOMENT]), "--union")
-def test_no_lesson_that_no_side_replaced_vanishes(drawn: Branches, way: str) -> None:
-    base = by_id(drawn.base.records)
+def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
+    """Yield what must not be so in a log that git has joined of these branches."""
+    base, replaced = by_id(drawn.base.records), drawn.replaced_tokens
     ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
+    sides = ((ours, theirs), (theirs, ours))
+    words = [(record.id, record.lesson) for record in log.records]
+    twice = {it.id for it in log.records if not is_alone(it, log)}
+    if len(words) != len(set(words)) or twice != {it[0].id for it in log.unsettled}:
+        yield "a gap is shown twice in the same words, or unsettled in one version"
+    for side in (ours, theirs):
+        if not twice <= {id_ for id_ in side if side[id_] != base.get(id_)} | drawn.replaced_ids:
+            yield "a gap is shown twice that one side left alone"
     kept = (ours.keys() | theirs.keys()) - drawn.replaced_ids
     expected = {
         (id_, one[id_].lesson)
-        for one, other in ((ours, theirs), (theirs, ours))
+        for one, other in sides
         for id_ in kept & one.keys()
         if one[id_] != base.get(id_) or other.get(id_) == base.get(id_)
         # The other side may have saved the very same version, and then a later one.
         if id_ not in other or one[id_].token not in other[id_].tokens()[1:]
     }
-    log = drawn.joined(way)
-    assert {(it.id, it.lesson) for it in log.records if it.id in kept} == expected
+    if {(it.id, it.lesson) for it in log.records if it.id in kept} != expected:
+        yield "a lesson vanished that no side replaced"
+    shown = [apart(it) for it in (*drawn.ours.records, *drawn.theirs.records)]
+    if any(apart(record) not in shown for record in log.records):
+        yield "a record is shown that neither side showed"
+    if any(record.token in replaced for record in log.records):
+        yield "a version is shown that a principle replaced"
+    for one, other in sides:
+        gone = {id_ for id_ in base.keys() - one.keys() if other.get(id_) in (None, base[id_])}
+        if any(record.id in gone for record in log.records):
+            yield "an original is back that one side compacted and the other left alone"
+        changed = [
+            record
+            for id_, record in one.items()
+            if record != base.get(id_) == other.get(id_) and record.token not in replaced
+        ]
+        unseen = [
+            other[id_]
+            for id_ in (base.keys() & other.keys()) - one.keys()
+            if base[id_].token in replaced and other[id_].token not in replaced | {base[id_].token}
+        ]
+        if any(record not in log.records for record in changed):
+            yield "what one side alone changed is not as that side left it"
+        if any(record not in log.records for record in unseen):
+            yield "a change is lost that a compaction did not see"
 
 
-@pytest.mark.long  # it costs much
-@quickly
-@given(BRANCHES, WAYS)
-def test_nothing_is_shown_that_neither_side_showed(drawn: Branches, way: str) -> None:
-    sides = [apart(record) for record in (*drawn.ours.records, *drawn.theirs.records)]
-    log = drawn.joined(way)
-    assert [record for record in log.records if apart(record) not in sides] == []
-
-
-@pytest.mark.long  # it costs much
-@quickly
-@given(BRANCHES, WAYS)
-def test_no_version_that_a_principle_replaced_is_shown(drawn: Branches, way: str) -> None:
-    replaced = drawn.replaced_tokens
-    log = drawn.joined(way)
-    assert [record for record in log.records if record.token in replaced] == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P11")
-@quickly
-@given(BRANCHES, WAYS)
-@example(UPDATED_FIRST, "--union")
-def test_an_original_that_one_side_compacted_and_the_other_left_alone_stays_away(
-    drawn: Branches, way: str
-) -> None:
-    base = by_id(drawn.base.records)
-    ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
-    gone = {
-        id_
-        for one, other in ((ours, theirs), (theirs, ours))
-        for id_ in base.keys() - one.keys()
-        if other.get(id_) in (None, base[id_])
-    }
-    log = drawn.joined(way)
-    assert [record for record in log.records if record.id in gone] == []
-
-
-@pytest.mark.long  # it costs much
-@quickly
-@given(BRANCHES, WAYS)
-@example(AHEAD, "--union")
-@example(AHEAD_WITH_PRINCIPLES, "--union")
-@example(SAME_SECOND, "--union")
-def test_what_one_side_alone_changed_is_shown_as_that_side_left_it(
-    drawn: Branches, way: str
-) -> None:
-    base = by_id(drawn.base.records)
-    ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
-    replaced = drawn.replaced_tokens
-    changed = [
-        one[id_]
-        for one, other in ((ours, theirs), (theirs, ours))
-        for id_ in one
-        if one[id_] != base.get(id_) == other.get(id_) and one[id_].token not in replaced
-    ]
-    log = drawn.joined(way)
-    assert [record for record in changed if record not in log.records] == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P11")
-@quickly
-@given(BRANCHES, WAYS)
-def test_a_change_that_a_compaction_did_not_see_is_shown(drawn: Branches, way: str) -> None:
-    base = by_id(drawn.base.records)
-    ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
-    replaced = drawn.replaced_tokens
-    changed = [
-        other[id_]
-        for one, other in ((ours, theirs), (theirs, ours))
-        for id_ in (base.keys() & other.keys()) - one.keys()
-        if base[id_].token in replaced and other[id_].token not in replaced | {base[id_].token}
-    ]
-    log = drawn.joined(way)
-    assert [record for record in changed if record not in log.records] == []
-
-
+@pytest.mark.row("P11", "I15")
 @quickly
 @given(BRANCHES, WAYS, GAPS | st.just("seven"), DAYS)
-@example(AHEAD_WITH_PRINCIPLES, "--union", "seven", "2026-03-06T09:00:00+00:00")
-def test_the_next_save_changes_nothing_else(drawn: Branches, way: str, gap: str, now: str) -> None:
-    draft = a_draft(gap, lesson="next")
+@example(Branches([], [FIRST], [OTHER_WORDS]), "--union", "seven", DAY)
+@example(Branches([], [FIRST], [FIRST, SAME_MOMENT]), "--union", "seven", DAY)
+@example(UPDATED_FIRST, "--union", "seven", DAY)
+@example(AHEAD, "--union", "seven", DAY)
+@example(AHEAD_WITH_PRINCIPLES, "--union", "seven", DAY)
+@example(SAME_SECOND, "--union", "seven", DAY)
+def test_a_join_loses_no_lesson_and_brings_none_back_and_the_next_save_changes_nothing_else(
+    drawn: Branches, way: str, gap: str, now: str
+) -> None:
     log = drawn.joined(way)
-    after, saved, _ = upsert(log, draft, now=now)
+    none_of(faults(drawn, log))
+    after, saved, _ = upsert(log, a_draft(gap, lesson="next"), now=now)
     again = MemoryLog.parse(after.to_bytes())
     others = [record for record in again.records if record.id != saved.id]
     assert others == [record for record in log.records if record.id != saved.id]
