@@ -196,14 +196,6 @@ def test_triggers_come_back_from_their_line(pieces: list[str]) -> None:
     assert normalise_triggers("\n".join(triggers)) == triggers or triggers[0].startswith("[")
 
 
-@given(st.lists(st.lists(PIECES, max_size=3).map(tuple), min_size=2, max_size=4))
-def test_versions_merge_alike_in_any_order(several: list[tuple[str, ...]]) -> None:
-    lines = [replace(a_record(), when=when).to_line() for when in several]
-    one, other = (MemoryLog.parse(b"".join(it)) for it in (lines, lines[::-1]))
-    assert one.records == other.records
-    assert len(one.records) == 1
-
-
 def test_a_hand_may_write_any_texts_and_the_record_stays_whole() -> None:
     odd = ["", "a", "x" * 5_000, "two\nlines", "\ud800", *(f"piece {at}" for at in range(50_000))]
     line = a_line(a_record()).replace(b'"meta": {', b'"meta": {"when": ["\\ud800", "a\\nb", ""], ')

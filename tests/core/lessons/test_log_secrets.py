@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lessons import upkeep
 from core.lessons.history import originals_of, principles_over
 from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
+    MOST_LINE_BYTES,
     Record,
     normalise_topic,
     parse_line,
@@ -289,7 +291,7 @@ def test_a_cleaning_loses_no_save_that_happens_meanwhile(tmp_path: Path) -> None
 
 
 TEXTS = st.lists(st.sampled_from([TOKEN, OTHER, "plain", "\n", " ", "결제", '"', "\\"]), max_size=5)
-FIELDS = st.fixed_dictionaries(
+FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         **{name: TEXTS.map(" ".join) for name in LIMITS_BYTES},
         "type": st.sampled_from(["log", "principle"]),
@@ -358,3 +360,15 @@ def test_a_cleaned_record_has_the_marks_of_its_new_texts() -> None:
 def test_a_mark_of_byte_order_inside_the_log_is_not_doubled() -> None:
     lines, _ = cleaned(PLAIN, BOM + b'{"note": "' + TOKEN.encode() + b'"}\n')
     assert lines[1] == BOM + b'{"note": "[REDACTED]"}\n'
+
+
+@pytest.mark.long  # it costs much
+def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
+    secret = b"password = 'Tr0ub4dor&3xyz' "
+    [looked] = look(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
+    assert len(looked.spots) == 1
+    assert looked.raw.startswith(b"password = ")
+    assert looked.raw.endswith(b"." + secret + b"\n")
