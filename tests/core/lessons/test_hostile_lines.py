@@ -1,9 +1,6 @@
 """Tests what one line of a log can do to the others, whoever wrote it."""
 
-import sys
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import pytest
@@ -15,6 +12,7 @@ from core.lessons.record import Record
 from core.lessons.upkeep import examine
 from tests.support.changes import log_of, upsert
 from tests.support.cli_process import TOKEN
+from tests.support.growth import calls
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 RECORDS = [
@@ -134,17 +132,6 @@ def test_the_id_of_a_line_that_hides_others_steers_no_terminal() -> None:
     principle = replace(PRINCIPLE, id="\x1b[31m\nx", source_ids=EVERY_TOKEN)
     [note] = flaw_notes(log_of(*RECORDS, principle))
     assert not {"\x1b", "\n"} & set(note)
-
-
-def calls(work: Callable[[], object]) -> int:
-    """How many calls a piece of work makes: it tells the growth of its time without a clock."""
-    counter = count()
-    sys.setprofile(lambda *_: next(counter))
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return next(counter)
 
 
 @pytest.mark.long  # it costs much
