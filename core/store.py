@@ -10,7 +10,6 @@ from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings
 from core.errors import DiskError, RefusedError, SentinelError
 from core.lessons.changes import Outcome, add, bring_back, delete, renew, upsert
 from core.lessons.draft import (
-    Fate,
     Offer,
     given_draft,
     redacted_draft,
@@ -173,16 +172,13 @@ class MemoryStore:
             offers.append(offer)
             if not len(offers) % _TOLD_RECORDS:
                 progress(len(offers), len(records))
-        fates = list[Fate]()
 
         def include(log: MemoryLog) -> Outcome:
-            added, fates[:] = add(log, [it.record for it in offers if not it.error])
+            added, offers[:] = add(log, offers)
             return added
 
         is_known = any(isinstance(it, Offer) for it in records)  # that there is something to add
-        outcome = self._write(include, dry_run=dry_run, only_if_needed=not is_known)
-        rest = iter(fates)
-        return outcome, [it if it.error else it._replace(fate=next(rest)) for it in offers]
+        return self._write(include, dry_run=dry_run, only_if_needed=not is_known), offers
 
     def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
         """Give records other texts and paths, redacted as in a save; no merge brings the old back.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import RefusedError
-from core.lessons.draft import Fate
+from core.lessons.draft import Fate, Offer
 from core.lessons.log import MemoryLog, following, follows, united
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -173,25 +173,28 @@ def bring_back(
     return replace(named, log=after, records=tuple(brought), earlier=tuple(earlier))
 
 
-def add(log: MemoryLog, records: Iterable[Record]) -> tuple[Outcome, list[Fate]]:
+def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
     """Add at the end those of the records that the log does not have, each as it is.
 
-    A gap that is there in other words then has two versions, as after a merge. Fates, in the order
-    of the records: `added`, `known` (in the same words, or in a later version), `replaced` (by a
-    principle) or `collision` (the id belongs to another text).
+    A gap that is there in other words then has two versions, as after a merge. Returns the offers
+    with their fates, too: `added`, `known` (in the same words, or in a later version), `replaced`
+    (by a principle) or `collision` (the id belongs to another text).
     """
     added: list[Record] = []
-    fates: list[Fate] = []
+    told: list[Offer] = []
     there: dict[str, list[Record]] = {}
-    for record in records:
-        versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-        fates.append(_fate_of(record, versions, log))
-        if fates[-1] == "added":
-            added.append(record)
-            versions.append(record)
+    for offer in offers:
+        if not offer.error:
+            record = offer.record
+            versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
+            offer = offer._replace(fate=_fate_of(record, versions, log))
+            if offer.fate == "added":
+                added.append(record)
+                versions.append(record)
+        told.append(offer)
     after = log.rewritten(placed={len(log.lines): added}) if added else log
     new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
-    return Outcome(before=log, log=after, records=tuple(added), earlier=new), fates
+    return Outcome(before=log, log=after, records=tuple(added), earlier=new), told
 
 
 def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate:

@@ -1,19 +1,20 @@
 """Tests the server as its clients meet it: a process that answers over pipes, line by line."""
 
+import contextlib
 import json
 import os
 import resource
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from filelock import FileLock
 
-from core.config import CONTEXT_DIRECTORY, LOG_NAME
+from core.config import CONTEXT_DIRECTORY
 from core.lessons.record import Draft
 from core.lessons.rules import instructions
 from core.messages import Facts, Language
@@ -336,86 +337,73 @@ def test_nothing_is_written_where_no_project_was_named(
 # Trouble with the file: it is as it was, and the server goes on.
 
 
+@contextlib.contextmanager
+def full_disk(server: ServerProcess, path: Path) -> Iterator[Facts]:
+    pid, limits = server.process.pid, resource.RLIMIT_FSIZE
+    unlimited = resource.prlimit(pid, limits)
+    resource.prlimit(pid, limits, (path.stat().st_size, unlimited[1]))
+    try:
+        yield {"path": str(path), "reason": "File too large"}
+    finally:
+        resource.prlimit(pid, limits, unlimited)
+
+
+@contextlib.contextmanager
+def read_only_folder(server: ServerProcess, path: Path) -> Iterator[Facts]:
+    if server.ignores_permissions():
+        pytest.skip("the server may write everywhere")
+    path.parent.chmod(0o555)
+    try:
+        yield {"path": str(path), "reason": "Permission denied"}
+    finally:
+        path.parent.chmod(0o755)
+
+
+@contextlib.contextmanager
+def lock_of_another(_: ServerProcess, path: Path) -> Iterator[Facts]:
+    with FileLock(f"{path}.lock"):
+        yield {"path": f"{path}.lock", "waited_s": 1}
+
+
 @pytest.fixture(scope="module")
 def troubled_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("troubled")
 
 
 @pytest.fixture(scope="module")
-def troubled_server(
-    start_server: StartServer, troubled_project: Path, tmp_path_factory: pytest.TempPathFactory
-) -> ServerProcess:
+def troubled(start_server: StartServer, troubled_project: Path) -> ServerProcess:
     """A server whose project a variable of the client names."""
-    environment = {
-        "CLAUDE_PROJECT_DIR": str(troubled_project),
-        "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1",
-    }
-    return start_server(cwd=tmp_path_factory.mktemp("home"), environment=environment)
+    named = {"CLAUDE_PROJECT_DIR": str(troubled_project), "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1"}
+    return start_server(cwd=troubled_project.parent, environment=named)
 
 
-@pytest.fixture
-def troubled(troubled_server: ServerProcess, troubled_project: Path) -> Iterator[ServerProcess]:
-    """A server whose next save, when the trouble is over, has to work."""
-    clear(troubled_project)
-    yield troubled_server
-    clear(troubled_project)
-    troubled_server.call("log_memory", **GAP)
-    assert [line["topic"] for line in lines_of(troubled_project)] == ["결제"]
-    assert troubled_server.strange_lines() == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("001 5-1.c", "P4")
-@linux_only
-def test_a_full_disk_leaves_the_file_as_it_was(
-    troubled: ServerProcess, troubled_project: Path
+@pytest.mark.row("001 5-1.c", "P4", "P6", "P7")
+@pytest.mark.parametrize(
+    ("trouble", "key"),
+    [
+        pytest.param(full_disk, "log_write", marks=[pytest.mark.long, linux_only]),
+        pytest.param(read_only_folder, "log_write", marks=posix_only),
+        pytest.param(lock_of_another, "log_busy", marks=pytest.mark.long),
+    ],
+)
+def test_trouble_with_the_file_is_said_leaves_it_as_it_was_and_lets_the_next_save_through(
+    trouble: Callable[[ServerProcess, Path], contextlib.AbstractContextManager[Facts]],
+    key: str,
+    troubled: ServerProcess,
+    troubled_project: Path,
 ) -> None:
-    before = seed(troubled_project, 30)
-    pid, limits = troubled.process.pid, resource.RLIMIT_FSIZE
-    unlimited = resource.prlimit(pid, limits)
-    resource.prlimit(pid, limits, (len(before), unlimited[1]))
-    try:
-        path = str(path_of(troubled_project))
-        expected = sentence("en", "errors.log_write", path=path, reason="File too large")
-        assert troubled.refusal("log_memory", **GAP) == expected
-    finally:
-        resource.prlimit(pid, limits, unlimited)
-    assert path_of(troubled_project).read_bytes() == before
-    left = sorted(os.listdir(troubled_project / CONTEXT_DIRECTORY))
-    assert left == [".gitattributes", ".gitignore", LOG_NAME, f"{LOG_NAME}.lock"]
-
-
-@pytest.mark.row("P6")
-@posix_only
-def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
-    troubled: ServerProcess, troubled_project: Path
-) -> None:
-    if troubled.ignores_permissions():
-        pytest.skip("the server may write everywhere")
-    before = seed(troubled_project)
-    path, directory = path_of(troubled_project), troubled_project / CONTEXT_DIRECTORY
-    directory.chmod(0o555)
-    try:
-        expected = sentence("en", "errors.log_write", path=str(path), reason="Permission denied")
-        assert troubled.refusal("log_memory", **GAP) == expected
-        assert path.read_bytes() == before
-        head = sentence("en", "answers.head_all", count=3, project=str(troubled_project))
+    clear(troubled_project)
+    before, path = seed(troubled_project, 30), path_of(troubled_project)
+    files = sorted(os.listdir(path.parent))
+    with trouble(troubled, path) as facts:
+        assert troubled.refusal("log_memory", **GAP) == sentence("en", f"errors.{key}", **facts)
+        head = sentence("en", "answers.head_all", count=30, project=str(troubled_project))
         assert troubled.call("search_memory").splitlines()[0] == head
-    finally:
-        directory.chmod(0o755)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P7")
-def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
-    troubled: ServerProcess, troubled_project: Path
-) -> None:
-    before = seed(troubled_project)
-    lock_path = f"{path_of(troubled_project)}.lock"
-    with FileLock(lock_path):
-        expected = sentence("en", "errors.log_busy", path=lock_path, waited_s=1)
-        assert troubled.refusal("log_memory", **GAP) == expected
-    assert path_of(troubled_project).read_bytes() == before
+        assert path.read_bytes() == before
+        assert sorted(os.listdir(path.parent)) == files
+    troubled.call("log_memory", **GAP)
+    assert lines_of(troubled_project)[-1]["topic"] == "결제"
+    assert troubled.strange_lines() == []
 
 
 @pytest.mark.row("P3")
