@@ -33,9 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.data import rules
 from core.sanitizer import MARKER, Secret, find
-from tests.support.lookalikes import lookalikes
-from tests.support.secret_corpus import HANGUL, Case, cases
-from tests.support.secret_sentences import sentences
+from tests.support.secret_corpus import HANGUL, Case, cases, lookalikes, sentences
 from tests.support.templates import examples, expand
 
 ROOT = Path(__file__).resolve().parent.parent

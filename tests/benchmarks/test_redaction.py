@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.sanitizer import Secret, find
-from tests.support.lookalikes import lookalikes
-from tests.support.secret_corpus import Case, a_case, cases
-from tests.support.secret_sentences import sentences
+from tests.support.secret_corpus import Case, a_case, cases, lookalikes, sentences
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

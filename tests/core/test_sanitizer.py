@@ -21,8 +21,7 @@ from core.data import TOKENS, Rule, rules, spelled
 from core.guard.characters import forms_of
 from core.sanitizer import MARKER, Redaction, Secret, find, look_at, redact, values_in
 from tests.support.rows import none_of
-from tests.support.secret_corpus import Case
-from tests.support.secret_sentences import sentences
+from tests.support.secret_corpus import Case, sentences
 from tests.support.tables import table
 from tests.support.templates import examples, expand
 

@@ -65,10 +65,7 @@ class Format:
 FORMATS = {name: Format(**form) for name, form in TABLES["formats"].items()}
 FIXED_LINES = TABLES["fixed lines"]
 NAMES = TABLES["names"]
-KOREAN_NAMES = """비밀번호 암호 패스워드 토큰 비밀키 시크릿 인증키 접속암호 관리자비밀번호
-    DB비밀번호 API키 액세스토큰 비번 서명키""".split()
-COMMENTS_EN = ["staging database", "do not commit", "rotate in March", "used by the nightly batch"]
-COMMENTS_KO = ["스테이징 접속 정보", "커밋 금지", "3월에 교체 예정", "야간 배치에서 사용"]
+KOREAN_NAMES = TABLES["Korean names"].split()
 
 
 def named(words: list[str], style: str) -> str:
@@ -85,13 +82,6 @@ def named(words: list[str], style: str) -> str:
     }[style]
 
 
-NOTES_EN = [
-    "{}",
-    "Lesson: {}",
-    "{}\nThe rest is in the wiki.",
-    "- {}\n- restart the worker after it",
-]
-NOTES_KO = ["{}", "교훈: {}", "{}\n나머지는 위키에 적어 두었다", "- {}\n- 그 뒤 워커 재시작"]
 PASSWORDS_EN = TABLES["passwords"]
 KEYS_EN = TABLES["keys"]
 PASSWORDS_KO = TABLES["Korean passwords"]
@@ -118,7 +108,7 @@ def token_cases(rng: random.Random) -> Iterator[Case]:
 
 def put(place: str, kind: Kind, rng: random.Random) -> str:
     """The marked text of a placement with a fresh secret of a kind in it."""
-    return fill(place, rng).replace("@@", kind.make(rng).marked())
+    return fill(place, rng).replace("@@", kind.make(rng))
 
 
 def structure_cases(rng: random.Random) -> Iterator[Case]:
@@ -134,7 +124,7 @@ def structure_cases(rng: random.Random) -> Iterator[Case]:
 
 def around(line: str, form: Format, korean: bool, turn: int) -> tuple[str, str]:
     """A line of code in one of its surroundings: the name of the surrounding and the text."""
-    note = (COMMENTS_KO if korean else COMMENTS_EN)[turn // 4 % 4]
+    note = TABLES["Korean comments" if korean else "comments"][turn // 4 % 4]
     comment = f"{form.comment}{note}{form.closing}"
     intro = "설정 파일에 이렇게 되어 있다:" if korean else "The settings file says:"
     inline = "코드에 `{}` 라고 박혀 있었다" if korean else "It has `{}` hard-coded, which is bad."
@@ -181,14 +171,14 @@ PASSWORD_LIKE = [*HUMAN, "mixed-12", "mixed-16", "mixed-24", "alphanumeric-20"]
 
 def prose_cases(rng: random.Random) -> Iterator[Case]:
     """Sentences that give a password or a key away."""
-    for name, sentences, kinds in (
+    for name, texts, kinds in (
         ("password-en", PASSWORDS_EN, PASSWORD_LIKE),
         ("password-ko", PASSWORDS_KO, PASSWORD_LIKE),
         ("key-en", KEYS_EN, KEY_LIKE),
         ("key-ko", KEYS_KO, KEY_LIKE),
     ):
-        for number, sentence in enumerate(sentences):
-            notes = NOTES_KO if name.endswith("ko") else NOTES_EN
+        for number, sentence in enumerate(texts):
+            notes = TABLES["Korean notes" if name.endswith("ko") else "notes"]
             values = some_values(rng, kinds, VALUES_OF_A_SENTENCE)
             for note, (kind, value) in zip(notes, values, strict=True):
                 marked = note.format(sentence).replace("@@", f"«{value}»")
@@ -197,8 +187,7 @@ def prose_cases(rng: random.Random) -> Iterator[Case]:
 
 def decomposed_cases(rng: random.Random) -> Iterator[Case]:
     """Korean edges and sentences with their Hangul decomposed, as macOS writes file names."""
-    sentences = [*PASSWORDS_KO[:12], *KEYS_KO[:12]]
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate([*PASSWORDS_KO[:12], *KEYS_KO[:12]]):
         kind = ("alphanumeric-20", "mixed-12", "two-words-digits-bang")[number % 3]
         marked = unicodedata.normalize("NFD", sentence).replace("@@", f"«{GENERIC[kind](rng)}»")
         yield a_case("edge", kind, f"decomposed-{number}", marked)
@@ -220,15 +209,8 @@ def edge_cases(rng: random.Random) -> Iterator[Case]:
 def cases(seed: int = 0) -> list[Case]:
     """All cases; the same seed gives the same cases, another one fresh secrets."""
     rng = random.Random(seed)
-    families = (
-        token_cases,
-        structure_cases,
-        assignment_cases,
-        prose_cases,
-        edge_cases,
-        decomposed_cases,
-    )
-    return [case for family in families for case in family(rng)]
+    families = token_cases, structure_cases, assignment_cases, prose_cases, edge_cases
+    return [case for family in (*families, decomposed_cases) for case in family(rng)]
 
 
 LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
@@ -242,3 +224,67 @@ def sampled(places: Sequence[str], count: int, seed: int) -> list[tuple[str, Cas
         if secrets and min(map(len, secrets)) >= LEAST_CHARS and case.family == "token":
             found.append((case, secrets))
     return [(chance.choice(places), *it) for it in chance.sample(found, count)]
+
+
+# Sentences in words of their own, written without a look at the rules, to measure what those make
+# of sentences that no one had in mind.
+
+SENTENCES = table("secret_sentences")
+VALUES_OF_AN_UNSEEN = 6
+THOUGHT_OF = SENTENCES["words of a password"].split()
+SHAPES = SENTENCES["shapes of a password"].split()
+
+
+def a_password(rng: random.Random) -> str:
+    """A password as people think one up, or, one time in three, as a program makes one."""
+    if rng.random() < 1 / 3:
+        return fill(rng.choice(["{pw}", "{spw}"]), rng)
+    made = {"w": lambda: rng.choice(THOUGHT_OF), "W": lambda: rng.choice(THOUGHT_OF).title()}
+    return "".join(
+        made[sign]() if sign in made else fill(f"{{d{sign}}}", rng) if sign.isdigit() else sign
+        for sign in rng.choice(SHAPES)
+    )
+
+
+def a_key(rng: random.Random) -> str:
+    """A key or a token that does not name itself."""
+    return fill(rng.choice(["{h32}", "{A20}", "{A32}", "{A40}", "{A24}", "{a32}"]), rng)
+
+
+def sentences(seed: int = 0) -> Iterator[Case]:
+    """Every sentence with several secrets; the same seed gives the same ones."""
+    rng = random.Random(seed)
+    for kind, name, make in (
+        ("password-en", "passwords", a_password),
+        ("password-ko", "Korean passwords", a_password),
+        ("key-en", "keys", a_key),
+        ("key-ko", "Korean keys", a_key),
+    ):
+        for number, text in enumerate(SENTENCES[name]):
+            for _ in range(VALUES_OF_AN_UNSEEN):
+                marked = text.replace("@@", f"«{make(rng)}»")
+                yield a_case("sentence", kind, f"{kind}-{number}", marked)
+
+
+# Harmless texts that a careless redactor would damage: identifiers, references, settings and
+# sentences that only look like secrets. The sign ¦ is left out of the text: it only keeps a sample
+# of some manual from standing here whole.
+
+LOOKALIKES = table("lookalikes")
+TEXTS_OF_A_FRAGMENT = 4  # two English, two Korean
+
+
+def lookalikes(seed: int = 0) -> list[tuple[str, str]]:
+    """Harmless texts with their kind; the same seed gives the same texts."""
+    rng = random.Random(seed)
+    places = LOOKALIKES["places"], LOOKALIKES["Korean places"]
+    fragments = [(kind, it) for kind, lines in LOOKALIKES["fragments"].items() for it in lines]
+    texts: dict[str, str] = {}
+    for number, (kind, template) in enumerate(fragments):
+        for turn in range(TEXTS_OF_A_FRAGMENT):
+            wrapper = places[turn % 2][(number + turn * 2) % len(places[turn % 2])]
+            text = fill(template.replace("¦", ""), rng)
+            texts.setdefault(wrapper.replace("{}", text), kind)
+    for sentence in (*LOOKALIKES["sentences"], *LOOKALIKES["Korean sentences"]):
+        texts.setdefault(sentence, "sentence")
+    return [(kind, text) for text, kind in texts.items()]

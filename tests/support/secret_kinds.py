@@ -13,6 +13,7 @@ import re
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from tests.support.tables import table
 
@@ -22,33 +23,15 @@ Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Made:
-    """A fresh secret, alone or within its snippet: text[start:end] is the secret."""
-
-    text: str
-    start: int
-    end: int
-    labels: Spans = ()
-
-    def marked(self) -> str:
-        """The text with its marks « » around the secret and ‹ › around the labels."""
-        signs = [(self.start, "«"), (self.end, "»")]
-        for start, end in self.labels:
-            signs += [(start, "‹"), (end, "›")]
-        closing = "»›"
-        out = self.text
-        for at, sign in sorted(signs, key=lambda it: (it[0], it[1] not in closing), reverse=True):
-            out = out[:at] + sign + out[at:]
-        return out
-
-
-@dataclass(frozen=True)
 class Kind:
-    """One kind of secret; family is token, structure, assignment or prose."""
+    """One kind of secret; family is token, structure, assignment or prose.
+
+    make: builds a fresh one, marked as the templates are.
+    """
 
     name: str
     family: str
-    make: Callable[[random.Random], Made]
+    make: Callable[[random.Random], str]
 
 
 ALPHABETS = {
@@ -69,19 +52,9 @@ ALPHABETS = {
     "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "k": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
 }
-WORDS = """amber anchor autumn basil beacon birch blue breeze canyon cedar cherry cobalt copper
-    coral crimson dolphin dragon eagle ember falcon forest frost galaxy garden ginger golden harbor
-    hazel honey island ivory jasmine jungle kitten lemon lion lotus maple marble meadow mango monkey
-    mountain ocean olive orange otter panda pepper phoenix planet purple rabbit rainbow river rocket
-    saffron salmon sapphire shadow silver spring star storm summer sunset thunder tiger tulip velvet
-    violet walnut whale willow winter wolf yellow zebra""".split()
-TYPED_KOREAN = """dkssud tkfkdgo rkskek qlalf tjdnf qntks gksrnr rladbwls wjdals ehfhfh akqjqtk
-    gkrry dksxo tlstk dbfl alsdus durtls skdlxm""".split()  # Korean words on a Latin keyboard
-SEED_WORDS = """abandon ability cable cactus dolphin dragon eagle earth fabric face galaxy garage
-    habit hammer icon idea jacket jaguar kangaroo keen label ladder machine magnet naive
-    napkin oak ocean paddle panda quantum quarter rabbit raccoon saddle salmon tackle tail
-    ugly umbrella vacant vacuum wagon walnut yard year zebra zero zone
-    zoo""".split()  # some of the words of BIP 39
+WORDS = TABLES["words"].split()
+TYPED_KOREAN = TABLES["Korean words on a Latin keyboard"].split()
+SEED_WORDS = TABLES["words of BIP 39"].split()
 SYMBOLS = "!@#%^*-_+=?"
 
 
@@ -178,9 +151,10 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "pem_spaces": lambda rng: key_lines(rng, " "),
     "pem_indented": lambda rng: key_lines(rng, "\n    "),
     "basic": a_basic_pair,
-    "bytes16": lambda rng: base64_of(rng, 16),
-    "bytes32": lambda rng: base64_of(rng, 32),
-    "bytes64": lambda rng: base64_of(rng, 64),
+    **{f"bytes{it}": partial(base64_of, count=it) for it in (16, 32, 48, 64)},
+    "url_bytes32": lambda rng: url_base64(bytes_of(rng, 32)),
+    **{f"plain{it}": partial(plain, length=it) for it in (12, 20, 32)},
+    **{f"mixed{it}": partial(mixed, length=it) for it in (12, 16, 24)},
     "host": a_host,
     "user": lambda rng: rng.choice(["admin", "app_rw", "deploy", "svc_batch", "readonly", "ops"]),
     "seed_word": lambda rng: rng.choice(SEED_WORDS),
@@ -220,50 +194,20 @@ def unmark(marked: str) -> tuple[str, Spans, Spans]:
     return "".join(out), tuple(secrets), tuple(labels)
 
 
-def from_template(template: str) -> Callable[[random.Random], Made]:
-    """A maker of the snippet a template describes; without marks the whole text is the secret."""
-
-    def make(rng: random.Random) -> Made:
-        marked = fill(template, rng)
-        text, secrets, labels = unmark(marked if "«" in marked else f"«{marked}»")
-        ((start, end),) = secrets
-        return Made(text, start, end, labels)
-
-    return make
+def from_template(template: str) -> Callable[[random.Random], str]:
+    """A maker of what a template describes; without marks the whole text is the secret."""
+    marked = template if "«" in template else f"«{template}»"
+    return lambda rng: fill(marked, rng)
 
 
-def from_maker(maker: Callable[[random.Random], str]) -> Callable[[random.Random], Made]:
-    """The same from a function that returns the bare secret."""
-
-    def make(rng: random.Random) -> Made:
-        text = maker(rng)
-        return Made(text, 0, len(text))
-
-    return make
+def as_secret(make: Callable[[random.Random], str], rng: random.Random) -> str:
+    """What a maker makes, all of it the secret."""
+    return f"«{make(rng)}»"
 
 
-TOKENS = TABLES["tokens"]
-URLS = TABLES["urls"]
-PEMS = TABLES["pems"]
 DASHES = "-" * 5
-SNIPPETS = TABLES["snippets"]
 VALUES: dict[str, Callable[[random.Random], str]] = {
-    "hex-32": lambda rng: chars(rng, ALPHABETS["h"], 32),
-    "hex-40": lambda rng: chars(rng, ALPHABETS["h"], 40),
-    "hex-64": lambda rng: chars(rng, ALPHABETS["h"], 64),
-    "base64-16-bytes": lambda rng: base64_of(rng, 16),
-    "base64-32-bytes": lambda rng: base64_of(rng, 32),
-    "base64-48-bytes": lambda rng: base64_of(rng, 48),
-    "url-base64-32-bytes": lambda rng: url_base64(bytes_of(rng, 32)),
-    "alphanumeric-20": lambda rng: plain(rng, 20),
-    "alphanumeric-32": lambda rng: plain(rng, 32),
-    "base64-characters-40": lambda rng: plain(rng, 12) + chars(rng, ALPHABETS["b"], 27) + "k",
-    "uuid": a_uuid,
-    "mixed-12": lambda rng: mixed(rng, 12),
-    "mixed-16": lambda rng: mixed(rng, 16),
-    "mixed-24": lambda rng: mixed(rng, 24),
-    "base32-32": lambda rng: chars(rng, ALPHABETS["s"], 32),
-    "dashed-groups": lambda rng: "-".join(chars(rng, ALPHABETS["u"], 5) for _ in range(5)),
+    name: partial(fill, it) for name, it in TABLES["values"].items()
 }
 HUMAN: dict[str, Callable[[random.Random], str]] = {
     "two-words-digits-bang": two_words,
@@ -289,24 +233,22 @@ HUMAN: dict[str, Callable[[random.Random], str]] = {
 
 def structures() -> Iterator[tuple[str, str]]:
     """The name and the template of every kind of snippet."""
-    for name, label in PEMS.items():
-        yield (
-            f"pem-{name}",
-            f"{DASHES}BEGIN {label}{DASHES}\n«{{pem}}»\n{DASHES}END {label}{DASHES}",
-        )
-    for name, (scheme, user, rest) in URLS.items():
+    for name, label in TABLES["pems"].items():
+        begin, end = (f"{DASHES}{it} {label}{DASHES}" for it in ("BEGIN", "END"))
+        yield f"pem-{name}", f"{begin}\n«{{pem}}»\n{end}"
+    for name, (scheme, user, rest) in TABLES["urls"].items():
         login = f"‹{user}›" if user else ""
         yield f"url-{name}", f"{scheme}://{login}:«{{pw}}»@‹{{host}}›{rest}"
-    yield from SNIPPETS.items()
+    yield from TABLES["snippets"].items()
 
 
 def all_kinds() -> list[Kind]:
     """Every kind, tokens first."""
     return [
-        *(Kind(name, "token", from_template(it)) for name, it in TOKENS.items()),
+        *(Kind(name, "token", from_template(it)) for name, it in TABLES["tokens"].items()),
         *(Kind(name, "structure", from_template(it)) for name, it in structures()),
-        *(Kind(name, "assignment", from_maker(it)) for name, it in VALUES.items()),
-        *(Kind(name, "prose", from_maker(it)) for name, it in HUMAN.items()),
+        *(Kind(name, "assignment", from_template(it)) for name, it in TABLES["values"].items()),
+        *(Kind(name, "prose", partial(as_secret, it)) for name, it in HUMAN.items()),
     ]
 
 

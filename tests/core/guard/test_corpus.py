@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support.lookalikes import lookalikes
+from tests.support.rows import none_of
 from tests.support.secret_corpus import (
     EDGES,
     EDGES_WITH_OWN_VALUE,
@@ -19,6 +19,7 @@ from tests.support.secret_corpus import (
     TOKEN_PLACES_KO,
     Case,
     cases,
+    lookalikes,
 )
 from tests.support.secret_kinds import ALPHABETS, KINDS, fill, unmark
 
@@ -36,75 +37,64 @@ def corpus() -> list[Case]:
 def test_every_family_has_its_share_and_about_half_of_it_is_korean(corpus: list[Case]) -> None:
     found = Counter(case.family for case in corpus)
     korean = Counter(case.family for case in corpus if case.language == "ko")
-    assert 5000 <= len(corpus) <= 7000
-    assert set(found) == set(AT_LEAST)
+    assert 5000 <= len(corpus) == len({case.text for case in corpus}) <= 7000
     assert all(found[family] >= least for family, least in AT_LEAST.items()), found
     assert all(0.45 <= korean[family] / found[family] <= 0.55 for family in AT_LEAST), korean
     assert all((case.language == "ko") == bool(HANGUL.search(case.text)) for case in corpus)
 
 
 def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(corpus: list[Case]) -> None:
-    for case in corpus:
+    def is_sound(case: Case) -> bool:
         places = sorted(case.secret_spans + case.label_spans)
-        assert case.secret_spans, case
-        assert all(0 <= start < end <= len(case.text) for start, end in places), case
-        assert all(one[1] <= two[0] for one, two in pairwise(places)), case
-        assert not LEFTOVER.search(case.text), case  # of a template
-        for start, end in case.secret_spans:
-            assert end - start >= 6, case
-            assert case.text[start:end] not in f"{case.text[:start]}\n{case.text[end:]}", case
+        return (
+            all(0 <= start < end <= len(case.text) for start, end in places)
+            and all(one[1] <= two[0] for one, two in pairwise(places))
+            and not LEFTOVER.search(case.text)  # of a template
+            and all(
+                end - start >= 6
+                and case.text[start:end] not in f"{case.text[:start]}\n{case.text[end:]}"
+                for start, end in case.secret_spans
+            )
+        )
+
+    none_of(case for case in corpus if not case.secret_spans or not is_sound(case))
 
 
-def test_the_kinds_are_many_and_every_kind_occurs(corpus: list[Case]) -> None:
+def test_every_kind_and_every_placement_occurs(corpus: list[Case]) -> None:
     families = Counter(kind.family for kind in KINDS)
-    assert len(KINDS) >= 270
-    assert families["token"] >= 170
-    assert families["structure"] >= 60
-    assert len({kind.name for kind in KINDS}) == len(KINDS)
-    assert not {kind.name for kind in KINDS} - {case.kind for case in corpus}
-
-
-def test_every_placement_occurs(corpus: list[Case]) -> None:
+    assert (families["token"] >= 170, families["structure"] >= 60) == (True, True)
+    assert 270 <= len(KINDS) == len({kind.name for kind in KINDS})
+    none_of({kind.name for kind in KINDS} - {case.kind for case in corpus})
     found = {(case.family, case.placement) for case in corpus}
     for family, places in (
         ("token", {**TOKEN_PLACES_EN, **TOKEN_PLACES_KO}),
         ("structure", {**STRUCTURE_PLACES_EN, **STRUCTURE_PLACES_KO}),
         ("edge", {**EDGES, **EDGES_WITH_OWN_VALUE}),
     ):
-        assert not {(family, place) for place in places} - found
-    assert not set(FORMATS) - {place.split("/")[0] for _, place in found}
+        none_of({(family, place) for place in places} - found)
+    none_of(set(FORMATS) - {place.split("/")[0] for _, place in found})
 
 
-def test_a_kind_makes_a_fresh_secret_every_time() -> None:
+def test_a_kind_makes_a_fresh_secret_every_time_and_a_seed_the_same_ones(
+    corpus: list[Case],
+) -> None:
     for kind in KINDS:
         rng = random.Random(7)
-        made = [kind.make(rng) for _ in range(8)]
-        assert len({it.text[it.start : it.end] for it in made}) >= 7, kind.name
-        for it in made:
-            assert unmark(it.marked()) == (it.text, ((it.start, it.end),), it.labels)
-
-
-def test_the_same_seed_gives_the_same_cases(corpus: list[Case]) -> None:
-    assert cases() == corpus
-    assert cases(1) != corpus
-    assert len({case.text for case in corpus}) == len(corpus)
-
-
-def test_filling_uses_the_alphabet_and_the_length() -> None:
+        made = [unmark(kind.make(rng)) for _ in range(8)]
+        secrets = {text[start:end] for text, ((start, end),), _ in made}
+        assert len(secrets) >= 7, kind.name
+    assert cases() == corpus != cases(1)
     rng = random.Random(3)
     for letter, alphabet in ALPHABETS.items():
         text = fill(f"{{{letter}30-40}}", rng)
-        assert 30 <= len(text) <= 40
-        assert set(text) <= set(alphabet)
+        assert 30 <= len(text) <= 40 and set(text) <= set(alphabet)
 
 
 def test_lookalikes_are_many_different_and_half_korean(corpus: list[Case]) -> None:
-    found = lookalikes()
-    texts = [text for _, text in found]
+    texts = [text for _, text in lookalikes()]
     korean = sum(bool(HANGUL.search(text)) for text in texts)
-    assert len(texts) >= 1100
-    assert len(set(texts)) == len(texts)
+    assert 1100 <= len(texts) == len(set(texts))
     assert 0.45 <= korean / len(texts) <= 0.55
-    assert lookalikes() == found
-    assert not [text for text in texts if re.search(r"[«»‹›¦]|\{[a-zA-Z]\d", text)]
-    assert not {*texts} & {case.text for case in corpus}
+    assert [text for _, text in lookalikes()] == texts
+    none_of(text for text in texts if re.search(r"[«»‹›¦]|\{[a-zA-Z]\d", text))
+    none_of({*texts} & {case.text for case in corpus})
