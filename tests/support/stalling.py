@@ -364,12 +364,12 @@ def _is_linear(longest: float, shorter: float) -> bool:
 
 
 def _ladder(call: Callable[[str], object], attack: Attack) -> str:
-    """Return "" if the time of the last steps grows with the size; noise gets three tries."""
+    """Return "" if the time of the last steps grows with the size; noise gets a second try."""
     took = list[float]()
-    for attempt in range(3):
+    for attempt in range(2):
         took = []
         for size in SIZES:
-            took.append(seconds(call, attack.text(size), 2 + attempt))
+            took.append(seconds(call, attack.text(size), 1 + attempt))
             if took[-1] > size * TOO_LONG / SIZES[0]:
                 break
         if len(took) == len(SIZES) and _is_linear(took[-1], took[-3]):

@@ -40,7 +40,8 @@ UNMARKED = [*LESSONS, *KOREAN_LESSONS, *TABLES["innocent characters"]]
 # at an odd place were looked at while the rules were written, the others only counted.
 IMPERATIVES = table("imperatives")
 
-CODE_POINTS = range(0x110000)
+# But for planes in which nothing is assigned.
+CODE_POINTS = [*range(0x34000), *range(0xE0000, 0xE2000), *range(0xFFF00, 0x100100), 0x10FFFF]
 MOST_HARD_MARKED = 0.05  # of lessons that were made to look like orders
 FEWEST_ATTACKS = 0.6  # of orders that no rule was written for
 
@@ -196,6 +197,7 @@ def needed(group: str) -> list[str]:
 
 NEEDED = [w for rule in orders() for row in rule.needs for group in row for w in needed(group)]
 WORDS = frozenset(map(spelled_out, NEEDED))
+BY_END = {char: [word for word in WORDS if word[-1] == char] for char in {it[-1] for it in WORDS}}
 
 Words = frozenset[str]
 Paths = set[tuple[Words, str]]  # for each way through a pattern: words so far, and the last letters
@@ -226,7 +228,12 @@ def ended(paths: Paths) -> Paths:
 
 
 def lettered(paths: Paths, chars: Iterable[str]) -> Paths:
-    return {(words | words_in(end + char), end + char) for words, end in paths for char in chars}
+    found: Paths = set()
+    for words, end in paths:
+        for char in chars:
+            behind = end + char
+            found.add((words.union(filter(behind.endswith, BY_END.get(char, ()))), behind))
+    return found
 
 
 def through(items: Iterable[tuple[Any, Any]], paths: Paths) -> Paths:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import count
+from itertools import cycle
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -43,6 +44,13 @@ from tests.support.sentences import in_language, raised
 
 posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
+
+
+class Spoilt(NamedTuple):
+    """With which error a call was spoilt, and what was said then; "killed" of a kill."""
+
+    code: int
+    said: str
 
 
 def fresh(path: Path) -> Database:
@@ -89,16 +97,13 @@ def broken(path: Path) -> None:
         Path(f"{path}{name}").unlink(missing_ok=True)
 
 
-def at_each_call(path: Path, code: int | None, work: Callable[[], str]) -> Iterator[str]:
-    """Do the work with each call of the system spoilt in turn; what was said, "killed" of a kill.
-
-    code: None for a process that is killed before and after each call.
-    """
-    spoils: list[Spoil] = [partial(refused, code)] if code else [killed_before, killed_after]
+def at_each_call(path: Path, work: Callable[[], str], *, is_killed: bool) -> Iterator[Spoilt]:
+    """Do the work with each call of the system spoilt in turn, by a kill or by an error."""
     kept = path.parent.with_name("kept")
     shutil.copytree(path.parent, kept)
     is_over = False
-    for at in count(1):
+    for at, code in enumerate(cycle(CODES), 1):
+        spoils = [killed_before, killed_after] if is_killed else [partial(refused, code)]
         for spoil in spoils:
             shutil.rmtree(path.parent)
             shutil.copytree(kept, path.parent)
@@ -111,7 +116,7 @@ def at_each_call(path: Path, code: int | None, work: Callable[[], str]) -> Itera
             with Child(spoilt) as child:
                 status, said = child.end()
             calls, _, said = said.partition(" ")
-            yield "killed" if status else said
+            yield Spoilt(code, "killed" if status else said)
             is_over = is_over or (not status and int(calls) < at)
         if is_over:
             assert at > 5
@@ -170,9 +175,9 @@ def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("code", [*CODES, None])
+@pytest.mark.parametrize("is_killed", [False, True])
 def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_one_or_none(
-    path: Path, opened: Opened, code: int | None
+    path: Path, opened: Opened, is_killed: bool
 ) -> None:
     database = opened()
     days_of(database, 2)
@@ -188,7 +193,7 @@ def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_on
             return f"{error.key}: {error}"
         return ""
 
-    for said in at_each_call(path, code, work):
+    for code, said in at_each_call(path, work, is_killed=is_killed):
         made = copied(path)
         is_new = made[0][-1:] == ["today"]
         wrong += [it for it in copies_of(path) if flaw_of(it, passes)]
@@ -380,9 +385,9 @@ def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("code", [*CODES, None])
+@pytest.mark.parametrize("is_killed", [False, True])
 def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
-    path: Path, opened: Opened, code: int | None
+    path: Path, opened: Opened, is_killed: bool
 ) -> None:
     database = opened()
     days_of(database, 2)
@@ -395,7 +400,7 @@ def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
             fresh(path).put_back_copy()
         return ""
 
-    for _ in at_each_call(path, code, work):
+    for _ in at_each_call(path, work, is_killed=is_killed):
         if DAMAGED not in [it.read_bytes() for it in path.parent.glob("data.db*") if it.is_file()]:
             wrong.append("the damaged file is gone")
         if [flaw_of(it, passes) for it in copies_of(path)] != ["", ""]:
