@@ -73,7 +73,7 @@ def read_only(desk: Desk) -> None:
 
 ODD = ("BUDGET", "HOOK_BUDGET", "ROOMS", "STRICT", "THRESHOLD", "PROJECT")
 RELATIVE = dict.fromkeys(("SENTINEL_MEMORY_STATE", "XDG_STATE_HOME", "HOME"), "there")
-NO_JSON, USAGE = "the input is no JSON", "usage: python cli.py hook EVENT --client CLIENT"
+NO_JSON = "the input is no JSON"
 TRAPS = {
     "a log that nobody may read": Trap(lambda desk: desk.log.chmod(0), says=LOG),
     "a pipe for a log": placed(os.mkfifo, says=LOG),
@@ -117,18 +117,16 @@ TRAPS = {
     "stderr full": Trap(line='"$0" "$@" <&- 2>/dev/full'),
     "all closed": Trap(line='"$0" "$@" <&- >&- 2>&-'),
     "no folder to be in": Trap(line='mkdir a; cd a; rmdir ../a; exec "$0" "$@"', answers=True),
-    "no client": Trap(words=("--client",), says=USAGE),
-    "no words": Trap(words=(), says=USAGE),
-    "an unknown client": Trap(words=("--client", "nobody"), says=USAGE),
-    "an unknown event": Trap(words=("sleep", "--client", "cursor"), says=USAGE),
-    "an unknown option": Trap(words=("--client", "cursor", "--colour"), says=USAGE),
     **{f"the sweep: {name}": swept(state) for name, state in STATES.items()},
 }  # fmt: skip
-EACH = [(event, lang) for lang in ("en", "ko") for event in EVENTS]
-# Of the first ones each meets another event.
+# In each state each event, in one of the languages; and each state is met once by a process.
 CASES = [
-    (trap, *EACH[(at + turn) % len(EACH)]) for turn in range(10) for at, trap in enumerate(TRAPS)
+    (trap, event, ("en", "ko")[(at + turn) % 2])
+    for turn, event in enumerate(EVENTS)
+    for at, trap in enumerate(TRAPS)
 ]
+IN_PROCESS = [it for it in CASES if TRAPS[it[0]].line == Trap().line]
+STARTED = [CASES[at + at % len(EVENTS) * len(TRAPS)] for at in range(len(TRAPS))]
 
 
 def payload(desk: Desk, event: str) -> dict[str, Any]:
@@ -151,21 +149,19 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return desk
 
 
-@pytest.mark.parametrize(("name", "event", "lang"), enough(CASES, lambda *it: it[1:], names=3))
-def test_a_hook_ends_with_0_and_says_json_or_nothing(
-    desk: Desk, name: str, event: str, lang: Language
-) -> None:
+def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool) -> None:
+    """The hook ends with 0, says JSON or nothing, and one line at most of what went wrong."""
     trap = TRAPS[name]
     given = json.dumps(payload(desk, event)).encode() if trap.given is None else trap.given
     variables = {"HOME": str(desk.home), "SENTINEL_MEMORY_LANG": lang, **trap.variables}
+    where: dict[str, Any] = {"cwd": desk.elsewhere, "environment": desk.environment(**variables)}
     trap.prepare(desk)
-    before = desk.tree()
-    done = Run.process(
-        *("/bin/sh", "-c", trap.line, sys.executable, str(CLI), "hook", event, *trap.words),
-        cwd=desk.elsewhere,
-        environment=desk.environment(**variables),
-        given=given,
-    )
+    before, words = desk.tree(), ("hook", event, *trap.words)
+    if is_started:
+        command = ("/bin/sh", "-c", trap.line, sys.executable, str(CLI), *words)
+        done = Run.process(*command, given=given, **where)
+    else:
+        done = Run.placed(*words, given=given, **where)
     assert done.code == 0
     assert not done.out or isinstance(json.loads(done.out), dict)
     assert not done.errors or done.errors.startswith(COMPLAINT)
@@ -177,6 +173,21 @@ def test_a_hook_ends_with_0_and_says_json_or_nothing(
         assert text == LESSON or (event == "session-start" and REFUND.lesson in text)
     assert desk.tree() == before or event == RECORDING
     assert list(desk.elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:], names=3))
+def test_a_hook_ends_with_0_and_says_json_or_nothing(
+    desk: Desk, name: str, event: str, lang: Language
+) -> None:
+    check(desk, name, event, lang, is_started=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "event", "lang"), IN_PROCESS)
+def test_each_event_does_so_in_each_state(
+    desk: Desk, name: str, event: str, lang: Language
+) -> None:
+    check(desk, name, event, lang, is_started=False)
 
 
 # A part of the program that fails when it is loaded, in every way in which it may.
