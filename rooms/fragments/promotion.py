@@ -87,14 +87,16 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
 
 
 def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
-    """Yield fragments, the pinned ones first, then the most important, down to an importance."""
+    """Yield fragments, the pinned ones first, then the most important, down to an importance.
+
+    wanted: those that are pinned, or the others, where there is a least.
+    """
     at = 0
     while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
         for fragment in page:
-            if fragment.importance >= least:
-                yield fragment
-            elif not fragment.is_anchor:
+            if fragment.importance < least:
                 return
+            yield fragment
         at += len(page)
 
 

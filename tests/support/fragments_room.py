@@ -14,7 +14,16 @@ from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Fragment, Suspicion, ToolFeedback, Version, Wanted
+from rooms.fragments.fragment import (
+    Activity,
+    Fragment,
+    Suspicion,
+    TaskFeedback,
+    ToolFeedback,
+    Version,
+    Wanted,
+    hash_of,
+)
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -95,6 +104,25 @@ def saved(
     return changed(room, fragment, **fields) if fields else fragment
 
 
+def add(room: Room, *contents: str, **values: Any) -> list[Fragment]:
+    """Fragments as another program would store them, in one transaction."""
+    with room.engine.writing() as rows:
+        known = sum(rows.count(Wanted(state="all")).values())
+        fragments = [
+            Fragment(
+                **{
+                    "id": f"f{known + at}",
+                    "content": content,
+                    "content_hash": hash_of(content),
+                    "created_at": room.clock(),
+                    **values,
+                }
+            )
+            for at, content in enumerate(contents)
+        ]
+        return rows.add(fragments)
+
+
 def changed(room: Room, fragment: Fragment, **fields: Any) -> Fragment:
     """A fragment as another program would leave it."""
     after = replace(now_of(room, fragment), **fields)
@@ -163,6 +191,20 @@ def whole(room: Room) -> dict[str, object]:
         noted = [rows.entries(it) for it in (Version, Suspicion, Activity)]
     state = {it: value for it, value in state_of(room).items() if "upkeep" not in it}
     return {"fragments": fragments, "links": links, "noted": noted, "state": state}
+
+
+def everything(room: Room) -> dict[str, Any]:
+    """What a room holds in any order, but for the numbers of its rows and its state."""
+    kinds = (Version, ToolFeedback, TaskFeedback, Activity, Suspicion)
+    with room.engine.reading() as rows:
+        fragments = rows.find(Wanted(state="all"))
+        links = rows.links([it.id for it in fragments])
+        entries = {kind.__name__: sorted(map(repr, rows.entries(kind))) for kind in kinds}
+    return {
+        "fragments": sorted(repr(replace(it, number=0)) for it in fragments),
+        "links": sorted(map(repr, links)),
+        **entries,
+    }
 
 
 def refused(room: Room, call: Callable[..., Any], *given: Any, **named: Any) -> str:

@@ -195,10 +195,10 @@ def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceErro
 
 def _chat(environment: Mapping[str, str]) -> "Iterator[ChatJudge | ServiceError]":
     address, model = (value_of(environment, it) for it in (CHAT_VARIABLE, CHAT_MODEL_VARIABLE))
-    errors = [*check_service(environment, CHAT_VARIABLE)] if address else []
-    for variable, value in ((CHAT_VARIABLE, address), (CHAT_MODEL_VARIABLE, model)):
-        if not value:
-            errors.append(ServiceError("not_set", judge=CHAT, variable=variable))
+    named = (CHAT_VARIABLE, address), (CHAT_MODEL_VARIABLE, model)
+    unset = (variable for variable, value in named if not value)
+    errors = [ServiceError("not_set", judge=CHAT, variable=it) for it in unset]
+    errors += check_service(environment, CHAT_VARIABLE) if address else []
     yield from errors
     if not errors:
         yield ChatJudge(service_of(environment, CHAT_VARIABLE, "/chat/completions"), model)

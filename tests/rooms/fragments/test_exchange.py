@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.bin import forget
-from rooms.fragments.draft import Draft, prepared, remember
-from rooms.fragments.errors import ExchangeError, FragmentsError
+from rooms.fragments.draft import Draft, remember
+from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange import (
     MARK,
     VERSION,
@@ -26,14 +26,9 @@ from rooms.fragments.exchange import (
     rows_of,
 )
 from rooms.fragments.fragment import (
-    KINDS,
-    LIFETIMES,
-    PRIVACIES,
-    TIERS,
     Activity,
     Fragment,
     Link,
-    Relation,
     Suspicion,
     TaskFeedback,
     ToolFeedback,
@@ -48,7 +43,7 @@ from tests.support.both_engines import Databases
 from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, GRAPH, make_memory_db
-from tests.support.fragments_room import START, Clock, a_room, is_unused
+from tests.support.fragments_room import START, Clock, a_room, everything, is_unused
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
 
@@ -99,20 +94,6 @@ def fill(room: Room) -> Room:
             ]
         )
     return room
-
-
-def everything(room: Room) -> dict[str, Any]:
-    """What the room holds, but for the numbers of its rows."""
-    kinds = (Version, ToolFeedback, TaskFeedback, Activity, Suspicion)
-    with room.engine.reading() as rows:
-        fragments = rows.find(Wanted(state="all"))
-        links = rows.links([it.id for it in fragments])
-        entries = {kind.__name__: sorted(map(repr, rows.entries(kind))) for kind in kinds}
-    return {
-        "fragments": sorted(repr(replace(it, number=0)) for it in fragments),
-        "links": sorted(map(repr, links)),
-        **entries,
-    }
 
 
 def lines_of(room: Room, *, only_public: bool = False) -> list[dict[str, Any]]:
@@ -175,71 +156,6 @@ def test_an_export_makes_an_empty_room_equal(
     assert (again.known, again.in_bin) == (5, 1)
 
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=30)
-MOMENTS = st.datetimes().map(lambda it: f"20{it.year % 25:02}-01-{it.day:02}T10:00:00+00:00")
-COUNTS = st.integers(0, 10_000)
-FIELDS = {
-    "kind": st.sampled_from(KINDS),
-    "lifetime": st.sampled_from(LIFETIMES),
-    "tier": st.sampled_from(TIERS),
-    "privacy": st.sampled_from(PRIVACIES),
-    "importance": st.floats(0, 1),
-    "utility": st.floats(0, 1e6),
-    **dict.fromkeys(("access_count", "sessions_count", "stale_days"), COUNTS),
-    "is_anchor": st.booleans(),
-    "created_at": MOMENTS,
-    **dict.fromkeys(
-        ("accessed_at", "updated_at", "verified_at", "expires_at", "checked_at"),
-        st.one_of(st.just(""), MOMENTS),
-    ),
-}
-STATES = st.sampled_from([{}, {"superseded_at": START}, {"deleted_at": START, "deletion": "stale"}])
-
-
-@st.composite
-def drawn(draw: st.DrawFn) -> tuple[list[Fragment], list[Link], list[Version]]:
-    """Fragments as this room would store them, with links and former versions."""
-    fragments, links, versions = list[Fragment](), list[Link](), list[Version]()
-    for number in range(draw(st.integers(0, 4))):
-        words = tuple(draw(st.lists(WORDS, max_size=4)))
-        draft = Draft(content=f"{number} {draw(WORDS)}", topic=draw(WORDS), keywords=words)
-        try:
-            ready = prepared(draft).draft
-        except FragmentsError:  # what is drawn is no fragment
-            continue
-        fields = {name: draw(values) for name, values in FIELDS.items()} | draw(STATES)
-        fields |= {"topic": ready.topic or "general", "keywords": ready.keywords}
-        fragments.append(a_fragment(f"frag{number:04}x", ready.content, **fields))
-    for one in fragments:
-        for other in fragments:
-            if one != other and draw(st.booleans()):
-                ends = {"from_id": one.id, "to_id": other.id}
-                relation = draw(st.sampled_from(get_args(Relation)))
-                links.append(Link(**ends, relation=relation, created_at=START))
-        for _ in range(draw(st.integers(0, 2))):
-            version: Any = {"content": one.content, "keywords": one.keywords}
-            versions.append(Version(fragment_id=one.id, **version, amended_at=START))
-    return fragments, links, versions
-
-
-@pytest.mark.long  # it costs much
-@settings(max_examples=min(settings().max_examples, 40), **MUCH)
-@given(drawn())
-def test_whatever_the_room_holds_comes_back_equal(
-    tmp_path_factory: pytest.TempPathFactory,
-    stored: tuple[list[Fragment], list[Link], list[Version]],
-) -> None:
-    folder = tmp_path_factory.mktemp("room")
-    room, other = (a_room(folder / name, clock=Clock(LATER)) for name in ("one", "two"))
-    with room.engine.writing() as rows:
-        rows.add(stored[0])
-        rows.put_links(stored[1])
-        rows.note(stored[2])
-    source = of_rows([*enumerate(lines_of(room), 1)], "x.jsonl")
-    carry_out(other, planned(other, source))
-    assert everything(other) == everything(room)
-
-
 @pytest.mark.row("004 4.3.a")
 def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
     lines = lines_of(fill(room), only_public=True)
@@ -247,16 +163,13 @@ def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
     assert lines[-1]["from_id"] == "dddddd"
 
 
-def test_secrets_that_came_in_otherwise_do_not_go_out(room: Room) -> None:
-    with room.engine.writing() as rows:
-        rows.add([a_fragment("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
-    assert TOKEN not in str(lines_of(room))
-
-
-def test_neither_an_export_nor_a_plan_makes_a_room(room: Room) -> None:
+def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
     assert lines_of(room) == []
     assert plan_of(room, *DUMP).new
     assert is_unused(room)
+    with room.engine.writing() as rows:
+        rows.add([a_fragment("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
+    assert TOKEN not in str(lines_of(room))
 
 
 # What others have.
@@ -337,14 +250,10 @@ def test_observations_are_facts_and_relations_are_linked(room: Room) -> None:
     }
     again = taken(room, *GRAPH)
     assert (again.new, again.links, again.known) == ([], [], 4)
+    plan = taken(room, {"type": "entity", "name": "n" * 60, "observations": ["Short"]})
+    assert (plan.shortened, held(room)["Short"].topic) == (2, "n" * 49 + "…")
     graph = {"entities": [GRAPH[0]], "relations": []}
     assert plan_of(room, graph).known == 2  # as server-memory answers it
-
-
-def test_names_above_the_limits_are_shortened_and_counted(room: Room) -> None:
-    plan = taken(room, {"type": "entity", "name": "n" * 60, "observations": ["Short"]})
-    assert plan.shortened == 2
-    assert held(room)["Short"].topic == "n" * 49 + "…"
 
 
 @pytest.mark.row("002 2.98")

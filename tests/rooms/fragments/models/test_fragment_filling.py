@@ -34,7 +34,7 @@ from tests.support.embedding_service import (
     texts_of,
 )
 from tests.support.embedding_service import service as service
-from tests.support.fragments_room import Clock, is_unused, links_of
+from tests.support.fragments_room import Clock, add, is_unused, links_of
 from tests.support.fragments_room import clock as clock
 from tests.support.fragments_room import room as room
 from tests.support.fragments_room import state_of as state
@@ -51,15 +51,7 @@ def saved(room: Room, *contents: str) -> list[Fragment]:
 
 
 def many(room: Room, count: int) -> None:
-    """As many fragments in one transaction."""
-    contents = [f"fact number {number}" for number in range(count)]
-    with room.engine.writing() as writing:
-        writing.add(
-            [
-                Fragment(id=f"id{at}", content=it, content_hash=hash_of(it))
-                for at, it in enumerate(contents)
-            ]
-        )
+    add(room, *(f"fact number {number}" for number in range(count)))
 
 
 def vectors(room: Room) -> dict[str, bytes]:

@@ -9,14 +9,13 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.activity import end_session
 from rooms.fragments.context import Context, restore_context
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
+from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import Activity, Fragment, Link, Relation, Wanted
 from rooms.fragments.links import explore
 from rooms.fragments.recall import plain_line
 from rooms.fragments.room import Room
-from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in as kept_in
-from tests.support.fragments_room import START, Clock, a_room
+from tests.support.fragments_room import START, Clock, a_room, add
 
 
 def _contents(fragments: list[Fragment]) -> list[str]:
@@ -48,29 +47,18 @@ def test_what_is_pinned_comes_first_then_what_is_worth_most(room: Room) -> None:
     ]
     assert _contents(found.working) == ["Of no session", "Of this session"]
     assert found.left_out == 0
-
-
-def test_types_choose_beside_what_is_pinned(room: Room) -> None:
-    assert _contents(restore_context(room, types=("procedural", "error")).core) == [
-        "A pinned fact",
-        "NOAUTH: the password is missing",
-    ]
+    chosen = restore_context(room, types=("procedural", "error")).core
+    assert _contents(chosen) == ["A pinned fact", "NOAUTH: the password is missing"]
     assert _contents(restore_context(room, types=()).core) == ["A pinned fact"]
-    with pytest.raises(FragmentsError):
-        restore_context(room, types=("thought",))
 
 
-def test_the_context_keeps_its_budget_and_counts_the_rest(room: Room) -> None:
+def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Room) -> None:
     whole = restore_context(room, session="one")
     for tokens in (1, 60, 100):
         found = restore_context(room, tokens=tokens, session="one")
         shown = [*found.core, *found.working]
         assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
         assert len(shown) + found.left_out == len([*whole.core, *whole.working])
-
-
-def test_it_is_no_use_of_a_fragment(room: Room) -> None:
-    restore_context(room)
     with room.engine.reading() as reading:
         assert {it.access_count for it in reading.find(Wanted(state="all"))} == {0}
 
@@ -107,10 +95,6 @@ def test_a_session_that_runs_beside_this_one_has_not_ended(tmp_path: Path) -> No
     assert found.session_id == "other"
 
 
-def test_an_empty_room_restores_nothing(tmp_path: Path) -> None:
-    assert restore_context(a_room(tmp_path)) == Context([], [], [])
-
-
 @pytest.mark.row("002 2.52.b")
 def test_causes_come_first_then_cures_then_the_rest(tmp_path: Path) -> None:
     room = a_room(tmp_path)
@@ -139,13 +123,6 @@ def test_causes_come_first_then_cures_then_the_rest(tmp_path: Path) -> None:
         ("related", beside.id),
     ]
     assert foreign.id not in [it.fragment.id for it in explore(room, error.id, agent="a").steps]
-
-
-@pytest.mark.parametrize("name", ["nowhere", "", "f1", "f2"])
-def test_what_is_not_there_is_said(tmp_path: Path, name: str) -> None:
-    room = a_room(tmp_path)
-    add(room, "a")
-    add(room, "b", deleted_at=START)
-    add(room, "c", agent="bob")
-    with pytest.raises(NoSuchFragmentError):
-        explore(room, name, agent="alice")
+    for name, agent in ((gone.id, ""), (foreign.id, "alice"), ("nowhere", ""), ("", "")):
+        with pytest.raises(NoSuchFragmentError):
+            explore(room, name, agent=agent)

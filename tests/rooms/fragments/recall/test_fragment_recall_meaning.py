@@ -17,9 +17,8 @@ from rooms.fragments.models.embedding import PROBES, Embedder
 from rooms.fragments.models.vectors import LEAST_COSINE, Cosines, cosines_of, fill
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
-from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
-from tests.support.fragments_room import Clock, a_room
+from tests.support.fragments_room import Clock, a_room, add
 
 _FIELDS = ("car automobile vehicle", "bread baker loaf", "rain weather umbrella")
 

@@ -30,6 +30,7 @@ from tests.support.fragments_room import (
     Clock,
     Places,
     a_room,
+    add,
     changed,
     figures_of,
     saved,
@@ -44,10 +45,10 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them"
 
 def filled(room: Room, clock: Clock) -> None:
     """A room in which each step has something to do, several pages of it where that is cheap."""
-    old = [saved(room, f"Part {at} of the shop", topic=f"t{at}") for at in range(290)]
-    with room.engine.writing() as rows:
-        rows.touch([it.number for it in old], {"checked_at": clock()})
-        if not room.engine.keeps_agents_apart:  # a server takes no such link
+    contents = (f"Part {at} of the shop" for at in range(290))
+    old = add(room, *contents, stale_days=60, checked_at=clock())
+    if not room.engine.keeps_agents_apart:  # a server takes no such link
+        with room.engine.writing() as rows:
             rows.put_links([Link(from_id=old[0].id, to_id="nobody")])
     forget(room, id=old[1].id)
     clock.wait(days=61)

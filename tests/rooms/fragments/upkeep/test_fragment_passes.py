@@ -30,6 +30,7 @@ from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
     Clock,
     a_room,
+    add,
     all_of,
     changed,
     figures_of,
@@ -262,8 +263,8 @@ def test_an_index_that_has_got_out_of_step_is_mended(room: Room) -> None:
 @pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 def test_pages_of_many_fragments_come_to_the_same_figures(room: Room, clock: Clock) -> None:
-    for place in range(650):  # more than two pages
-        saved(room, f"Fact {place} of the shop", topic=f"t{place}")
+    contents = (f"Fact {at} of the shop" for at in range(650))  # more than two pages
+    add(room, *contents, stale_days=60, checked_at=clock())
     clock.wait(days=61)
     figures = figures_of(consolidate(room))
     assert figures["tiers"] == {"to_cold": 650} and figures["expiry"] == {"stale": 650}

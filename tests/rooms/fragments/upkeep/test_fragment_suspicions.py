@@ -152,16 +152,28 @@ def test_other_topics_and_other_agents_and_what_is_noted_of_sessions_are_not_com
 
 
 @pytest.mark.row("002 2.61.a", "002 2.62")
-def test_a_judge_that_is_sure_links_and_lets_the_later_one_count(room: Room, clock: Clock) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_judge_that_is_sure_links_and_lets_the_later_one_count(
+    room: Room, clock: Clock, *, waits: bool
+) -> None:
     one, other = pool(room, clock)
+    if waits:  # since an earlier judge, and the one after it, were unsure
+        consolidate(room, judge=JudgeOf("contradiction", 0.79))
+        unsure = JudgeOf("neutral", 0.5)
+        assert len(later(room, clock, unsure).suspicions) == 1 and len(unsure.asked) == 1
     judge = JudgeOf("contradiction", 0.8)
-    report = consolidate(room, judge=judge)
+    report = later(room, clock, judge)
     assert judge.asked == [(SLOW, FAST)]
-    assert figures_of(report)["contradictions"] == {"checked": 2, "judged": 1, "linked": 1}
+    counts = {"judged": 1, "linked": 1}
+    if waits:
+        assert figures_of(report)["suspicions"] == counts
+    else:
+        assert figures_of(report)["contradictions"] == {"checked": 2, **counts}
     assert figures(room)["superseded"] == 1
     old = now_of(room, one)
     assert old.superseded_at == clock() and old.importance == 0.3
-    assert now_of(room, other).is_live and report.suspicions == []
+    assert now_of(room, other).is_live
+    assert report.suspicions == [] and suspicions_of(room) == []
     assert links_of(room, one.id) >= {
         (other.id, "contradicts", one.id),
         (one.id, "superseded_by", other.id),
@@ -194,24 +206,10 @@ def test_a_pair_that_is_cleared_passes_and_what_is_unsure_or_pinned_waits(
     assert figures_of(report)["contradictions"] == counts
     assert len(report.suspicions) == suspected
     assert now_of(room, one).is_live and now_of(room, other).is_live
-
-
-def test_what_waits_is_judged_again_until_a_judge_is_sure(room: Room, clock: Clock) -> None:
-    one, _ = pool(room, clock)
-    consolidate(room, judge=JudgeOf("contradiction", 0.79))
-    unsure = JudgeOf("neutral", 0.5)
-    assert len(later(room, clock, unsure).suspicions) == 1 and len(unsure.asked) == 1
-    report = later(room, clock, JudgeOf("contradiction", 0.9))
-    assert figures_of(report)["suspicions"] == {"judged": 1, "linked": 1}
-    assert not now_of(room, one).is_live and suspicions_of(room) == []
-
-
-def test_a_suspicion_that_a_judge_clears_later_is_dropped(room: Room, clock: Clock) -> None:
-    pool(room, clock)
-    consolidate(room)
-    report = later(room, clock, JudgeOf("entailment", 0.9))
-    assert figures_of(report)["suspicions"] == {"judged": 1, "dropped": 1}
-    assert report.suspicions == []
+    if suspected:  # until a judge clears it
+        report = later(room, clock, JudgeOf("entailment", 0.9))
+        assert figures_of(report)["suspicions"] == {"judged": 1, "dropped": 1}
+        assert report.suspicions == []
 
 
 @pytest.mark.long  # it costs much

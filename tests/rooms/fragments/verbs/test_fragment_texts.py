@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooms.fragments.bin import forget
@@ -73,12 +73,14 @@ def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, 
 
 @pytest.mark.long  # it costs much
 @IN_A_FILE
-@given(text=ANY)
-def test_any_text_comes_back_and_is_asked_for(
-    tmp_path_factory: pytest.TempPathFactory, text: str
+@settings(max_examples=min(settings().max_examples, 60), deadline=None)
+@given(text=ANY, topic=st.text(max_size=10))
+def test_any_text_comes_back_and_any_question_is_answered(
+    tmp_path_factory: pytest.TempPathFactory, text: str, topic: str
 ) -> None:
     room = a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
     saved = saved_as_it_is(room, a_draft(text))
+    recall(room, Query(text=text, keywords=(text,), topic=topic, tags=(text, topic)))
     recall(room, Query(text=text, keywords=(text,)))
     with room.engine.reading() as rows:
         found = rows.find(Wanted(topics=(saved.topic,), keywords=saved.keywords))

@@ -4,21 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from rooms.fragments.bin import forget, pin
-from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import TYPES, Suspicion, Version, hash_of
 from rooms.fragments.links import link
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.versions import Amended, Amendment, amend
-from tests.support.both_engines import SELDOM_ON_A_SERVER
 from tests.support.fragments_room import (
     Clock,
-    a_room,
-    all_of,
     figures,
     links_of,
     now_of,
@@ -161,39 +155,3 @@ def test_an_amendment_pins_and_unpins(room: Room, clock: Clock) -> None:
     clock.wait(days=400)
     loose = amended(room, first.id, is_anchor=False).fragment
     assert (loose.tier, loose.decayed_at, loose.expires_at > clock()) == ("warm", clock(), True)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.43")
-@SELDOM_ON_A_SERVER
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd"), st.booleans()), max_size=12
-    )
-)
-@settings(
-    max_examples=min(settings().max_examples, 25),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_no_amendments_lose_a_content_or_make_a_circle(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, bool]]
-) -> None:
-    room = a_room(tmp_path_factory.mktemp("room"))
-    ids = {name: saved(room, f"says {name}").id for name in "abcd"}
-    for target, content, supersedes in steps:
-        try:
-            amended(room, ids[target], content=f"says {content}", supersedes=supersedes)
-        except FragmentsError as error:
-            assert error.key in ("has_successor", "same_content", "nothing_new")
-    fragments = all_of(room)
-    known = {it.content for it in fragments} | {it.content for it in versions(room)}
-    assert known >= {f"says {name}" for name in ids}
-    assert any(it.is_live for it in fragments)
-    links = links_of(room, *(it.id for it in fragments))
-    ends = {start: end for start, _, end in links}
-    for start in ends:
-        seen, at = {start}, start
-        while at in ends:
-            at = ends[at]
-            assert at not in seen
-            seen.add(at)
