@@ -64,8 +64,8 @@ def test_the_words_and_defaults_of_a_parameter_are_those_of_the_program() -> Non
         named: row[1] for row in rows_of(ENGLISH, 4) for named in names_in(row[0]) if len(row) < 3
     }
     assert tuple(names_in(rows["linkRelationType"])[: len(RELATIONS)]) == RELATIONS
-    assert tuple(names_in(rows["types"])[1:]) == tools.DEFAULT_TYPES
-    budgets = f"{tools.DEFAULT_TOKENS:,}", f"{tools.CONTEXT_TOKENS:,}"
+    assert tuple(names_in(rows["types"])[1:]) == fragment.CONTEXT_TYPES
+    budgets = f"{fragment.RECALL_TOKENS:,}", f"{fragment.CONTEXT_TOKENS:,}"
     assert tuple(re.findall(r"\d,\d+", rows["tokenBudget"])) == budgets
 
 

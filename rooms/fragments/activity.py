@@ -6,7 +6,6 @@ Also notes whether the answer of a tool was of use to a session.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from core.config import NAME_CHARS
 from core.lessons.record_text import minute_of
@@ -33,17 +32,6 @@ TOPIC = "session"
 TRIGGERS = "voluntary", "sampled"
 IDLE_HOURS = 4  # a client that kills its server ends no session
 GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
-
-
-class Ended(NamedTuple):
-    """What the end of a session did.
-
-    forgotten: how many fragments of its working memory went to the bin. reflected: what was noted
-    of it by itself, None where it wrote nothing, or `reflect` was called in it.
-    """
-
-    forgotten: int
-    reflected: Fragment | None = None
 
 
 def note(
@@ -96,27 +84,27 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         note(rows, room, session, "")
 
 
-def end_session(room: Room, session: str) -> Ended:
+def end_session(room: Room, session: str) -> Fragment | None:
     """End a session: its working memory goes to the bin, but for what is pinned.
 
-    Where it wrote something and nobody reflected, one fact says so for 48 hours. Ending it again
-    changes nothing. Of two agents with a session of one name it is that of the room's agent. Raises
-    FragmentsError, DatabaseError.
+    Where it wrote something and nobody reflected, one fact says so for 48 hours: return that one.
+    Ending it again changes nothing. Of two agents with a session of one name it is that of the
+    room's agent. Raises FragmentsError, DatabaseError.
     """
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
-        return Ended(0)
+        return None
     with room.engine.writing() as rows:
         wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
         gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
         rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
         rows.count_up({"ended": len(gone)})
-        known, reflected = _of(rows, room, key), None
-        if known and not known.ended_at:
-            rows.note([replace(known, ended_at=now)])
-            if known.written and not known.reflected_at:
-                reflected = _noted(rows, known, now)
-    return Ended(len(gone), reflected)
+        known = _of(rows, room, key)
+        if not known or known.ended_at:
+            return None
+        rows.note([replace(known, ended_at=now)])
+        is_told = known.reflected_at or not known.written
+        return None if is_told else _noted(rows, known, now)
 
 
 def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:

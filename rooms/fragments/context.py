@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 from core.text.plain import Budget
 from rooms.fragments.activity import is_over, unreflected
-from rooms.fragments.fragment import KINDS, Activity, Fragment, Wanted
+from rooms.fragments.fragment import (
+    CONTEXT_TOKENS,
+    CONTEXT_TYPES,
+    KINDS,
+    Activity,
+    Fragment,
+    Wanted,
+)
 from rooms.fragments.recall import (
     Line,
     by_worth,
@@ -18,8 +25,6 @@ from rooms.fragments.recall import (
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.upkeep.life import before
 
-DEFAULT_TOKENS = 2_000
-DEFAULT_TYPES = ("preference", "error", "procedure")
 _WORKING_SHARE = 0.25  # of the budget; what it leaves goes to the rest
 _MOST_ANCHORS = 500
 _TOLD_DAYS = 7  # a session that ended before is no news
@@ -43,8 +48,8 @@ class Context(NamedTuple):
 def restore_context(
     room: Room,
     *,
-    tokens: int = DEFAULT_TOKENS,
-    types: Sequence[str] = DEFAULT_TYPES,
+    tokens: int = CONTEXT_TOKENS,
+    types: Sequence[str] = CONTEXT_TYPES,
     session: str = "",
     agent: str = "",
     line: Line = plain_line,

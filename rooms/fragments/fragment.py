@@ -19,6 +19,8 @@ TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS = 50, 50, 200
 MOST_KEYWORDS = 20
 SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 DEFAULT_TOPIC = "general"
+RECALL_TOKENS, CONTEXT_TOKENS = 1_000, 2_000  # of an answer
+CONTEXT_TYPES = ("preference", "error", "procedure")  # beside what is pinned
 
 Kind = Literal["fact", "decision", "error", "preference", "procedure", "relation"]
 Lifetime = Literal["working", "episodic", "semantic", "procedural"]

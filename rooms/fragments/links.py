@@ -34,11 +34,10 @@ _CURE = re.compile(
 
 
 class MadeLink(NamedTuple):
-    """A link, whether it is new, and which relation it had before where that was another."""
+    """A link, and whether it is new: else the pair had it, or another relation."""
 
     link: Link
     is_new: bool
-    before: str = ""
 
 
 def link(
@@ -75,7 +74,7 @@ def link(
             is_lost = bool(start.superseded_at) and not start.promoted
             if is_lost and room.owns(start) and not successors(rows, start.id):
                 rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
-        return MadeLink(made, is_new=before is None, before=before.relation if before else "")
+        return MadeLink(made, is_new=before is None)
 
 
 def _relation_word(relation: str) -> Relation:

@@ -22,6 +22,7 @@ from rooms.fragments.fragment import (
     KINDS,
     LIFETIMES,
     MOST_KEYWORDS,
+    RECALL_TOKENS,
     RELATIONS,
     WORDS_OF_TYPE,
     Fragment,
@@ -35,8 +36,6 @@ from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.use import Count, count_use
-
-DEFAULT_TOKENS = 1_000
 
 _LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more of those found
 _MOST_FOLLOWED = 10  # of those found: what is linked to the best
@@ -78,7 +77,7 @@ class Query:
     tags: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
-    tokens: int = DEFAULT_TOKENS
+    tokens: int = RECALL_TOKENS
     limit: int = 0
     with_links: bool = True
     relation: str = ""

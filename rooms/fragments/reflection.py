@@ -36,8 +36,7 @@ _SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(
 class Reflection:
     """What a session has brought. summary: of all of it, needed; the others one thing each.
 
-    topic: of all the fragments, "" for the default. source: where they come from. effectiveness:
-    how the work went, None where nothing is said of it.
+    source: where it comes from. effectiveness: how the work went, None where nothing is said of it.
     """
 
     summary: str
@@ -45,7 +44,6 @@ class Reflection:
     errors_resolved: tuple[str, ...] = ()
     new_procedures: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
-    topic: str = ""
     source: str = ""
     effectiveness: TaskFeedback | None = None
 
@@ -60,11 +58,6 @@ class Reflected(NamedTuple):
     saved: list[Remembered]
     parted: int = 0
     redacted: tuple[str, ...] = ()
-
-    @property
-    def new(self) -> int:
-        """How many fragments are new."""
-        return sum(each.is_new for each in self.saved)
 
 
 def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
@@ -160,7 +153,7 @@ def _draft(reflection: Reflection, field: str, text: str) -> Draft:
     return Draft(
         content=text,
         type=_TYPES[field],
-        topic=reflection.topic or DEFAULT_TOPIC,
+        topic=DEFAULT_TOPIC,
         keywords=(QUESTION_KEYWORD, *keywords_of(text)) if is_question else (),
         source=reflection.source,
     )

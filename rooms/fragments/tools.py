@@ -26,15 +26,21 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.fragments.fragment import Kind, Lifetime, Privacy, Relation
+from rooms.fragments.fragment import (
+    CONTEXT_TOKENS,
+    CONTEXT_TYPES,
+    RECALL_TOKENS,
+    Kind,
+    Lifetime,
+    Privacy,
+    Relation,
+)
 
 if TYPE_CHECKING:
     from core.room.one_list import Gathered
     from rooms.fragments.lines import Call
 
 NAME = "fragments"
-DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
-DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
 IN_PROMPT = 5  # fragments at most
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 _TO = ".."  # between two dates
@@ -171,7 +177,7 @@ def recall(
     type: OtherType = None,
     text: Text = None,
     query: Text = None,
-    tokenBudget: _Whole = DEFAULT_TOKENS,
+    tokenBudget: _Whole = RECALL_TOKENS,
     includeLinks: _Flag = True,
     linkRelationType: RelationWord = None,
     threshold: Share = None,
@@ -204,7 +210,7 @@ def recall(
     )
     is_empty = asked == Query(with_links=asked.with_links)
     with opened() as call:
-        tokens = call.tokens(tokenBudget or DEFAULT_TOKENS, answers.left_out_tokens())
+        tokens = call.tokens(tokenBudget or RECALL_TOKENS, answers.left_out_tokens())
         line = cache(call.text_of)  # first for the budget, then for the answer
         found = recall_fragments(
             call.room,
@@ -326,7 +332,7 @@ def context(
         found = restore_context(
             call.room,
             tokens=call.tokens(tokenBudget or CONTEXT_TOKENS, answers.context_tokens()),
-            types=tuple(filter(None, types or DEFAULT_TYPES)),
+            types=tuple(filter(None, types or CONTEXT_TYPES)),
             session=call.session,
             agent=agentId or "",
             line=call.text_of,
@@ -471,7 +477,7 @@ TOOLS: Sequence[RoomTool] = (
     RoomTool(amend, "Amend fragment", reads=False, repeats=False),
     RoomTool(reflect, "Reflect", reads=False, repeats=False),
     RoomTool(context, "Restore context", reads=True, repeats=True,
-        shown_defaults={"types": DEFAULT_TYPES}),
+        shown_defaults={"types": CONTEXT_TYPES}),
     RoomTool(tool_feedback, "Tool feedback", reads=False, repeats=False),
     RoomTool(memory_stats, "Memory statistics", reads=True, repeats=True),
     RoomTool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),

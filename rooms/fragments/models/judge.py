@@ -109,12 +109,11 @@ class OneJudge(Protocol):
 class Judge:
     """Judges in order: each gets what those before it were unsure of, or failed at.
 
-    failure: that of the last one that failed, None where none did. failures: how many there were.
+    failures: how many times one of them has failed.
     """
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
         self._judges = [(judge, Pause()) for judge in judges]
-        self.failure: ServiceError | None = None
         self.failures = 0
 
     def verdict(self, earlier: str, later: str) -> Verdict:
@@ -131,7 +130,7 @@ class Judge:
                 with pause.asking():
                     verdict = judge.verdict(*texts)
             except ServiceError as error:
-                self.failure = failure = error
+                failure = error
                 self.failures += 1
                 continue
             if verdict.is_sure:

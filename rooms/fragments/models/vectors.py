@@ -8,6 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import NamedTuple
@@ -126,16 +127,15 @@ def fill(
     room: Room,
     embedder: Embedder,
     *,
-    limit: int | None = None,
     replaces: bool = False,
     progress: Progress | None = None,
 ) -> Filled:
     """Embed live fragments that have no embedding, the oldest first, whoever's they are.
 
-    limit: how many at most. replaces: embeddings of another model are removed with the first batch
-    that this one has embedded; else they are refused. progress: called after each batch. A text
-    that the model cannot embed is passed over, and tried again by the next call. Raises
-    ServiceError, DatabaseError, WaitEndedError; what was embedded until then is stored.
+    replaces: embeddings of another model are removed with the first batch that this one has
+    embedded; else they are refused. progress: called after each batch. A text that the model cannot
+    embed is passed over, and tried again by the next call. Raises ServiceError, DatabaseError,
+    WaitEndedError; what was embedded until then is stored.
     """
     room = room.for_all()  # one model is that of all
     if not room.engine.keeps_vectors():  # before a service is asked for what would not be stored
@@ -146,11 +146,10 @@ def fill(
             raise ServiceError("other_model")
         wanted = Wanted() if has_others else Wanted(has_vector=False)
         total = sum(rows.count(wanted).values())
-    most = total if limit is None else min(limit, total)
     done = 0
-    while done < most or has_others:
+    while done < total or has_others:
         with room.engine.reading() as rows:
-            some = rows.find(wanted, limit=min(AT_ONCE, most - done))
+            some = rows.find(wanted, limit=AT_ONCE)
         if not (some or has_others):
             break
         embedded = _embedded(embedder, some)
@@ -161,7 +160,7 @@ def fill(
         has_others = False
         wanted = Wanted(has_vector=False, after=some[-1].number if some else 0)
         if progress and some:
-            progress(done, most)
+            progress(done, total)
     measure(room, embedder)
     with room.engine.reading() as rows:
         return Filled(done, _count(rows, has_vector=False))
@@ -183,12 +182,10 @@ def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None)
 class Background:
     """Fills rooms in one thread of this process, as long as there is work.
 
-    The process ends without waiting for it. failure: that of the last piece of work that failed,
-    None once one was done again: the next save tries again.
+    The process ends without waiting for it. What a piece of work fails at is left to the next save.
     """
 
     def __init__(self) -> None:
-        self.failure: SentinelError | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -220,11 +217,8 @@ class Background:
                     self._thread = None  # before the lock is free, or new work would be left lying
                     return
                 work = self._work.pop(next(iter(self._work)))
-            try:
+            with suppress(SentinelError):
                 work()
-                self.failure = None
-            except SentinelError as error:
-                self.failure = error
 
 
 BACKGROUND = Background()  # of this process

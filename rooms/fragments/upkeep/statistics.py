@@ -60,17 +60,17 @@ class Statistics:
 
 
 @repeats_when_cut
-def statistics_of(room: Room, *, agent: str = "") -> Statistics:
-    """Return the counts of the fragments that a caller sees, "" for all.
+def statistics_of(room: Room) -> Statistics:
+    """Return the counts of the fragments that the agent of the room sees.
 
     The figures of the state, the versions, the suspicions and the upkeep are those of the whole
     room, but where agents are kept apart. Raises FragmentsError, DatabaseError.
     """
-    own = readers(room, agent)
+    own = readers(room, "")
     live = Wanted(agents=own)
     with room.engine.reading() as rows:
         state, kinds = rows.state(), rows.count(live, "kind")
-        writers = unreflected(rows, room.own or own)
+        writers = unreflected(rows, room.own)
         return Statistics(
             live=sum(kinds.values()),
             superseded=_one(rows, Wanted(agents=own, state="superseded")),

@@ -223,7 +223,7 @@ class Sequence(RuleBasedStateMachine):
             standing = [[it.id for it in some] for some in (found.core, found.working)]
             return (
                 standing,
-                statistics_of(room, agent=agent),
+                statistics_of(room),
                 explore(room, id_of(one), agent=agent),
             )
 

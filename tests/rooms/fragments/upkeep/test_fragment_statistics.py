@@ -21,7 +21,7 @@ from rooms.fragments.upkeep.statistics import Statistics, statistics_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
-from tests.support.fragments_room import Clock, changed, is_unused, saved, state_of
+from tests.support.fragments_room import Clock, is_unused, saved, state_of
 
 
 def test_of_a_room_where_nothing_was_saved_all_is_nothing(room: Room) -> None:
@@ -71,14 +71,6 @@ def test_the_last_upkeep_and_what_waits_are_named(room: Room, clock: Clock) -> N
     with room.engine.writing() as rows:
         rows.set_state({"upkeep_figures": "["})  # as another program left it
     assert statistics_of(room).upkeep == {}
-
-
-def test_an_agent_sees_its_own_and_what_is_everybodys(room: Room) -> None:
-    saved(room, "The shop runs on Node 20")
-    changed(room, saved(room, "Kim likes tabs"), agent="kim")
-    changed(room, saved(room, "Lee likes spaces"), agent="lee")
-    assert statistics_of(room, agent="kim").agents == {"default": 1, "kim": 1}
-    assert statistics_of(room).live == 3
 
 
 def tended(served: ServedFragments, until: Callable[[], object]) -> None:
