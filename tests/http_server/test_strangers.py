@@ -76,6 +76,10 @@ def at_the_protocol() -> Iterator[Try]:
         yield Try(401, "POST", "/mcp", {**JSON, **headers}, message("tools/call", **CALL))
     for method in ("GET", "DELETE"):
         yield Try(401, method, "/mcp", {"Mcp-Session-Id": "x" * 32})
+    for path in ("/sse", "/metrics", "/mcp", "//mcp", "/MCP"):
+        yield Try(404 if path in ("//mcp", "/MCP") else 401, "HEAD", path)
+    yield Try(401, "GET", "/sse")
+    yield Try(401, "GET", "/metrics")
     yield Try(401, "GET", "/mcp/")
     yield Try(401, "GET", "/mcp%2F")
 
@@ -224,6 +228,8 @@ def wrong_with(server: HttpServer, tried: Try) -> str:
         return f"{status}, not {tried.status}: {said[:200]}"
     if "mcp-session-id" in found or "set-cookie" in found or "server" in found:
         return f"headers: {found}"
+    if (found["x-content-type-options"], found["x-frame-options"]) != ("nosniff", "DENY"):
+        return f"may be guessed and framed: {found}"
     if "location" in found or "evil.example" in str(found):
         return f"leads elsewhere: {said[:200]}"
     if any(secret in said for secret in SECRETS):
@@ -232,6 +238,7 @@ def wrong_with(server: HttpServer, tried: Try) -> str:
     return "" if is_told else f"no sentence: {said[:200]}"
 
 
+@pytest.mark.row("002 2.5.b", "002 2.7")
 def test_a_stranger_gets_nothing_by_any_request_and_leaves_nothing(server: HttpServer) -> None:
     distinct = {repr(it) for it in TRIES}
     assert len(distinct) == len(TRIES) > 170

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.support.nursery import begin
 from tests.support.stdio_client import ROOT, WAIT_S
@@ -67,7 +67,7 @@ class HttpServer:
         if waits:
             self._wait()
 
-    def __enter__(self) -> "HttpServer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,6 +78,11 @@ class HttpServer:
     def said(self) -> str:
         """What it said to people."""
         return self.stderr_path.read_text(encoding="utf-8")
+
+    @property
+    def resident_bytes(self) -> int:
+        """How much memory it takes, as Linux tells it."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * 4_096
 
     @property
     def url(self) -> str:
@@ -129,11 +134,13 @@ class HttpServer:
                 pass
         return got
 
+    def stream(self, path: str, *headers: str) -> "Stream":
+        """Ask for a stream of events. headers: lines, such as `Authorization: …`."""
+        return Stream(socket.create_connection(("127.0.0.1", self.port), WAIT_S), path, headers)
+
     def begin(self, version: str = OLDER[-1], *, key: str | None = None) -> str:
         """Begin a session and return its id."""
-        info = {"name": "tests", "version": "1"}
-        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
-        status, headers, answer = self.call("initialize", params, key=key)
+        status, headers, answer = self.call("initialize", hello(version), key=key)
         assert status == 200 and answer["result"]["protocolVersion"] == version, answer
         return headers["mcp-session-id"]
 
@@ -160,6 +167,11 @@ class HttpServer:
         _, _, answer = self.call("tools/call", {"name": name, "arguments": arguments}, session)
         return str(answer["result"]["content"][0]["text"])
 
+    def figure(self, name: str) -> float:
+        """Return one of its figures."""
+        [found] = re.findall(rf"^{name} (\S+)$", self.ask("GET", "/metrics")[2].decode(), re.M)
+        return float(found)
+
     def _wait(self) -> None:
         ends_at = time.monotonic() + WAIT_S
         while time.monotonic() < ends_at and self.process.poll() is None:
@@ -169,6 +181,40 @@ class HttpServer:
             time.sleep(0.02)
         self.process.kill()
         raise AssertionError(f"the server did not start: {self.said}")
+
+
+class Stream:
+    """An answer that is still coming."""
+
+    def __init__(self, client: socket.socket, path: str, headers: tuple[str, ...]) -> None:
+        self._client, self.got = client, b""
+        lines = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: text/event-stream", *headers)
+        client.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+
+    def until(self, part: bytes) -> bytes:
+        """Read on until this has come; return all that came."""
+        while part not in self.got:
+            some = self._client.recv(65_536)
+            assert some, f"it ended with {self.got!r}"
+            self.got += some
+        return self.got
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+
+def hello(version: str = OLDER[-1], name: str = "tests") -> dict[str, Any]:
+    """Return what a client of the older protocol begins a session with."""
+    info = {"name": name, "version": "1"}
+    return {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
+
+
+def bearer(key: str = KEY) -> str:
+    """Return the line of a head that brings a key."""
+    return f"Authorization: Bearer {key}"
 
 
 def free_port() -> int:

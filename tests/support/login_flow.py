@@ -4,7 +4,7 @@ import base64
 import hashlib
 import html
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,11 +15,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from core.postgres.pool import Pool
 from http_server.keys import Keys
 from http_server.limits import Bodies, Guard
 from http_server.login import Access
-from http_server.papers import sqlite_papers
+from http_server.papers import Papers, postgres_papers, sqlite_papers
 from tests.support.consent_browser import NEXT, TXN
+from tests.support.team_engines import a_server
 
 URL, BACK = "http://localhost:8123", "http://127.0.0.1:7777/callback"
 
@@ -32,6 +34,13 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def papers_at(place: Path | str, clock: Clock) -> Papers:
+    """Return the papers in a file, or at the address of a database."""
+    if isinstance(place, Path):
+        return sqlite_papers(place, clock=clock)
+    return postgres_papers(Pool(a_server(place), path="agent_memory"), clock=clock)
 
 
 class Flow:
@@ -98,15 +107,19 @@ class Flow:
 
 @dataclass
 class Site(Flow):
-    """An application with a site, and a client with a browser before it."""
+    """An application with a site, and a client with a browser before it.
 
-    path: Path
+    path: of the file of its papers, or the address of a database.
+    """
+
+    path: Path | str
     clock: Clock = field(default_factory=Clock)
     master: str = ""
     url: str = URL
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def __post_init__(self) -> None:
-        self.papers = sqlite_papers(self.path, clock=self.clock)
+        self.papers = papers_at(self.path, self.clock)
         self.keys = Keys(self.papers, self.master, clock=self.clock)
         self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
         guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
@@ -117,7 +130,10 @@ class Site(Flow):
             base_url=self.url,
             follow_redirects=False,
         )
-        self.verifier = secrets.token_urlsafe(48)
+
+    def beside(self, **given: Any) -> "Site":
+        """Return another process over the same database for the same client. given: fields."""
+        return replace(self, **given, verifier=self.verifier)
 
     def call(self, secret: str) -> Any:
         """Return the answer to a call with this bearer."""
@@ -131,5 +147,10 @@ class Site(Flow):
 def sent_back(response: Any) -> dict[str, str]:
     """Return what the page that goes on hands to the client."""
     [address] = NEXT.findall(response.text)
-    query = parse_qs(urlsplit(html.unescape(address)).query)
+    return sent_back_to(html.unescape(address))
+
+
+def sent_back_to(address: str) -> dict[str, str]:
+    """Return what the address to which a browser comes back hands to the client."""
+    query = parse_qs(urlsplit(address).query)
     return {name: values[0] for name, values in query.items()}

@@ -1,0 +1,191 @@
+"""Tests a server as a process: how it starts and ends, its log, and what outlives it."""
+
+import json
+import os
+import signal
+import sqlite3
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.broken_messages import CALL, spoilt, text_of
+from tests.support.http_server import HttpServer, bearer
+from tests.support.stdio_client import WAIT_S
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.long  # each costs a process or more
+ORIGIN, MEMENTO_KEY = "https://pages.example", "the-key-of-the-specification-0123"
+MOST_GROWTH_BYTES = 20_000_000
+NODE = "The shop runs on Node 20"
+
+
+@pytest.mark.row("002 2.67", "002 2.68", "002 2.69")
+def test_the_names_of_the_specification_work_and_each_process_has_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "home" / "log"
+    given = {
+        "MEMENTO_ACCESS_KEY": MEMENTO_KEY,
+        "ALLOWED_ORIGINS": ORIGIN,
+        "LOG_DIR": "~/log",
+        "HOME": str(tmp_path / "home"),
+    }
+    with (
+        HttpServer(tmp_path / "one", key="", environment=given) as one,
+        HttpServer(tmp_path / "two", key="", environment=given) as two,
+    ):
+        assert {it.name for it in log.iterdir()} == {
+            f"sentinel-memory-{it.port}.log" for it in (one, two)
+        }
+        assert one.ask("POST", "/mcp", {})[0] == 401
+        one.begin(key=MEMENTO_KEY)
+        status, headers, body = one.ask("GET", "/health", headers={"Origin": ORIGIN})
+        assert status == 200 and headers["access-control-allow-origin"] == ORIGIN
+        assert json.loads(body) == {"status": "ok"}
+        taken = ("--http", str(one.port))
+        with HttpServer(tmp_path / "one", *taken, environment=given, waits=False) as other:
+            assert other.process.wait(WAIT_S) == 2
+            assert "taken" in other.said and "did not start" in other.said
+    with HttpServer(tmp_path / "one", *taken, environment=given) as again:
+        assert again.end() == 0
+    file = log / f"sentinel-memory-{one.port}.log"
+    text = file.read_text("utf-8")
+    assert text.count("is served") == 2 and "ends" in text  # goes on where it was
+    assert one.url in text and MEMENTO_KEY not in text + one.said
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.row("002 2.67")
+def test_without_a_key_it_starts_only_for_this_machine(tmp_path: Path) -> None:
+    with HttpServer(tmp_path, key="", waits=False) as server:
+        assert server.process.wait(WAIT_S) == 2 and "keys add NAME" in server.said
+    with HttpServer(tmp_path, "--no-auth", key="") as server:
+        assert server.call("tools/list", session=server.begin())[0] == 200
+
+
+@pytest.mark.row("002 2.4", "002 2.10.g", "002 2.67.a", "002 2.101")
+def test_a_session_outlives_its_process_and_ends_where_it_is_silent(tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as first:
+        session = first.begin()
+        first.tool("remember", session, content=NODE, topic="shop")
+        with HttpServer(tmp_path) as second:
+            assert second.call("ping", session=session)[0] == 200
+        assert first.end() == 0
+
+    def is_noted(server: HttpServer) -> bool:
+        return "Calls: 1." in server.tool("recall", topic="session", includeLinks=False)
+
+    def begun_anew_it_is_noted() -> bool:
+        with HttpServer(tmp_path, environment={"SESSION_TTL_MINUTES": "0.01"}) as third:
+            silent = third.begin()
+            until(lambda: json.loads(third.ask("GET", "/health")[2])["sessions"] == 0)
+            assert third.call("ping", session=silent)[0] == 200  # no id expires
+            return is_noted(third)
+
+    with HttpServer(tmp_path) as third:
+        assert "Node 20" in third.tool("recall", session, text="node")
+        assert not is_noted(third)
+    until(begun_anew_it_is_noted)
+    with HttpServer(tmp_path) as last:
+        assert last.ask("DELETE", "/mcp", headers={"Mcp-Session-Id": session})[0] == 204
+
+
+@pytest.mark.row("002 2.5", "002 2.78")
+def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    saved = list[str]()
+
+    def save(busy: HttpServer, number: int) -> None:
+        while True:
+            text = f"Fact {number}-{len(saved)} of a busy day"
+            try:
+                answer = busy.tool("remember", content=text, topic=f"t{number}")
+            except (OSError, AssertionError, ValueError):
+                return
+            assert answer
+            saved.append(text)
+
+    with (
+        HttpServer(tmp_path, "--sse") as busy,
+        ThreadPoolExecutor(4) as workers,
+        ExitStack() as streams,
+    ):
+        session = f"Mcp-Session-Id: {busy.begin()}"
+        for path in ("/mcp", "/sse"):  # which end, too
+            streams.enter_context(busy.stream(path, bearer(), session)).until(b"200 OK")
+        tasks = [workers.submit(save, busy, number) for number in range(4)]
+        until(lambda: len(saved) >= 8)
+        assert busy.end() == 0
+        for task in tasks:
+            task.result()
+        assert "Traceback" not in busy.said
+    with HttpServer(tmp_path) as again:
+        stats = again.tool("memory_stats")
+    assert saved and str(len(saved)) in stats.replace(",", "")
+
+
+@contextmanager
+def held(server: HttpServer) -> Iterator[None]:
+    """Keep every save of a server waiting."""
+    path = server.stderr_path.parent / "data" / "sentinel-memory" / "memory.db"
+    rows = sqlite3.connect(path, isolation_level=None)
+    rows.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        rows.rollback()
+        rows.close()
+
+
+def takes_nobody_new(server: HttpServer) -> bool:
+    try:
+        server.ask("GET", "/health")
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+    patient = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": f"{2 * WAIT_S:.0f}"}
+    with HttpServer(tmp_path, environment=patient) as one, ThreadPoolExecutor(1) as threads:
+        one.tool("remember", content=NODE)
+        with held(one):
+            waiting = threads.submit(one.tool, "remember", content="A save that waits")
+            until(lambda: one.figure("mcp_calls_under_way") == 1)
+            one.process.send_signal(signal.SIGTERM)
+            until(lambda: takes_nobody_new(one))  # while it waits for the save
+            assert one.process.poll() is None
+            assert one.end(signal.SIGTERM) == 128 + signal.SIGTERM
+            assert waiting.exception()
+    with HttpServer(tmp_path) as again:
+        assert "waits" not in again.tool("recall", query="waits")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory as Linux tells it")
+def test_many_calls_and_broken_messages_do_not_grow_the_server(tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as server:
+        session, kind = {"Mcp-Session-Id": server.begin()}, {"Content-Type": "application/json"}
+
+        def round_of(seed: int, calls: int) -> None:
+            bodies = [*spoilt(seed, calls // 4), *[text_of(CALL)] * (calls - calls // 4)]
+            for body in bodies:
+                assert server.ask("POST", "/mcp", body, headers=session | kind)[0] < 500
+
+        round_of(1, 250)
+        before = server.resident_bytes
+        round_of(2, 750)
+        assert server.resident_bytes - before < MOST_GROWTH_BYTES
+
+
+def test_rooms_of_a_project_are_served_without_fragments(tmp_path: Path) -> None:
+    given = ("--rooms", "lessons,sessions", "--project", str(tmp_path))
+    with HttpServer(tmp_path / "home", *given) as server:
+        _, _, answer = server.call("tools/list", session=server.begin())
+        names = {it["name"] for it in answer["result"]["tools"]}
+        assert {"search_memory", "context_save"} < names and "recall" not in names
+        health = json.loads(server.ask("GET", "/health")[2])
+        assert health["status"] == "ok" and list(health["checks"]) == ["papers"]
+        assert server.call_stateless("server/discover", {})[0] == 200

@@ -1,0 +1,432 @@
+"""Tests a server of a team: real processes over a real PostgreSQL, which strangers and agents try.
+
+Each attack has worked once, or would be the first to be tried.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import psycopg
+import pytest
+
+from http_server.keys import Keys
+from http_server.papers import papers_of
+from tests.support.git_clones import git
+from tests.support.http_server import KEY, STATELESS, HttpServer, bearer, free_port
+from tests.support.login_flow import BACK
+from tests.support.real_engines import postgres, valkey
+from tests.support.stdio_client import WAIT_S
+from tests.support.team_crowd import Outcome, draft, stored, wrong_with
+from tests.support.team_engines import TeamServer
+from tests.support.team_engines import team_server as team_server
+from tests.support.waiting import until
+
+PLACE, AGENTS = "SENTINEL_MEMORY_FRAGMENTS", ("alice", "bob", "default")
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PASSWORD = "pass-word-of-the-database"
+TOKEN = "ghp_" + "a1B2c3D4e5" * 4  # of a kind that is redacted, too
+NODE = "The shop runs on Node 20"
+
+
+def keys_at(dsn: str) -> dict[str, str]:
+    """A key for each agent."""
+    papers = papers_of({PLACE: dsn})
+    keys = Keys(papers, keeps_agents_apart=True)
+    made = {agent: keys.add(agent, agent) for agent in AGENTS}
+    papers.close()
+    return made
+
+
+class Team(HttpServer):
+    """A server with a project that agents reach with their keys; it believes a proxy who calls."""
+
+    def __init__(self, home: Path, dsn: str) -> None:
+        self.dsn, self.keys, self.log, project = dsn, keys_at(dsn), home / "log", home / "shop"
+        project.mkdir()
+        git(project, "init", "--quiet")
+        port = free_port()
+        super().__init__(
+            *(home, "--rooms", "lessons,sessions,fragments", "--project", str(project)),
+            *("--url", f"http://127.0.0.1:{port}", "--sse"),
+            port=port,
+            environment={
+                PLACE: dsn,
+                "LOG_DIR": str(self.log),
+                "DB_MAX_CONNECTIONS": "2",
+                "DB_CONN_TIMEOUT_MS": "15000",
+            },
+        )
+
+    def by(self, agent: str, name: str, **given: object) -> str:
+        """What a tool tells an agent."""
+        call = {"name": name, "arguments": given}
+        _, _, answer = self.call("tools/call", call, key=self.keys[agent])
+        return str(answer["result"]["content"][0]["text"])
+
+    def saved(self, agent: str, content: str, **given: object) -> str:
+        """The id of a fragment that an agent saves."""
+        said = self.by(agent, "remember", content=content, **given)
+        [id_] = re.findall(r"^Remembered: (\w+)", said)
+        return str(id_)
+
+    def client(self) -> str:
+        """The id of a client that registers."""
+        answer = self.ask("POST", "/register", {"redirect_uris": [BACK]}, key="")[2]
+        return str(json.loads(answer)["client_id"])
+
+
+@pytest.fixture(scope="module")
+def team(team_server: TeamServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    dsn = team_server.new_dsn(password=PASSWORD)
+    with Team(tmp_path_factory.mktemp("team"), dsn) as made:
+        yield made
+
+
+# Strangers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "form"),
+    [
+        ("GET", "/authorize?client_id=%00", ""),
+        ("POST", "/token", "grant_type=refresh_token&client_id=%00"),
+        ("POST", "/token", "grant_type=refresh_token&client_id={client}&refresh_token=smr_%00.x"),
+        ("POST", "/revoke", "token=x&client_id=%00"),
+        ("GET", "/consent?txn=%00", ""),
+    ],
+)
+def test_a_text_that_the_database_does_not_take_is_unknown(
+    team: Team, method: str, path: str, form: str
+) -> None:
+    sent = form.format(client=team.client()).encode()
+    status, _, body = team.ask(method, path, sent, key="", headers=FORM)
+    assert 400 <= status < 500 and b"postgresql" not in body
+    assert "DataError" not in team.said
+
+
+def test_one_address_does_not_crowd_out_the_questions_of_others(team: Team) -> None:
+    query = {
+        "client_id": team.client(),
+        "redirect_uri": BACK,
+        "response_type": "code",
+        "code_challenge": "a" * 43,
+        "code_challenge_method": "S256",
+    }
+    asking, flood = f"/authorize?{urlencode(query)}", {"X-Forwarded-For": "203.0.113.8"}
+    _, headers, _ = team.ask("GET", asking, key="")
+    page, cookie = headers["location"], headers["set-cookie"].partition(";")[0]
+    codes = [team.ask("GET", asking, key="", headers=flood)[0] for _ in range(40)]
+    assert (set(codes[:30]), codes[-1]) == ({302}, 429)
+    path = page.removeprefix(team.url.removesuffix("/mcp"))
+    assert team.ask("GET", path, key="", headers={"Cookie": cookie})[0] == 200
+
+
+def sent_everywhere(server: HttpServer, secret: str) -> None:
+    """Send a text in every place that a request has."""
+    call = {"name": "recall", "arguments": {"text": secret, secret: secret, "agentId": secret}}
+    hello = {"protocolVersion": secret, "clientInfo": {"name": secret, "version": secret}}
+    for method, params in (
+        ("initialize", {**hello, "capabilities": {}}),
+        ("tools/call", call),
+        ("tools/call", {"name": secret, "arguments": {"a": secret}}),
+        ("tools/call", {"name": "remember", "arguments": {"content": secret, "type": secret}}),
+        ("resources/read", {"uri": f"memory://fragment/{secret}"}),
+        ("resources/read", {"uri": secret}),
+        ("prompts/get", {"name": secret}),
+        (secret, {secret: secret}),
+        ("notifications/cancelled", {"requestId": secret, "reason": secret}),
+    ):
+        body = {"jsonrpc": "2.0", "id": secret, "method": method, "params": params}
+        server.ask("POST", "/mcp", body)
+        stateless = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": secret, "Mcp-Name": secret}
+        server.ask("POST", "/mcp", body, headers=stateless)
+    server.ask("POST", "/mcp", secret.encode(), headers={"Content-Type": "application/json"})
+    for name in (
+        "User-Agent", "Cookie", "Referer", "Origin", "Host", "Mcp-Session-Id", "Content-Type",
+        "Accept", "MCP-Protocol-Version", "Last-Event-ID", "X-Forwarded-For", "Content-Encoding",
+        "Access-Control-Request-Method", secret,
+    ):  # fmt: skip
+        for method in ("GET", "POST", "OPTIONS", "DELETE"):
+            server.ask(method, "/mcp", b"{}", headers={name: secret})
+    for kind in ("Bearer", "Basic"):
+        server.ask("GET", "/mcp", headers={"Authorization": f"{kind} {secret}"}, key="")
+    for path in ("/{}", "/mcp?{}={}", "/sse?accessKey={}", "/authorize?client_id={}&state={}",
+                 "/consent?txn={}", "/.well-known/{}", "/message?session_id={}"):  # fmt: skip
+        for method in ("GET", "POST", secret.upper().replace("_", "")[:20]):
+            form = f"token={secret}".encode()
+            server.ask(method, path.format(secret, secret), form, key="")  # /sse would not end
+    for path in ("/token", "/register", "/revoke", "/consent"):
+        server.ask("POST", path, f"client_id={secret}&key={secret}".encode(), key="")
+        server.ask("POST", path, {"client_name": secret, "redirect_uris": [secret]}, key="")
+    server.raw(f"{secret}\r\n\r\n".encode())
+    server.raw(f"GET /{secret} HTTP/1.1\r\nHost: {secret}\r\nA{secret}\r\n\r\n".encode())
+
+
+def test_no_text_of_anybody_is_in_the_log_the_figures_or_the_health(team: Team) -> None:
+    sent_everywhere(team, TOKEN)
+    figures, health = (team.ask("GET", it)[2].decode() for it in ("/metrics", "/health"))
+    [file] = team.log.iterdir()
+    for told in (team.said, file.read_text("utf-8"), figures, health):
+        assert told
+        for secret in (TOKEN, KEY, PASSWORD, TOKEN[:20].upper().replace("_", "")):
+            assert secret not in told
+    assert "Traceback" not in team.said and "failed" not in team.said
+
+
+# Other agents
+
+
+MADE_UP = "zzzzzzzz"
+NAMING: dict[str, dict[str, object]] = {
+    "graph_explore": {"startId": "{id}"},
+    "forget": {"id": "{id}", "force": True, "hard": True},
+    "amend": {"id": "{id}", "content": "Bob was here", "supersedes": True},
+    "pin": {"id": "{id}"},
+    "unpin": {"id": "{id}"},
+    "link to": {"fromId": "{own}", "toId": "{id}", "relationType": "superseded_by"},
+    "link from": {"fromId": "{id}", "toId": "{own}", "relationType": "superseded_by"},
+    "remember": {"content": "Bob points at it", "linkedTo": ["{id}"]},
+}
+
+
+@pytest.mark.parametrize("tool", NAMING)
+def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(
+    team: Team, tool: str
+) -> None:
+    theirs = team.saved("alice", f"Alice keeps this for herself: {tool}", topic="vault")
+    own = team.saved("bob", f"Bob keeps this: {tool}", topic="vault")
+    told = []
+    for id_ in (theirs, MADE_UP):
+        given = json.loads(json.dumps(NAMING[tool]).replace("{id}", id_).replace("{own}", own))
+        told.append(team.by("bob", tool.partition(" ")[0], **given).replace(id_, "ID"))
+    assert told[0] == told[1]
+    assert "no such fragment" in told[0]
+    assert "for herself" in team.by("alice", "recall", topic="vault")
+
+
+def test_the_resource_of_another_agents_fragment_is_unknown(team: Team) -> None:
+    theirs = team.saved("alice", "Alice keeps this resource for herself")
+    told = []
+    for id_ in (theirs, MADE_UP, f"{theirs}' OR 'a'='a", f"../{theirs}", f"%00{theirs}"):
+        uri = f"memory://fragment/{quote(id_, safe='%')}"
+        _, _, answer = team.call("resources/read", {"uri": uri}, key=team.keys["bob"])
+        assert "for herself" not in json.dumps(answer)
+        told.append(json.dumps(answer).replace(id_, "ID"))
+    assert told[0] == told[1]
+    assert all('"error"' in it for it in told)
+
+
+def test_an_agent_learns_not_how_many_fragments_others_have(team: Team) -> None:
+    team.by("bob", "memory_consolidate")
+    team.saved("bob", "Bob has one more for the upkeep")
+    alone = team.by("bob", "memory_consolidate")
+    team.saved("bob", "Bob has another one for the upkeep")
+    for number in range(5):
+        team.saved("alice", f"Alice has number {number} for the upkeep")
+    assert team.by("bob", "memory_consolidate") == alone == "Upkeep done, for all agents."
+
+
+def test_a_session_and_a_stream_are_their_own_agents(team: Team) -> None:
+    session, ping = team.begin(key=team.keys["alice"]), {"jsonrpc": "2.0", "id": 1}
+    ping["method"] = "ping"
+    for method in ("POST", "GET", "DELETE"):
+        message = ping if method == "POST" else None
+        header, key = {"Mcp-Session-Id": session}, team.keys["bob"]
+        assert team.ask(method, "/mcp", message, key=key, headers=header)[0] == 404
+    assert team.call("ping", session=session, key=team.keys["alice"])[0] == 200
+    with team.stream("/sse", bearer(team.keys["alice"])) as stream:
+        [found] = re.findall(rb"session_id=(\w{32})", stream.until(b"session_id=") + b"")
+        path = f"/message?session_id={found.decode()}"
+        assert team.ask("POST", path, ping, key=team.keys["bob"])[0] == 404
+        assert team.ask("POST", path, ping, key="smk_x")[0] in (401, 429)
+        assert team.ask("POST", path, ping, key=team.keys["alice"])[0] == 202
+
+
+def test_the_rooms_of_a_project_are_everybodys_and_fragments_stay_apart(team: Team) -> None:
+    def counted() -> list[str]:
+        figures = team.ask("GET", "/metrics")[2].decode().splitlines()
+        return [it for it in figures if it.startswith("mcp_tool_calls_total")]
+
+    before = counted()
+    _, _, older = team.call("tools/list", key=team.keys["alice"])
+    names = {it["name"] for it in older["result"]["tools"]}
+    assert {"search_memory", "log_memory", "context_save", "context_get", "recall"} <= names
+    newest = team.call_stateless("tools/list", {})[1]
+    assert names == {it["name"] for it in newest["result"]["tools"]}
+    assert counted() == before  # to be offered is not to be called
+    saved = {it: team.by(it, "context_save", goal=f"Mend the login, said {it}") for it in AGENTS}
+    assert all(it.startswith("Saved #") for it in saved.values())
+    assert len({it.split()[1] for it in saved.values()}) == len(AGENTS)
+    lesson = {"topic": "payment", "missing_context": "Amounts are in cents"}
+    team.by("alice", "log_memory", **lesson, lesson="Keep amounts as whole cents")
+    for agent in AGENTS:
+        found = team.by(agent, "context_search", query="login")
+        assert all(f"said {it}" in found for it in AGENTS)
+        assert "whole cents" in team.by(agent, "search_memory", query="amounts")
+    team.by("alice", "remember", content="My editor wraps lines at 100", topic="editor")
+    assert "wraps lines" in team.by("alice", "recall", text="editor lines")
+    assert "wraps lines" not in team.by("bob", "recall", text="editor lines")
+    _, _, log = team.call("resources/read", {"uri": "memory://log"}, key=team.keys["bob"])
+    assert "whole cents" in log["result"]["contents"][0]["text"]
+
+
+# The database: busy, away, and back.
+
+
+@contextmanager
+def locked(dsn: str) -> Iterator[None]:
+    """Keep everybody from the fragments."""
+    with psycopg.connect(dsn) as connection:
+        connection.execute("LOCK TABLE agent_memory.fragments IN ACCESS EXCLUSIVE MODE")
+        yield
+        connection.rollback()
+
+
+def wait_for(server: HttpServer, name: str, value: float) -> None:
+    until(lambda: server.figure(name) == value)
+
+
+@pytest.mark.long  # it waits long
+def test_the_figures_tell_how_the_connections_are_used(team: Team) -> None:
+    team.saved("default", NODE, topic="shop")
+    wait_for(team, "db_connections_in_use", 0)
+    assert team.figure("db_connections_idle") in (1, 2)
+    with ThreadPoolExecutor(5) as threads, locked(team.dsn):
+        asked = [threads.submit(team.by, "default", "recall", text="node") for _ in range(5)]
+        wait_for(team, "db_connections_in_use", 2)
+        wait_for(team, "db_calls_waiting", 3)
+        assert team.figure("db_connections_idle") == 0
+        answers = [it.result(WAIT_S) for it in asked]
+    assert all("Nothing was saved" in it for it in answers), answers
+    assert any("All 2 connections" in it for it in answers), answers
+    assert "postgresql" not in str(answers) and "postgresql" in team.said
+    assert "Node 20" in team.by("default", "recall", text="node")
+
+
+@pytest.mark.long  # it waits long
+def test_one_consolidation_runs_at_a_time(team: Team) -> None:
+    with ThreadPoolExecutor(1) as threads, locked(team.dsn):
+        first = threads.submit(team.by, "default", "memory_consolidate")
+        wait_for(team, "mcp_calls_under_way", 1)
+        for _ in range(5):
+            assert "already, for another call" in team.by("bob", "memory_consolidate")
+        assert not first.done()  # none of them has waited for it
+    assert "already" not in team.by("bob", "memory_consolidate")
+
+
+def checks_of(server: HttpServer) -> tuple[int, dict[str, Any]]:
+    status, _, body = server.ask("GET", "/health")
+    found = json.loads(body).get("checks", {})  # none where nobody can tell whose the key is
+    return status, {name: it["status"] for name, it in found.items()}
+
+
+AWAY = (
+    ("POST", "/mcp", "application/json"),
+    ("GET", "/authorize?client_id=x", "text/html"),
+    ("GET", "/consent?txn=x", "text/html"),
+    ("POST", "/token", "application/json"),
+    ("POST", "/register", "application/json"),
+)
+
+
+@pytest.mark.long  # it costs a server of its own
+@pytest.mark.row("002 2.6")
+def test_health_says_which_of_postgresql_and_redis_is_gone_and_strangers_learn_nothing(
+    tmp_path: Path,
+) -> None:
+    with postgres() as database, valkey() as redis:
+        dsn = database.dsn(database.new_database())
+        environment = {
+            PLACE: dsn,
+            "SENTINEL_MEMORY_REDIS": redis.address,
+            "DB_CONN_TIMEOUT_MS": "1000",
+        }
+        with HttpServer(tmp_path, environment=environment) as server:
+            server.tool("remember", content=NODE, topic="shop")
+            well, key = {"papers": "ok", "engine": "ok", "redis": "ok"}, keys_at(dsn)["alice"]
+            session = server.begin(key=key)
+            assert checks_of(server) == (200, well)
+            redis.kill()
+            seen = until(lambda: (it := checks_of(server))[1].get("redis") == "failed" and it)
+            assert seen == (200, {**well, "redis": "failed"})
+            assert "Node 20" in server.tool("recall", text="node")
+            database.stop("fast")  # it keeps what it has not yet on disk
+            until(lambda: checks_of(server)[0] == 503)
+            told = [server.call("ping", session=session, key=key)]
+            assert (told[0][0], told[0][1]["retry-after"]) == (503, "2")
+            health = server.ask("GET", "/health", key=key)  # whose it is nobody can tell
+            assert (health[0], json.loads(health[2])) == (503, {"status": "failed"})
+            assert "mcp_sessions 1.0" in server.ask("GET", "/metrics")[2].decode()
+            refused = server.tool("recall", text="node")
+            assert "Node 20" not in refused and "Nothing was" in refused
+            for method, path, kind in AWAY:
+                form = b"grant_type=authorization_code&client_id=x&code=y&code_verifier=z"
+                given = {"redirect_uris": [BACK]} if path == "/register" else form
+                headers = FORM if given == form else {}
+                answer = server.ask(method, path, given, key="smk_x", headers=headers)
+                told.append(answer)
+                text = answer[2].decode()
+                assert kind in answer[1]["content-type"], path
+                assert ("temporarily_unavailable" in text) == (path in ("/token", "/register"))
+                assert (answer[0], answer[1]["retry-after"]) == (503, "2"), path
+                assert "cannot use its database" in text
+            for piece in ("postgresql", str(database.directory), database.user, dsn[-12:]):
+                assert piece not in str((told, refused, health)), piece
+            assert "postgresql://" in server.said  # the operator is told
+            database.start()
+            until(lambda: server.ask("GET", "/health")[0] == 200)
+            assert server.call("ping", session=session, key=key)[0] == 200
+            assert "Node 20" in server.tool("recall", text="node")
+        assert "Traceback" not in server.said
+
+
+@pytest.mark.row("002 2.101")
+@pytest.mark.long
+def test_a_killed_process_loses_nothing_and_others_serve_its_sessions(
+    team_server: TeamServer, tmp_path: Path
+) -> None:
+    dsn = team_server.new_dsn()
+    environment = {PLACE: dsn, "DB_MAX_CONNECTIONS": "4"}
+    with (
+        HttpServer(tmp_path / "one", environment=environment) as one,
+        HttpServer(tmp_path / "other", environment=environment) as other,
+    ):
+        session = one.begin()
+        is_over = threading.Event()
+        outcomes = [Outcome([], [], [], 0.0) for _ in range(3)]
+
+        def write(number: int) -> None:
+            at = 0
+            while not is_over.is_set():
+                at += 1
+                content = draft(f"{number} {at}").content
+                asked = one if one.process.poll() is None else other
+                try:
+                    asked.tool("remember", session, content=content)
+                    outcomes[number].kept.append(content)
+                except (OSError, ValueError, TypeError, IndexError, EOFError):
+                    outcomes[number].unknown.append(content)  # its process is gone
+                except Exception as error:  # of http.client, whose kinds are many
+                    assert type(error).__module__ == "http.client", error
+                    outcomes[number].unknown.append(content)
+
+        with ThreadPoolExecutor(len(outcomes)) as threads:
+            writing = [threads.submit(write, number) for number in range(len(outcomes))]
+            until(lambda: all(len(it.kept) > 3 for it in outcomes))
+            one.process.kill()
+            before = [len(it.kept) for it in outcomes]
+            until(lambda: all(len(it.kept) > had for it, had in zip(outcomes, before, strict=True)))
+            is_over.set()
+            for it in writing:
+                it.result(WAIT_S)
+        assert wrong_with(dsn, outcomes) == []
+        assert len(stored(dsn)) >= sum(len(it.kept) for it in outcomes)
+        assert "country" in other.tool("recall", session, query="zebra tax")
+        assert KEY not in other.said and "zebra" not in other.said
