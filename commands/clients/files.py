@@ -244,9 +244,10 @@ class Plan:
                 return None
             return merge.json_text(after, text) if after or data else text
 
-        self.edit(
-            path, kind, text_of, lambda text: ours(merge.data_in(text, path.suffix)), client.name
-        )
+        def pieces(text: str) -> Sequence[str]:
+            return ours(merge.json_data(text))
+
+        self.edit(path, kind, text_of, pieces, client.name)
 
     def _commented(
         self,
