@@ -7,6 +7,7 @@ new CLAUDE.md or GEMINI.md hides nothing. Setup never takes rules out of a file;
 import os
 import re
 from functools import partial
+from typing import NamedTuple
 
 from commands.clients import merge
 from commands.clients.files import Plan
@@ -39,7 +40,7 @@ def plan_rules(planned: Plan) -> None:
     if job.remove:
         for row in CLIENTS:
             if row.rules and row.key in job.clients:
-                _take_out(planned, row)
+                _take_out(planned, row, row.rules)
         return
     bodies, readers = dict[str, str](), dict[str, list[str]]()
     for row in job.rows:
@@ -66,30 +67,29 @@ def plan_rules(planned: Plan) -> None:
 
 def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
     """Return by file what it gets for a client: an import, or "" for the rules themselves."""
-    root = planned.job.root
-    reads = _reads(planned, row, kept)
-    if any(_is_copied(planned, name) for name in reads):
+    files = [_file(planned, name) for name in _reads(planned, row, kept)]
+    reads, agents = [file.name for file in files], _file(planned, AGENTS)
+    if any(file.is_copied for file in files):
         return {}  # by a person
-    held = [name for name in reads if _block(planned, name) not in (None, _import_of(name))]
     if AGENTS in reads:
         # what an older version has put elsewhere is renewed there
+        held = [it.name for it in files if it.block not in (None, it.import_line)]
         return {name: "" for name in held} if held and AGENTS not in held else {AGENTS: ""}
     if kept.instead in reads:
         return {kept.instead: ""}
-    there = [name for name in reads if name in kept.homes and planned.text(root / name) is not None]
-    home = next((name for name in there if _block(planned, name) is not None), (*there, *reads)[0])
-    shared = {} if _is_copied(planned, AGENTS) else {AGENTS: ""}
-    if any(_imports(planned, name) for name in reads):
+    there = [file for file in files if file.name in kept.homes and file.is_there]
+    home = next((file for file in there if file.block is not None), (*there, *files)[0])
+    shared = {} if agents.is_copied else {AGENTS: ""}
+    if any(_imports(planned, file) for file in files):
         return shared
-    is_ours = _block(planned, home) == _import_of(home)
-    if not is_ours and _own_text(planned, home) and _own_text(planned, AGENTS):
-        return {home: ""}  # the user keeps the two apart
-    if planned.is_sound(root / AGENTS) and _block(planned, AGENTS, broken=True) != "broken":
-        return {**shared, home: _import_of(home)}
-    if not _own_text(planned, home):  # it would hide what stands in the other
+    if home.block != home.import_line and home.own and agents.own:
+        return {home.name: ""}  # the user keeps the two apart
+    if planned.is_sound(planned.job.root / AGENTS) and not agents.is_broken:
+        return {**shared, home.name: home.import_line}
+    if not home.own:  # it would hide what stands in the other
         planned.note("without_rules", client=row.name)
         return shared
-    return {home: ""}
+    return {home.name: ""}
 
 
 def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
@@ -114,40 +114,30 @@ def _is_name(name: object) -> bool:
     return ".git" not in parts and ".." not in name
 
 
-def _take_out(planned: Plan, row: Client) -> None:
+def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
     """Take the rules out of what a client reads, unless a client that stays set up reads it."""
     job = planned.job
-    assert row.rules
-    names = dict.fromkeys(_reads(planned, row, row.rules))
+    names = dict.fromkeys(_reads(planned, row, kept))
     if not (job.tree and AGENTS in job.tree.tracked):  # else it may be for a colleague's client
         names[AGENTS] = None
-    for name in names:
-        path = job.root / name
-        block = _block(planned, name, broken=True)
-        if block is None:
+    for file in [_file(planned, name) for name in names]:
+        if file.block is None and not file.is_broken:
             continue
-        staying = [
-            other.name
-            for other in CLIENTS
-            if other.key in job.present - {*job.clients}
-            and other.rules
-            and _follows(planned, other, other.rules, name)
-        ]
-        if staying and not (block == _import_of(name) and name in row.rules.homes):
-            planned.note("kept", file=name, clients=", ".join(staying))
+        others = [it for it in CLIENTS if it.key in job.present - {*job.clients}]
+        staying = [it.name for it in others if it.rules and _follows(planned, it, it.rules, file)]
+        if staying and not (file.block == file.import_line and file.name in kept.homes):
+            planned.note("kept", file=file.name, clients=", ".join(staying))
             continue
-        planned.edit(path, "rules", _without, _block_lines, row.name)
+        planned.edit(job.root / file.name, "rules", _without, _block_lines, row.name)
 
 
-def _follows(planned: Plan, row: Client, kept: Rules, name: str) -> bool:
-    reads = _reads(planned, row, kept)
-    real = os.path.realpath(planned.job.root / name)
-    if real in (os.path.realpath(planned.job.root / it) for it in reads):
+def _follows(planned: Plan, row: Client, kept: Rules, file: "_File") -> bool:
+    """Return whether a client reads a file, under whatever name, or by an import."""
+    reads, root = _reads(planned, row, kept), planned.job.root
+    if os.path.realpath(root / file.name) in (os.path.realpath(root / name) for name in reads):
         return True
-    is_imported = any(
-        _imports(planned, it) or _block(planned, it) == _import_of(it) for it in reads
-    )
-    return name == AGENTS and is_imported
+    read = [_file(planned, name) for name in reads] if file.name == AGENTS else []
+    return any(_imports(planned, it) or it.block == it.import_line for it in read)
 
 
 def _without(text: str) -> str | None:
@@ -191,50 +181,54 @@ def _block_lines(text: str) -> list[str]:
     return [] if held is None else [held]
 
 
-def _block(planned: Plan, name: str, *, broken: bool = False) -> str | None:
-    """Return our block in a file, None for no block. broken: "broken" for half a block."""
-    try:
-        return merge.block_in(planned.text(planned.job.root / name) or "")
-    except CannotEditError:
-        return "broken" if broken else None
+class _File(NamedTuple):
+    """A file of the project in which a client may look for rules.
+
+    is_there: whether it can be read. block: ours, None for none; is_broken: it is half of one.
+    own: what the user has there beside it; all of a file that cannot be read or edited.
+    """
+
+    name: str
+    is_there: bool
+    block: str | None
+    is_broken: bool
+    own: str
+
+    @property
+    def import_line(self) -> str:
+        """The line by which it imports AGENTS.md; its path counts from there."""
+        return f"@{'../' * self.name.count('/')}{AGENTS}"
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether a person has copied the rules into it."""
+        return all(tool in self.own for tool in TOOLS["lessons"])
 
 
-def _own_text(planned: Plan, name: str) -> str:
-    """Return what the user has in a file beside our block; all of one that cannot be read."""
+def _file(planned: Plan, name: str) -> _File:
     path = planned.job.root / name
     text = planned.text(path)
     if text is None:
-        return "?" if os.path.lexists(path) else ""
+        return _File(name, False, None, False, "?" if os.path.lexists(path) else "")
     try:
-        text = merge.without_block(text)
-        return text if text.strip("\ufeff \t\r\n") else ""
+        block, own = merge.block_in(text), merge.without_block(text)
     except CannotEditError:
-        return text
+        return _File(name, True, None, True, text)
+    return _File(name, True, block, False, own if own.strip("\ufeff \t\r\n") else "")
 
 
-def _is_copied(planned: Plan, name: str) -> bool:
-    """Return whether a person has copied the rules into a file."""
-    own = _own_text(planned, name)
-    return all(tool in own for tool in TOOLS["lessons"])
-
-
-def _import_of(name: str) -> str:
-    """Return the line by which a file imports AGENTS.md; its path counts from there."""
-    return f"@{'../' * name.count('/')}{AGENTS}"
-
-
-def _imports(planned: Plan, name: str) -> bool:
+def _imports(planned: Plan, file: _File) -> bool:
     """Return whether a file is AGENTS.md under another name, or a text of the user imports it.
 
     In doubt a line is no import: a model reads rules twice rather than never.
     """
     root = planned.job.root
-    if os.path.realpath(root / name) == os.path.realpath(root / AGENTS):
+    if os.path.realpath(root / file.name) == os.path.realpath(root / AGENTS):
         return True
-    wanted = _import_of(name).removeprefix("@")
+    wanted = file.import_line.removeprefix("@")
     pattern = re.compile(rf"(?<!\S)@(?:\./)?{re.escape(wanted)}(?!\S)")
     in_fence = in_comment = False
-    for line in _own_text(planned, name).splitlines():
+    for line in file.own.splitlines():
         is_fence = bool(_FENCE.match(line))
         in_fence ^= is_fence
         in_comment = in_comment or "<!--" in line
@@ -249,12 +243,11 @@ def _imports(planned: Plan, name: str) -> bool:
 
 def _language(planned: Plan, name: str) -> Language:
     """Return the language of the rules there, so that a team keeps its own, unless one is set."""
-    if not _names_language(planned):
-        files = [name, AGENTS, *(it for row in CLIENTS if row.rules for it in row.rules.reads)]
-        for file in files:
-            held = _block(planned, file)
-            if held and held != _import_of(file):
-                return language_of(held)
+    others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
+    for file in () if _names_language(planned) else (name, AGENTS, *others):
+        held = _file(planned, file)
+        if held.block and held.block != held.import_line:
+            return language_of(held.block)
     return planned.job.lang
 
 
