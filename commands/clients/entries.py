@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,16 +107,12 @@ def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
             return at
         if not f"/{plain}".endswith(f"/{SCRIPT}"):
             continue
-        if name == ENTRY or plain == machine.plain(machine.server) or _is_same(word, machine):
+        if name == ENTRY or plain == machine.plain(machine.server):
             return at
+        with suppress(OSError, ValueError):  # ValueError: a name that no system takes
+            if os.path.isabs(word) and os.path.samefile(word, machine.server):
+                return at
     return -1
-
-
-def _is_same(word: str, machine: Machine) -> bool:
-    try:
-        return os.path.isabs(word) and os.path.samefile(word, machine.server)
-    except (OSError, ValueError):  # ValueError: a name that no system takes
-        return False
 
 
 def value_of(option: str, arguments: Sequence[str]) -> str | None:
@@ -342,7 +339,8 @@ def _start(
     for step in steps:
         if "${" in step:
             return None, True
-        start = start / step if start else Path(step) if os.path.isabs(step) else None
+        if start or os.path.isabs(step):
+            start = Path(start or "", step)
     return start, False
 
 

@@ -127,21 +127,21 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             facts |= {"project": str(other.project), "command": desk.command(row)}
             severity: Severity = "note" if desk.are_shared([other.path]) else "warning"
             yield Finding("client_elsewhere", severity, facts=facts)
-    levels = [level for level in LEVELS if level in row.entry and _has_files(row, level, desk)]
-    plans = {level: plan(_job(row, level, desk)) for level in levels}
-    parts = {level: _parts(row, level, whole, desk) for level, whole in plans.items()}
+    plans: dict[Level, Plan] = {}
+    for level in (level for level in LEVELS if level in row.entry):
+        places = [
+            row.entry[level],
+            *(getattr(it, level) for it in (row.hooks, row.approvals) if it),
+        ]
+        paths = [path for place in places if place for path in desk.machine.paths(place)]
+        if any(map(os.path.lexists, paths)):  # whatever is in it
+            plans[level] = plan(_job(row, level, desk))
+    there = {level: _parts(row, level, whole, desk) for level, whole in plans.items()}
     for level, whole in plans.items():
-        elsewhere = {part for other in parts if other != level for part in parts[other]}
+        elsewhere = {part for other in there if other != level for part in there[other]}
         yield from _about_problems(whole, row, level, desk)
-        if parts[level]:
-            yield from _about_level(row, level, whole, parts[level], elsewhere, desk)
-
-
-def _has_files(row: Client, level: Level, desk: Desk) -> bool:
-    """Return whether a client has a file that setup would write at a level, whatever is in it."""
-    parts = (row.hooks, row.approvals)
-    places = [row.entry[level], *(getattr(part, level) for part in parts if part)]
-    return any(os.path.lexists(it) for place in places if place for it in desk.machine.paths(place))
+        if there[level]:
+            yield from _about_level(row, level, whole, there[level], elsewhere, desk)
 
 
 def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding]:
@@ -213,22 +213,17 @@ def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
     return there if "entry" in there or ("hooks" in there and not is_anothers) else set()
 
 
-def _parts_of(row: Client, level: Level) -> list[str]:
-    """Return which parts a client can have at a level."""
-    places = {
+def _about_level(
+    row: Client, level: Level, whole: Plan, there: set[str], elsewhere: set[str], desk: Desk
+) -> Iterator[Finding]:
+    job, path = whole.job, desk.machine.path(row.entry[level])
+    can_have = {
         "entry": row.entry[level],
         "hooks": row.hooks and getattr(row.hooks, level),
         "rules": row.rules and (level == "project" or row.rules.user),
         "approvals": row.allows or (row.approvals and getattr(row.approvals, level)),
     }
-    return [part for part in _PARTS if places[part]]
-
-
-def _about_level(
-    row: Client, level: Level, whole: Plan, there: set[str], elsewhere: set[str], desk: Desk
-) -> Iterator[Finding]:
-    job, path = whole.job, desk.machine.path(row.entry[level])
-    absent = [part for part in _parts_of(row, level) if part not in there]
+    absent = [part for part in can_have if can_have[part] and part not in there]
     kept = replace(
         job, hooks="hooks" in there, rules="rules" in there, approvals="approvals" in there
     )

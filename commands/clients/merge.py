@@ -334,10 +334,12 @@ def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> st
     if not changed:
         return text
     if own is None:
-        is_blank, is_ended = not text.strip("\ufeff"), text.endswith("\n")
-        gap = "" if is_blank else newline if is_ended else newline * 2
         block = _table_text(path, new).replace("\n", newline)
-        return text + gap + block + (newline if is_blank or is_ended else "")
+        if not text.strip("\ufeff"):
+            return text + block + newline
+        if text.endswith("\n"):
+            return text + newline + block + newline
+        return text + newline * 2 + block
     is_ended = text[: own.end].endswith("\n")
     for key, value in reversed(changed.items()):
         if key not in own.places and value is not None:

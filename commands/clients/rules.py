@@ -99,7 +99,7 @@ def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
         return (kept.instead,)
     for level in ("project", "user") if kept.setting else ():
         value = merge.value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
-        names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        names = value if isinstance(value, list) else [value]
         sound = tuple(name for name in names if _is_name(name))
         if sound:
             return sound

@@ -41,6 +41,12 @@ from core.sanitizer import redact
 
 KEYS = [client.key for client in CLIENTS]
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
+# Of a file, by whether it is there before and after.
+_SIGNS: dict[tuple[bool, bool], tuple[str, Style]] = {
+    (False, True): ("+", "green"),
+    (True, False): ("-", "red"),
+    (True, True): ("~", "yellow"),
+}
 # These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
 # What the list of its tools costs in every session, as the tokenizer o200k_base counts it. A test
@@ -173,9 +179,8 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
 def _tell_plan(planned: Plan) -> None:
     """Say which files would change, what each gets, and what to know of it."""
     screen, lines = screen_here(), list[str]()
-    styles: dict[str, Style] = {"-": "red", "+": "green", "~": "yellow"}
     for change in planned.changes:
-        sign = "-" if change.after is None else "+" if change.before is None else "~"
+        sign, style = _SIGNS[change.before is not None, change.after is not None]
         kinds = dict[str, int]()
         for part in change.parts:
             count = len(part.after or part.before)
@@ -185,9 +190,7 @@ def _tell_plan(planned: Plan) -> None:
             for kind, count in kinds.items()
         ]
         path = shown_path(change.path, planned.job.root)
-        lines.append(
-            f"{INDENT}{screen.painted(sign, styles[sign])} {path}: {', '.join(said_kinds)}"
-        )
+        lines.append(f"{INDENT}{screen.painted(sign, style)} {path}: {', '.join(said_kinds)}")
     if lines or planned.notes:
         print()
     print_lines(lines)

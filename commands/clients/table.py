@@ -137,13 +137,8 @@ def client_from(key: str, row: Mapping[str, Any]) -> Client:
     return Client(key=key, **parts)
 
 
-def _rows() -> tuple[Client, ...]:
-    path = os.path.join(os.path.dirname(__file__), "clients.json")
-    with open(path, encoding="utf-8") as file:
-        return tuple(client_from(key, row) for key, row in json.load(file).items())
-
-
-CLIENTS = _rows()
+with open(os.path.join(os.path.dirname(__file__), "clients.json"), encoding="utf-8") as _file:
+    CLIENTS = tuple(client_from(key, row) for key, row in json.load(_file).items())
 HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
 
 
