@@ -14,8 +14,9 @@ import pytest
 
 from commands.clients.table import HOOKS, RECORDING
 from tests.support.after_events import CLIENTS, answered, conversation, edited, ran
-from tests.support.client_events import Ran, claude, copilot, environment_of, gemini, run_hook
+from tests.support.client_events import Ran, claude, copilot, gemini
 from tests.support.costly import one_in
+from tests.support.hook_desk import Desk as AnyDesk
 from tests.support.room import a_room, saved
 from tests.support.stdio_client import ROOT
 
@@ -23,21 +24,13 @@ TOKEN = "ghp_" + "Ab3" * 12
 ALL = pytest.mark.parametrize("client", one_in(3, CLIENTS))
 
 
-class Desk:
-    """A project with a directory for its memory, and a state directory."""
-
-    def __init__(self, top: Path) -> None:
-        self.root, self.state = top / "shop", top / "state"
-        (self.root / ".context").mkdir(parents=True)
-
-    def hook(self, client: str, given: Any, **variables: str) -> Ran:
-        words = (RECORDING, "--client", CLIENTS[client])
-        where = environment_of(self.state, **variables)
-        return run_hook(*words, given=given, cwd=self.state.parent, environment=where)
+class Desk(AnyDesk):
+    """A project with a directory for its memory, and the actions that hooks have recorded."""
 
     def take(self, client: str, given: Any, **variables: str) -> None:
         """Hand over an event; the hook must say nothing and end well."""
-        assert self.hook(client, given, **variables) == Ran(0, "", "")
+        done = self.hook(CLIENTS[client], RECORDING, given, variables=variables)
+        assert done == Ran(0, "", "")
 
     @property
     def path(self) -> Path:
@@ -56,7 +49,9 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+    desk = Desk(tmp_path / "shop", tmp_path / "elsewhere")
+    (desk.root / ".context").mkdir()
+    return desk
 
 
 @pytest.mark.row("003 T28")
@@ -211,7 +206,7 @@ def test_hostile_payloads_end_well(client: str, desk: Desk) -> None:
     """Each client gets a third of all pairs of a key and a value."""
     given = ran(client, desk.root, "npm test")
     for key, odd in [*product([*given, "error"], ODD)][[*CLIENTS].index(client) % 3 :: 3]:
-        done = desk.hook(client, {**given, key: odd})
+        done = desk.hook(CLIENTS[client], RECORDING, {**given, key: odd})
         assert (done.out, done.code) == ("", 0), (key, odd)
         assert "Traceback" not in done.errors
 
@@ -242,7 +237,7 @@ def test_what_cannot_be_used_is_said_and_left_as_it_is(
     file = desk.path.parent / name
     file.parent.mkdir()
     file.write_bytes(held)
-    done = desk.hook("codex", ran("codex", desk.root, "npm test"))
+    done = desk.hook("codex", RECORDING, ran("codex", desk.root, "npm test"))
     assert (done.out, done.code, done.errors.count("\n")) == ("", 0, 1)
     assert said in done.errors
     assert file.read_bytes() == held

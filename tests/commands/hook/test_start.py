@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,15 @@ from rooms.sessions.config import config_path
 from tests.support.cli_process import without_settings
 from tests.support.client_events import Ran, claude, run_hook
 from tests.support.costly import one_in
-from tests.support.git_clones import commit, git, new_project, save
+from tests.support.git_clones import commit, git, new_project
 from tests.support.hook_desk import LOGIN, REFUND, Desk
+from tests.support.memory_steps import MemorySteps, needs_git
 from tests.support.room import a_room, failed, saved
 from tests.support.tables import table
 
-needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
 LESSON = REFUND.lesson
+WORK = table("commands/hook")["work"]  # what is done, and then what is told
 
 
 # The work at hand, and that reading it starts no program.
@@ -49,65 +49,30 @@ def write(project: Path, path: str, text: str) -> None:
     (project / path).write_text(text, encoding="utf-8", newline="\n")
 
 
-def unborn(project: Path) -> Work:
-    shutil.rmtree(project / ".git")
-    git(project, "init", "--quiet", "-b", "fix/refund")
-    return Work(branch="fix/refund")
+class Steps(MemorySteps):
+    """Brings the project into the state of a row."""
 
+    def removed(self, name: str) -> None:
+        path = self._project / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-def detached(project: Path) -> Work:
-    git(project, "checkout", "--quiet", "--detach")
-    return Work(commits=LAST)
-
-
-def without_repository(project: Path) -> Work:
-    shutil.rmtree(project / ".git")
-    return Work()
-
-
-def with_a_torn_head(project: Path) -> Work:
-    (project / ".git" / "HEAD").write_text("nonsense\n")
-    return Work()
-
-
-def without_the_commit(project: Path) -> Work:
-    name = git(project, "rev-parse", "HEAD").strip()
-    (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    return Work(branch="fix/refund")
-
-
-def with_a_torn_index(project: Path) -> Work:
-    (project / ".git" / "index").write_bytes(b"nonsense")
-    return Work(branch="fix/refund", commits=LAST)
-
-
-def with_a_save(project: Path) -> Work:
-    save("two")(project)
-    return Work(branch="fix/refund", commits=LAST)
-
-
-def with_changes(project: Path) -> Work:
-    write(project, "src/환불.py", "1 + 1\n")
-    write(project, "src/new.py", "1\n")
-    write(project, "src/staged.py", "1\n")
-    git(project, "add", "src/staged.py")
-    (project / "README").unlink()
-    return Work(branch="fix/refund", changed=("src/환불.py", "src/staged.py"), commits=LAST)
-
-
-STATES = (
-    *(with_changes, unborn, detached, without_repository, with_a_torn_head, without_the_commit),
-    *(with_a_torn_index, with_a_save),
-)
+    def lost(self, commit: str) -> None:
+        """The object of a commit is gone."""
+        (self._project / ".git/objects" / commit[:2] / commit[2:]).unlink()
 
 
 @needs_git
-@pytest.mark.parametrize("state", one_in(8, STATES))
+@pytest.mark.parametrize("state", one_in(8, WORK))
 def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
-    state: Callable[[Path], Work], project: Path
+    state: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = state(project)
-    assert work_at_hand(project) == expected
+    head = git(project, "rev-parse", "HEAD").strip()
+    *steps, expected = WORK[state]
+    for step in steps:
+        Steps(project, monkeypatch, {"head": head}).live(*step)
+    expected["changed"] = tuple(expected.get("changed", ()))
+    expected["commits"] = LAST if expected.pop("commits", False) else ()
+    assert work_at_hand(project) == Work(**expected)
 
 
 @needs_git
