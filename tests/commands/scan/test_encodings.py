@@ -102,16 +102,6 @@ def test_the_history_and_a_report_are_looked_at_in_every_encoding(
     assert (found.code, f" {LOG}:" in found.out) == (1, True)
 
 
-@pytest.mark.parametrize("name", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_log_that_no_reader_sees_is_not_clean(scan: Command, project: Path, name: str) -> None:
-    write(project, FIRST.to_line().decode().encode(name))
-    for arguments in ([], [LOG], ["--redact", "--yes"]):
-        found = scan(*arguments)
-        assert found.code == 2
-        assert "begins like UTF-16, and the memory is UTF-8" in found.errors
-    assert scan("--json").told["unreadable"][0]["path"] == LOG
-
-
 @pytest.mark.parametrize("kind", ["FF FE before UTF-8", "FE FF before UTF-8", "an odd length"])
 def test_a_mark_before_utf_8_takes_no_record_from_readers(kind: str) -> None:
     data = FILES[kind]
@@ -149,19 +139,6 @@ def test_a_redaction_of_a_log_behind_a_mark_leaves_no_secret(scan: Command, proj
     assert scan("--redact", "--yes").code == 0
     assert TOKEN.encode() not in path_of(project).read_bytes()
     assert scan().code == 0
-
-
-@needs_git
-def test_a_version_that_git_has_lost_is_a_failure_with_a_sentence(
-    scan: Command, project: Path
-) -> None:
-    git(project, "init", "--quiet")
-    write(project, BAD)
-    commit(project)
-    name = git(project, "rev-parse", f"HEAD:{LOG}").strip()
-    (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    found = scan("--history")
-    assert (found.code, bool(found.errors.strip())) == (2, True)
 
 
 @needs_git

@@ -4,7 +4,6 @@ import io
 import os
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,8 +27,10 @@ from tests.support.git_clones import (
     run_git,
     write,
 )
+from tests.support.memory_steps import MemorySteps, cases, needs_git
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 LOG = ".context/memory_log.jsonl"
@@ -43,7 +44,6 @@ REWRITE = (
     " replace every clone with a fresh one."
 )
 
-needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and names of POSIX")
 
 
@@ -58,6 +58,53 @@ def project(project: Path) -> Path:
 def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     """Carries out one scan."""
     return partial(Run.of, capsys, "scan")
+
+
+# What is scanned step by step.
+
+DAYS = table("commands/scans")
+
+
+class Day(MemorySteps):
+    """Changes a project and asks for scans; `${project}` is where it lies."""
+
+    def __init__(self, project: Path, scan: Command, patch: pytest.MonkeyPatch) -> None:
+        facts = {"secret": TOKEN, "log": LOG, "rotate": ROTATE, "committed": COMMITTED}
+        super().__init__(project, patch, facts | {"project": str(project)})
+        self._scan = scan
+
+    def folder(self, name: str) -> None:
+        """A folder where a file should be."""
+        (self._project / name).mkdir(parents=True)
+
+    def bytes(self, name: str, text: str, encoding: str) -> None:
+        self._make_room(name).write_bytes(text.encode(encoding))
+
+    def lost(self, name: str) -> None:
+        """The object of a file in the last commit is gone."""
+        object_ = git(self._project, "rev-parse", f"HEAD:{name}").strip()
+        (self._project / ".git/objects" / object_[:2] / object_[2:]).unlink()
+
+    def said(self, arguments: list[str], code: int, lines: list[str], errors: str = "") -> None:
+        """The whole output, and how what went wrong begins."""
+        done = self._scan(*arguments)
+        assert (done.code, done.lines) == (code, lines), done.errors
+        assert done.errors.startswith(errors) if errors else not done.errors, done.errors
+
+    def has(self, arguments: list[str], code: int, line: str) -> None:
+        """One line of what is printed."""
+        done = self._scan(*arguments)
+        assert (done.code, line in done.lines) == (code, True), done
+
+
+@needs_git
+@pytest.mark.parametrize("name", cases(DAYS))
+def test_a_scan_says_what_was_done(
+    name: str, project: Path, scan: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = Day(project, scan, monkeypatch)
+    for step in DAYS[name]:
+        day.live(*step)
 
 
 # Files.
@@ -148,39 +195,6 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     assert path_of(project).read_bytes() == BAD.to_line()
 
 
-@needs_git
-def test_of_what_is_staged_all_is_looked_at_and_nothing_else(scan: Command, project: Path) -> None:
-    git(project, "init", "--quiet")
-    (project / "a.txt").write_text(TOKEN, encoding="utf-8")
-    assert scan("--staged") == Run(0, "Secrets: 0, warnings: 0, files: 0.\n", "")
-    write(project, BAD)
-    git(project, "add", "--all")
-    for name in ("a.txt", LOG):
-        (project / name).write_text("clean now", encoding="utf-8")
-    found = scan("--staged")  # before the first commit
-    assert (found.code, [line.partition(" ")[0] for line in found.lines]) == (
-        1,
-        [f"{LOG}:1:", "a.txt:1:", "Secrets:"],
-    )
-    commit(project)
-    (project / "a.txt").write_text(f"clean {TOKEN}", encoding="utf-8")
-    assert scan("--staged").out == "Secrets: 0, warnings: 0, files: 0.\n"
-    git(project, "rm", "--quiet", "--cached", "a.txt")  # what goes brings nothing
-    assert scan("--staged").code == 0
-
-
-@needs_git
-def test_an_open_merge_is_not_taken_for_clean(scan: Command, project: Path) -> None:
-    git(project, "init", "--quiet")
-    for branch, text in (("main", "one"), ("side", "two"), ("main", "three")):
-        git(project, "checkout", "--quiet", *(["-B", branch] if text != "three" else [branch]))
-        (project / "a.txt").write_text(text, encoding="utf-8")
-        commit(project)
-    assert run_git(project, "merge", "--quiet", "side").returncode == 1
-    found = scan("--staged")
-    assert (found.code, found.errors.startswith("a.txt: a merge is still open")) == (2, True)
-
-
 # History.
 
 
@@ -267,30 +281,6 @@ def test_a_history_that_is_not_whole_or_not_there_says_so(
 # The log and its redaction.
 
 
-def test_a_log_that_cannot_be_read_is_said_and_is_neither_clean_nor_leaking(
-    scan: Command, project: Path
-) -> None:
-    path_of(project).mkdir()
-    for arguments in ([], ["--redact", "--yes"]):
-        found = scan(*arguments)
-        assert (found.code, found.out) == (2, "")
-        assert found.errors.startswith(f"The memory log {path_of(project)} cannot be read")
-    assert scan("--project", str(project / "none")).code == 2
-
-
-@pytest.mark.long  # it costs much
-@needs_git
-def test_of_the_history_only_a_committed_secret_says_something(
-    scan: Command, project: Path
-) -> None:
-    git(project, "init", "--quiet")
-    for is_committed, said in ((False, ROTATE), (True, COMMITTED)):
-        write(project, BAD)
-        if is_committed:
-            commit(project)
-        assert said in scan("--redact", "--yes").lines
-
-
 @pytest.mark.long  # it costs much
 @posix
 def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(
@@ -306,22 +296,6 @@ def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(
     assert (found.code, found.out) == (2, "")
     assert "could not be written (Permission denied)" in found.errors
     assert path_of(project).read_bytes() == BAD.to_line()
-
-
-@pytest.mark.parametrize(
-    ("topic", "shown"),
-    [
-        ("##[add-mask]payment", "##\ufffdadd-mask]payment"),
-        ("a ##vso[task.x]", "a ##vso\ufffdtask.x]"),
-        ("a ## b [c]", "a ## b [c]"),
-    ],
-)
-def test_no_topic_can_be_a_command_of_a_runner(
-    project: Path, scan: Command, topic: str, shown: str
-) -> None:
-    write(project, replace(BAD, topic=topic))
-    [line, *_] = scan().lines
-    assert line.endswith(f'["{shown}"]')
 
 
 def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
