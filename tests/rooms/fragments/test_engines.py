@@ -484,7 +484,7 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.row("002 2.20")
-@pytest.mark.parametrize("examples", [2, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [2, pytest.param(10, marks=pytest.mark.long)])
 def test_whatever_happens_every_answer_is_that_of_plain_python(
     engines: Engines, examples: int
 ) -> None:

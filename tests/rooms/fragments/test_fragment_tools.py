@@ -282,17 +282,15 @@ def test_a_signal_ends_the_session_too(tmp_path: Path, start: Callable[..., Serv
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [("SENTINEL_MEMORY_EMBEDDINGS", "ftp://models.example"), ("SENTINEL_MEMORY_JUDGE", "oracle")],
-)
-def test_a_wrong_setting_of_a_model_ends_the_start_where_the_room_is_on(
-    variable: str, value: str, tmp_path: Path
-) -> None:
-    place = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db"), variable: value}
+def test_wrong_settings_of_models_end_the_start_where_the_room_is_on(tmp_path: Path) -> None:
+    wrong = {
+        "SENTINEL_MEMORY_EMBEDDINGS": "ftp://models.example",
+        "SENTINEL_MEMORY_JUDGE": "oracle",
+    }
+    place = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db"), **wrong}
     command, given = (sys.executable, str(ROOT / "server.py")), {**os.environ, **place}
     started = Run.process(*command, "--rooms", "fragments", cwd=tmp_path, environment=given)
     assert (started.code, started.out) == (2, "")
-    assert started.errors.startswith(f"server.py: {variable}")
-    assert value not in started.errors
+    for said, (variable, value) in zip(started.errors.splitlines(), wrong.items(), strict=True):
+        assert said.startswith(f"server.py: {variable}") and value not in said
     assert Run.process(*command, "--version", cwd=tmp_path, environment=given).code == 0

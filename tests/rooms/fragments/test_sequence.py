@@ -272,12 +272,11 @@ def new_engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]
 
 
 @pytest.mark.row("002 2.30.c", "002 2.97")
-@pytest.mark.parametrize("examples", [2, pytest.param(12, marks=pytest.mark.long)])
 def test_no_sequence_loses_what_is_pinned_or_anything_without_a_count(
-    new_engines: Callable[[], list[Engine]], examples: int
+    new_engines: Callable[[], list[Engine]],
 ) -> None:
     how = settings(
-        max_examples=examples,
+        max_examples=2 * settings().max_examples // 10,
         stateful_step_count=50,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
