@@ -297,32 +297,37 @@ def count_promotable(rows: Rows, page: Page, work: Work) -> Counts:
     return {"promotable": sum(map(life.is_worth_pinning, page.fragments))}
 
 
-Judged = tuple[Pair, str]  # with the label of which the judge is sure, "unsure", "" for no answer
-_Compared = tuple[list[Fragment], list[Judged]]
 _CLEARED = ("entailment", "neutral")
 
 
-def _judged(judge: "OneJudge | None", pair: Pair) -> Judged:
+class _Compared(NamedTuple):
+    """Fragments that were new, and the pairs of them with what is about the same."""
+
+    fragments: list[Fragment]
+    pairs: list[Pair]
+
+
+def _judged(judge: "OneJudge | None", pair: Pair) -> Pair:
     try:
         verdict = judge.verdict(pair.earlier.content, pair.later.content) if judge else None
     except ServiceError:
-        verdict = None
+        return pair
     if verdict is None:
-        return pair, ""
-    return pair, verdict.label if verdict.is_sure else "unsure"
+        return pair
+    return pair._replace(label=verdict.label if verdict.is_sure else "unsure")
 
 
 def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
     """Find what is about the same as each new fragment, and ask the judge."""
     if not work.compares:
-        return [], []
+        return _Compared([], [])
     with opening() as rows:
         new = Wanted(checked_before="0", after=page.after)  # never compared
         fragments = rows.find(new, limit=_COMPARED)
         pairs = [pair for it in fragments for pair in suspicions.pairs_with(rows, it, work.now)]
     left = max(MOST_JUDGED - page.so_far.get("judged", 0), 0)
     judged = [_judged(work.judge, it) for it in pairs[:left]]
-    return fragments, [*judged, *((it, "") for it in pairs[left:])]
+    return _Compared(fragments, judged + pairs[left:])
 
 
 @step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
@@ -332,28 +337,31 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     Without a judge nothing is decided: a pair is proposed where the texts show a sign.
     """
     compared: _Compared = page.asked
-    fragments, judged = compared
+    fragments = compared.fragments
     same = {it.number: it.content_hash for it in fragments}
     checked = [it.number for it in rows.by_numbers(same) if it.content_hash == same[it.number]]
     rows.touch(checked, {"checked_at": work.now})
     suspected = linked = 0
-    for pair, label in judged:
+    for pair in compared.pairs:
         current = suspicions.still(rows, pair)
-        if not current or label in _CLEARED:
+        if not current or pair.label in _CLEARED:
             continue
         is_near = work.judge and current.similarity >= NEARLY_EQUAL
-        if label == "contradiction" and suspicions.settle(rows, current, work.now):
+        if pair.label == "contradiction" and suspicions.settle(rows, current, work.now):
             linked += 1
-        elif current.signs or label or is_near:
+        elif current.signs or pair.label or is_near:
             rows.note([current.suspicion])
             suspected += 1
     page.next = fragments[-1].number if len(fragments) == _COMPARED else None
-    answers = sum(label != "" for _, label in judged)
-    counts = {"checked": len(checked), "judged": answers}
+    counts = {"checked": len(checked), "judged": _answers(compared.pairs)}
     return {**counts, "suspected": suspected, "linked": linked}
 
 
-def _look_again(opening: Opening, page: Page, work: Work) -> list[Judged]:
+def _answers(pairs: Sequence[Pair]) -> int:
+    return sum(it.label != "" for it in pairs)
+
+
+def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
     """Ask the judge of some pairs that have waited since an earlier run."""
     if not work.judge:
         return []
@@ -365,16 +373,16 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Judged]:
 @step("suspicions", "judged linked dropped waiting", changes="linked dropped", ask=_look_again)
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle what the judge is sure of, and forget what nobody has to settle any more."""
-    judged: list[Judged] = page.asked
+    judged: list[Pair] = page.asked
     linked, over = 0, suspicions.pending(rows, work.now)[1]
-    for pair, label in judged:
+    for pair in judged:
         current = suspicions.still(rows, pair)
-        if current and label == "contradiction":
+        if current and pair.label == "contradiction":
             linked += suspicions.settle(rows, current, work.now)
-        elif label in _CLEARED:
+        elif pair.label in _CLEARED:
             over.append(pair.suspicion)
     dropped = settled(rows, ((it.first_id, it.second_id) for it in over))
-    counts = {"judged": sum(label != "" for _, label in judged), "linked": linked}
+    counts = {"judged": _answers(judged), "linked": linked}
     return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
 
 

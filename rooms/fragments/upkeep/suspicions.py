@@ -42,7 +42,8 @@ class Pair(NamedTuple):
     """Two fragments that are about the same, the earlier one first.
 
     similarity: from 0 to 1. signs: by which they may contradict each other. found_at: when they
-    were found.
+    were found. label: what a judge is sure that the later one is to the earlier one, `unsure`, ""
+    where none has answered.
     """
 
     earlier: Fragment
@@ -50,6 +51,7 @@ class Pair(NamedTuple):
     similarity: float
     signs: tuple[str, ...]
     found_at: str
+    label: str = ""
 
     @property
     def suspicion(self) -> Suspicion:
