@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.support.tables import table
+
 # Of the fourth specification, as it stands there.
 SCHEMA = """CREATE TABLE memory_item (
   id TEXT PRIMARY KEY,
@@ -44,61 +46,7 @@ def make_lines(path: Path, *values: Any) -> Path:
     return path
 
 
-# A graph of server-memory.
-GRAPH = (
-    {
-        "type": "entity",
-        "name": "Kim",
-        "entityType": "person",
-        "observations": ["Prefers tabs", "Works on payments"],
-    },
-    {"type": "entity", "name": "shop", "entityType": "project", "observations": []},
-    {"type": "relation", "from": "Kim", "to": "shop", "relationType": "works on"},
-)
-# Rows of the second specification: a fragment, its successor, a link, a former version.
-DUMP = (
-    {
-        "id": "frag-1a2b3c",
-        "content": "Redis is off by default.",
-        "topic": "redis",
-        "keywords": ["redis", "cache"],
-        "type": "decision",
-        "importance": 0.75,
-        "linked_to": ["frag-4d5e6f", "frag-gone99"],
-        "ttl_tier": "cold",
-        "agent_id": "admin",
-        "access_count": 3,
-        "accessed_at": "2026-04-02 10:00:00+00",
-        "created_at": "2026-04-01 10:00:00+09",
-        "utility_score": 1.5,
-        "is_anchor": False,
-        "embedding": [0.1, 0.2],
-    },
-    {
-        "id": "frag-4d5e6f",
-        "content": "Redis is on by default.",
-        "topic": "redis",
-        "keywords": [],
-        "type": "decision",
-        "importance": 0.9,
-        "agent_id": "codex",
-        "created_at": "2026-03-01T10:00:00Z",
-        "is_anchor": True,
-    },
-    {
-        "id": 7,
-        "from_id": "frag-4d5e6f",
-        "to_id": "frag-1a2b3c",
-        "relation_type": "superseded_by",
-        "created_at": "2026-04-01T10:00:00Z",
-    },
-    {
-        "fragment_id": "frag-1a2b3c",
-        "content": "Redis is off.",
-        "topic": "redis",
-        "type": "fact",
-        "amended_at": "2026-04-02T00:00:00Z",
-        "amended_by": "codex",
-    },
-    {"tool_name": "recall", "relevant": True, "sufficient": False, "created_at": "2026-04-02"},
-)
+_OTHERS = table("fragment_sources")
+GRAPH: list[Any] = _OTHERS["graph"]  # of server-memory
+# Rows of the second specification: a fragment, its successor, a link, a former version, a feedback.
+DUMP: list[Any] = _OTHERS["dump"]

@@ -33,6 +33,7 @@ from rooms.fragments.models.judge import (
 from rooms.fragments.models.services import Service
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, stand_in
+from tests.support.tables import table
 
 SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 OLD, NEW = "The shop runs on port 8080", "The shop runs on port 9090"
@@ -150,34 +151,21 @@ def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, local: Lo
     assert (SECRET in sent, sent.count("[REDACTED]")) == (False, 4)
 
 
-READ = [
-    ('{"label": "neutral", "confidence": 0.4}', Verdict("neutral", 0.4)),
-    ('```json\n{"label":"Contradiction","confidence":"0.9"}\n```', Verdict("contradiction", 0.9)),
-    ('Sure! {"confidence": 85, "label": "entails"} Bye.', Verdict("entailment", 0.85)),
-    ('{"label": "contradicts", "confidence": "90%"}', Verdict("contradiction", 0.9)),
-    ('<think>{"label": "neutral"} or {x}?</think>{"label": "entailment", "confidence": 1}',
-     Verdict("entailment", 1)),
-    ('{"label": "contradiction"}', Verdict("contradiction", 0)),
-    ('{"result": {"label": "neutral", "confidence": 0.8}}', Verdict("neutral", 0.8)),
-    ("{" * 1_000 + '{"label": "neutral", "confidence": 1}', Verdict("neutral", 1)),
-]  # fmt: skip
-UNREADABLE: list[Any] = [
-    *("", "contradiction", "{}", '{"label": 1}', '{"label": "maybe", "confidence": 1}'),
-    *(f'{{"label": "neutral", "confidence": {it}}}' for it in ("NaN", "-1", "101", '"?"', "null")),
-    *('{"label": ["neutral"]}', "{" * 5_000, None, 1, ["text"], [{"type": "text"}]),
-]
+ANSWERS = table("judge_answers")  # of models, as they dress them
 
 
 def test_an_answer_is_read_however_it_is_dressed(chat: StandIn) -> None:
-    assert [(text, answered(text)) for text, _ in READ] == READ
-    chat.says(said([{"type": "reasoning"}, {"type": "text", "text": READ[0][0]}]))
-    assert judge(environment_of(chat)).verdict(OLD, NEW) == READ[0][1]
+    read = {text: Verdict(label, confidence) for text, label, confidence in ANSWERS["read"]}
+    assert {text: answered(text) for text in read} == read
+    first = next(iter(read))
+    chat.says(said([{"type": "reasoning"}, {"type": "text", "text": first}]))
+    assert judge(environment_of(chat)).verdict(OLD, NEW) == read[first]
 
 
 def test_what_holds_no_verdict_is_no_answer(chat: StandIn) -> None:
     bodies: list[Any] = [{}, [], None, "text", {"choices": []}, {"choices": [None]}]
     used = judge(environment_of(chat))
-    for body in (*map(said, UNREADABLE), *bodies):
+    for body in (*map(said, ANSWERS["unreadable"]), *bodies):
         chat.says(body)
         assert failure(used.verdict).key == "bad_answer", body
 

@@ -1,6 +1,5 @@
 """Tests what the upkeep finds of contradictions, who decides on them, and what waits."""
 
-import json
 import struct
 import time
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from rooms.fragments.links import link
 from rooms.fragments.models.judge import Label, Verdict
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.consolidation import Report, consolidate
-from rooms.fragments.upkeep.suspicions import NEGATION, NUMBERS, OPPOSITES, signs_of
+from rooms.fragments.upkeep.suspicions import signs_of
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import (
@@ -31,10 +30,10 @@ from tests.support.fragments_room import (
     now_of,
     saved,
 )
-from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 # Pairs of fragments on one matter, in both languages.
-_PAIRS = json.loads((ROOT / "tests/data/contradiction_words.json").read_text("utf-8"))
+_PAIRS = table("contradiction_words")
 CONTRADICTING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["contradicting"]]
 AGREEING: list[tuple[str, str]] = [(one, other) for one, other in _PAIRS["agreeing"]]
 SLOW = "The pool holds at most 20 connections."
@@ -271,26 +270,9 @@ def test_every_contradiction_of_the_samples_shows_a_sign_and_hardly_an_agreement
     assert shown == ["The build works without a network."]  # the other is hardly alike to it
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "signs"),
-    [
-        ("The API is public", "The API isn't public", (NEGATION,)),
-        ("It works without a network", "It does not work without a network", (NEGATION,)),
-        ("테스트는 병렬로 돌린다", "테스트는 병렬로 안 돌린다", (NEGATION,)),
-        ("Port 8080", "Port 9090", (NUMBERS,)),
-        ("The cache is on", "The cache is off", (OPPOSITES,)),
-        ("알림을 켜 둔다", "알림을 꺼 둔다", (OPPOSITES,)),
-        ("동기 방식이다", "비동기 방식이다", (OPPOSITES,)),
-        ("The cache is on", "The cache is on and warm", ()),
-        ("Version 3 of the API", "The API", ()),
-        ("비활성화한다", "비활성화해 둔다", ()),
-        ("", "", ()),
-    ],
-)
-def test_each_kind_of_sign_is_seen_in_both_orders(
-    one: str, other: str, signs: tuple[str, ...]
-) -> None:
-    assert signs_of(one, other) == signs_of(other, one) == signs
+@pytest.mark.parametrize(("one", "other", "signs"), _PAIRS["signs"])
+def test_each_kind_of_sign_is_seen_in_both_orders(one: str, other: str, signs: list[str]) -> None:
+    assert [*signs_of(one, other)] == [*signs_of(other, one)] == signs
 
 
 @given(st.text(), st.text())
