@@ -1,5 +1,6 @@
 """Tests what `packaging/bundle.py` packs, what the official packer says of it, and that it runs."""
 
+import io
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ sys.path.insert(0, str(ROOT / "packaging"))
 from bundle import TEXTS, Bundle, bundle_of, main
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
+OLDER = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()
 NOT_PROGRAM = [
     *("LICENSE", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
     "pyproject.toml",
@@ -90,26 +92,21 @@ def unpacked(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def written(size: int, path: str = NAME) -> str:
+def written(size: int, path: str = NAME) -> Run:
     """What a run says that has written a bundle of this checkout."""
     files = len(bundle_of(ROOT).files)
-    return (
+    said = (
         f"{path}: {files} files, {size:,} bytes.\nIn Claude Desktop: Settings -> Extensions ->"
         " Advanced settings -> Install Extension. Choose this file, then the directory of your"
         " project.\n"
     )
+    return Run(0, said, "")
 
 
 def started(script: Path, *arguments: str, cwd: Path) -> Run:
     """The script of a checkout, as a process of its own."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     return Run.started(*arguments, script=script, cwd=cwd, environment=environment)
-
-
-OTHER_FILE = (
-    "{}: it already exists and is not a bundle of Sentinel-Memory. Nothing was written. Move it"
-    " away, or give another name with -o.\n"
-)
 
 
 # What is in it.
@@ -126,24 +123,17 @@ def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bun
     assert not [path for path in bundle.files if path.startswith("commands/")]
 
 
-def test_whatever_lies_beside_a_module_is_there(bundle: Bundle) -> None:
+def test_what_comes_from_the_checkout_is_there_byte_for_byte_with_its_data(bundle: Bundle) -> None:
     """A style or a statement that a module reads is as much of the program as the module."""
     folders = [ROOT / name for name in ("core", "protocol", "rooms", "http_server")]
     files = [path for it in folders for path in it.rglob("*") if path.is_file()]
     beside = {it.relative_to(ROOT).as_posix() for it in files if it.parent.name != "__pycache__"}
-    assert beside <= bundle.files.keys()
-
-
-def test_what_comes_from_the_checkout_has_the_same_bytes(bundle: Bundle) -> None:
-    own = ("manifest.json", "mcpb-resources/ko-KR.json", "pyproject.toml")
-    taken = [path for path in bundle.files if path not in own]
-    assert len(taken) == len(bundle.files) - len(own)
-    assert {"core/data/rules.jsonl", "rooms/fragments/words.ko.json"} < set(taken)
-    for path in taken:
+    made = {"manifest.json", "mcpb-resources/ko-KR.json", "pyproject.toml"}
+    assert {"core/data/rules.jsonl", "rooms/fragments/words.ko.json", *beside, *made} <= {
+        *bundle.files
+    }
+    for path in bundle.files.keys() - made:
         assert bundle.files[path] == (ROOT / path).read_bytes(), path
-
-
-def test_the_packages_are_those_of_the_server(bundle: Bundle) -> None:
     assert tomllib.loads(bundle.files["pyproject.toml"].decode()) == {
         "project": {
             "name": "sentinel-memory",
@@ -156,136 +146,116 @@ def test_the_packages_are_those_of_the_server(bundle: Bundle) -> None:
 
 
 @pytest.mark.long
-def test_a_checkout_with_the_line_ends_of_windows_has_the_same_manifest(
+def test_the_same_files_give_the_same_bytes_which_say_nothing_of_the_machine(
     tmp_path: Path, bundle: Bundle
 ) -> None:
-    script = copied_checkout(tmp_path) / "server.py"
-    script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
-    made = bundle_of(tmp_path)
-    for path in ("manifest.json", "pyproject.toml"):
-        assert made.files[path] == bundle.files[path]
-
-
-@pytest.mark.long
-def test_the_same_files_give_the_same_bytes(tmp_path: Path, bundle: Bundle) -> None:
     checkout = copied_checkout(tmp_path)
     for path in checkout.rglob("*.py"):
         path.chmod(0o700)
         os.utime(path, (1_000_000_000, 1_000_000_000))
-    assert bundle_of(checkout).archive() == bundle.archive()
-
-
-@pytest.mark.long  # it costs much
-def test_entries_are_sorted_and_say_nothing_of_the_machine(bundle: Bundle, tmp_path: Path) -> None:
-    packed = tmp_path / NAME
-    packed.write_bytes(bundle.archive())
-    with zipfile.ZipFile(packed) as archive:
+    data = bundle.archive()
+    assert bundle_of(checkout).archive() == data
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
     assert [entry.filename for entry in entries] == sorted(bundle.files)
     facts = {(it.date_time, it.create_system, it.external_attr >> 16) for it in entries}
     assert facts == {((1980, 1, 1, 0, 0, 0), 3, stat.S_IFREG | 0o644)}
+    script = checkout / "server.py"  # with the line ends of Windows
+    script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
+    made = bundle_of(checkout)
+    for name in ("manifest.json", "pyproject.toml"):
+        assert made.files[name] == bundle.files[name]
 
 
-# The manifest.
-
-
-def test_the_manifest_says_how_the_server_is_started(manifest: dict[str, Any]) -> None:
-    assert manifest["server"] == {
-        "type": "uv",
-        "entry_point": "server.py",
-        "mcp_config": {
-            "command": "uv",
-            "args": [
-                *("run", "--project", "${__dirname}"),
-                *("python", "${__dirname}/server.py"),
-                *("--project", "${user_config.project_directory}"),
-            ],
-            "env": {"SENTINEL_MEMORY_LANG": "${user_config.language}"},
-        },
-    }
-
-
-def test_the_manifest_asks_for_the_project_and_offers_the_language(
-    manifest: dict[str, Any],
+def test_the_manifest_says_what_a_client_starts_and_asks_for(
+    bundle: Bundle, manifest: dict[str, Any]
 ) -> None:
-    asked = manifest["user_config"]
-    assert list(asked) == ["project_directory", "language"]
-    for setting, key in (("project_directory", "project"), ("language", "language")):
-        for part in ("title", "description"):
-            assert asked[setting].pop(part) == " / ".join(
-                it[f"{key}_{part}"] for it in TEXTS.values()
-            )
-    assert asked == {
-        "project_directory": {"type": "directory", "required": True},
-        "language": {"type": "string", "required": False, "default": "en"},
-    }
+    """Each tool with the first paragraph that a model reads, and all texts in Korean as well."""
 
+    def both(key: str) -> str:
+        return " / ".join(it[key] for it in TEXTS.values())
 
-def test_the_manifest_names_version_platforms_and_python(manifest: dict[str, Any]) -> None:
-    facts = ("manifest_version", "name", "version", "compatibility", "prompts_generated")
-    assert {key: manifest[key] for key in facts} == {
+    surface = json.loads((ROOT / "tests/data/tool_surface.json").read_text("utf-8"))
+    paragraphs = {it["name"]: it["description"].split("\n\n")[0] for it in surface}
+    tools = {name: text.replace("\n", " ") for name, text in paragraphs.items()}
+    arguments = "run --project ${__dirname} python ${__dirname}/server.py --project"
+    project = {"title": both("project_title"), "description": both("project_description")}
+    language = {"title": both("language_title"), "description": both("language_description")}
+    korean = json.loads(bundle.files["mcpb-resources/ko-KR.json"])
+    assert manifest == {
         "manifest_version": "0.4",
         "name": "sentinel-memory",
+        "display_name": "Sentinel-Memory",
         "version": server.VERSION,
+        "author": {"name": "Sentinel-Memory"},
+        "description": TEXTS["en"]["description"],
+        "long_description": TEXTS["en"]["long_description"],
+        "tools": [{"name": name, "description": text} for name, text in tools.items()],
+        "localization": {
+            "resources": "mcpb-resources/${locale}.json",
+            "default_locale": "en-US",
+        },
+        "server": {
+            "type": "uv",
+            "entry_point": "server.py",
+            "mcp_config": {
+                "command": "uv",
+                "args": [*arguments.split(), "${user_config.project_directory}"],
+                "env": {"SENTINEL_MEMORY_LANG": "${user_config.language}"},
+            },
+        },
+        "user_config": {
+            "project_directory": {"type": "directory", **project, "required": True},
+            "language": {"type": "string", **language, "required": False, "default": "en"},
+        },
+        "prompts_generated": True,
         "compatibility": {
             "platforms": ["darwin", "win32", "linux"],
             "runtimes": {"python": ">=3.11"},
         },
-        "prompts_generated": True,
     }
-
-
-def test_each_tool_is_described_by_the_first_paragraph_that_a_model_reads(
-    manifest: dict[str, Any],
-) -> None:
-    surface = json.loads((ROOT / "tests/data/tool_surface.json").read_text("utf-8"))
-    paragraphs = [(tool["name"], tool["description"].split("\n\n")[0]) for tool in surface]
-    assert manifest["tools"] == [
-        {"name": name, "description": text.replace("\n", " ")} for name, text in paragraphs
-    ]
-
-
-def test_the_korean_texts_stand_for_all_that_a_client_can_translate(
-    bundle: Bundle, manifest: dict[str, Any]
-) -> None:
-    place = manifest["localization"]["resources"].replace("${locale}", "ko-KR")
-    korean = json.loads(bundle.files[place])
-    names = [tool["name"] for tool in manifest["tools"]]
     assert korean == {
         "description": TEXTS["ko"]["description"],
         "long_description": TEXTS["ko"]["long_description"],
-        "tools": [{"name": name, "description": TEXTS["ko"][name]} for name in names],
+        "tools": [{"name": name, "description": TEXTS["ko"][name]} for name in tools],
     }
-    assert korean.keys() <= manifest.keys()
 
 
 # Writing it.
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("words", [(), ("-o", "새 폴더/기억.MCPB")])
-def test_it_is_written_where_it_is_wanted(
-    build: Command, project: Path, bundle: Bundle, words: tuple[str, ...]
-) -> None:
-    (project / "새 폴더").mkdir()
-    run = build(*words)
-    name = words[-1] if words else NAME
-    assert [str(it.relative_to(project)) for it in project.rglob("*.[mM]*")] == [name]
-    data = (project / name).read_bytes()
-    assert data == bundle.archive()
-    assert run == Run(0, written(len(data), *words[1:]), "")
-
-
-@pytest.mark.long
-def test_a_bundle_of_another_version_is_replaced(
+def test_it_is_written_where_it_is_wanted_and_one_of_another_version_is_replaced(
     build: Command, project: Path, bundle: Bundle
 ) -> None:
-    older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'})
-    (project / NAME).write_bytes(older.archive())
-    run = build()
-    assert run == Run(0, written((project / NAME).stat().st_size), "")
-    assert (project / NAME).read_bytes() == bundle.archive()
-    assert [path.name for path in project.iterdir()] == [NAME]
+    data = bundle.archive()
+    (project / "새 폴더").mkdir()
+    (project / NAME).write_bytes(OLDER)
+    for words in ((), ("-o", "새 폴더/기억.MCPB")):
+        assert build(*words) == written(len(data), *words[1:])
+        assert (project / (words[-1] if words else NAME)).read_bytes() == data
+    assert len([it for it in project.rglob("*") if it.is_file()]) == 2
+    if os.name == "posix":
+        (project / NAME).rename("real.mcpb")
+        (project / NAME).symlink_to("real.mcpb")
+        (project / "real.mcpb").write_bytes(OLDER)
+        assert build().code == 0
+        assert os.readlink(project / NAME) == "real.mcpb"
+        assert (project / "real.mcpb").read_bytes() == data
+
+
+OTHER_FILE = (
+    "{}: it already exists and is not a bundle of Sentinel-Memory. Nothing was written. Move it"
+    " away, or give another name with -o.\n"
+)
+NO_SUFFIX = (
+    "{}: a client knows a bundle by its name, which must end in .mcpb. Nothing was written. Repeat"
+    " the command with such a name.\n"
+)
+NOT_WRITTEN = (
+    "{}: the bundle could not be written ({}). What was there is unchanged. Name a writable place"
+    " with -o.\n"
+)
 
 
 @pytest.mark.long  # it costs much
@@ -297,51 +267,33 @@ def test_a_bundle_of_another_version_is_replaced(
         Bundle("1.0", {"manifest.json": b'{"name": "another"}'}).archive(),
         Bundle("1.0", {"manifest.json": b'["sentinel-memory"]'}).archive(),
         Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
-        Bundle("1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()[:-30],
+        OLDER[:-30],
+        os.mkdir,
+        pytest.param(getattr(os, "mkfifo", None), marks=posix),
     ],
-    ids=["empty", "text", "another-bundle", "odd-manifest", "no-manifest", "torn"],
+    ids=["empty", "text", "another", "odd-manifest", "no-manifest", "torn", "folder", "pipe"],
 )
-def test_a_file_that_is_no_bundle_of_this_server_is_left_alone(
-    build: Command, project: Path, data: bytes
+def test_what_is_no_bundle_of_this_server_is_left_alone(
+    build: Command, project: Path, data: bytes | Callable[[Path], None]
 ) -> None:
-    (project / "mine.mcpb").write_bytes(data)
+    path = project / "mine.mcpb"
+    if isinstance(data, bytes):
+        path.write_bytes(data)
+    else:
+        data(path)
+    before = (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns)
     assert build("--output", "mine.mcpb") == Run(1, "", OTHER_FILE.format("mine.mcpb"))
-    assert (project / "mine.mcpb").read_bytes() == data
-    assert [path.name for path in project.iterdir()] == ["mine.mcpb"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("make", [os.mkdir, pytest.param(getattr(os, "mkfifo", None), marks=posix)])
-def test_a_folder_or_a_pipe_with_the_name_of_a_bundle_is_left_alone(
-    build: Command, project: Path, make: Callable[[Path], None]
-) -> None:
-    make(project / NAME)
-    before = stat.S_IFMT((project / NAME).stat().st_mode)
-    assert build() == Run(1, "", OTHER_FILE.format(NAME))
-    assert list(project.rglob("*")) == [project / NAME]
-    assert stat.S_IFMT((project / NAME).stat().st_mode) == before
-
-
-@posix
-@pytest.mark.long
-def test_a_link_to_a_bundle_stays_a_link(build: Command, project: Path, bundle: Bundle) -> None:
-    older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'})
-    (project / "real.mcpb").write_bytes(older.archive())
-    (project / NAME).symlink_to("real.mcpb")
-    assert build().code == 0
-    assert os.readlink(project / NAME) == "real.mcpb"
-    assert (project / "real.mcpb").read_bytes() == bundle.archive()
+    assert (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns) == before
+    assert [*project.rglob("*")] == [path]
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", ["bundle.zip", "README", "dist"])
-def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
-    build: Command, project: Path, name: str
-) -> None:
+def test_a_place_that_cannot_be_is_refused(build: Command, project: Path) -> None:
     (project / "dist").mkdir()
-    sentence = "a client knows a bundle by its name, which must end in .mcpb. Nothing was written."
-    said = f"{name}: {sentence} Repeat the command with such a name.\n"
-    assert build("-o", name) == Run(1, "", said)
+    for name in ("bundle.zip", "README", "dist"):
+        assert build("-o", name) == Run(1, "", NO_SUFFIX.format(name))
+    path = str(Path("none", NAME))
+    assert build("-o", path) == Run(1, "", NOT_WRITTEN.format(path, "No such file or directory"))
     assert list(project.rglob("*")) == [project / "dist"]
 
 
@@ -355,30 +307,16 @@ def test_a_name_that_is_empty_is_refused(
     assert list(project.iterdir()) == []
 
 
-def not_written(path: str, reason: str) -> Run:
-    """What a run says that could not write."""
-    sentence = f"{path}: the bundle could not be written ({reason}). What was there is unchanged."
-    return Run(1, "", f"{sentence} Name a writable place with -o.\n")
-
-
-@pytest.mark.long
-def test_a_folder_that_is_not_there_is_told(build: Command, project: Path) -> None:
-    path = str(Path("dist", NAME))
-    assert build("-o", path) == not_written(path, "No such file or directory")
-    assert list(project.iterdir()) == []
-
-
 @pytest.mark.long  # it costs much
 @posix
 def test_a_bundle_that_may_not_be_replaced_stays_as_it_is(tmp_path: Path) -> None:
-    older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()
-    (tmp_path / NAME).write_bytes(older)
+    (tmp_path / NAME).write_bytes(OLDER)
     tmp_path.chmod(0o500)
     run = started(ROOT / "packaging" / "bundle.py", cwd=tmp_path)
     tmp_path.chmod(0o700)
-    assert run == not_written(NAME, "Permission denied")
+    assert run == Run(1, "", NOT_WRITTEN.format(NAME, "Permission denied"))
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
-    assert (tmp_path / NAME).read_bytes() == older
+    assert (tmp_path / NAME).read_bytes() == OLDER
 
 
 @pytest.mark.long
@@ -451,16 +389,16 @@ def in_node(*arguments: str, home: Path) -> str:
 
 @pytest.mark.night
 @packer_installed
-def test_the_packer_finds_no_fault_with_the_manifest(unpacked: Path, tmp_path: Path) -> None:
+def test_the_packer_finds_no_fault_and_unpacks_every_file_as_it_was(
+    bundle: Bundle, unpacked: Path, tmp_path: Path
+) -> None:
     said = packer("validate", str(unpacked / "manifest.json"), home=tmp_path)
     assert said == "Manifest schema validation passes!\n"
-
-
-@pytest.mark.night
-@packer_installed
-def test_the_packer_unpacks_every_file_as_it_was(bundle: Bundle, tmp_path: Path) -> None:
     packed, folder = tmp_path / NAME, tmp_path / "풀린 곳"
     packed.write_bytes(bundle.archive())
+    size = packed.stat().st_size / 1024
+    said = packer("info", str(packed), home=tmp_path)
+    assert said == f"File: {NAME}\nSize: {size:.2f} KB\n\nWARNING: Not signed\n"
     said = packer("unpack", str(packed), str(folder), home=tmp_path)
     assert said == f"Extension unpacked successfully to {folder}\n"
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -470,45 +408,25 @@ def test_the_packer_unpacks_every_file_as_it_was(bundle: Bundle, tmp_path: Path)
 
 @pytest.mark.night
 @packer_installed
-def test_the_packer_tells_a_bundle_that_nobody_has_signed(bundle: Bundle, tmp_path: Path) -> None:
-    packed = tmp_path / NAME
-    packed.write_bytes(bundle.archive())
-    size = packed.stat().st_size / 1024
-    said = packer("info", str(packed), home=tmp_path)
-    assert said == f"File: {NAME}\nSize: {size:.2f} KB\n\nWARNING: Not signed\n"
-
-
-@pytest.mark.night
-@packer_installed
 @pytest.mark.parametrize(
     ("chosen", "language"),
-    [({}, "en"), ({"language": "ko"}, "ko"), ({"language": ""}, "")],
-    ids=["default", "korean", "emptied"],
+    [
+        ({"project_directory": "/내 프로젝트"}, "en"),
+        ({"project_directory": "/내 프로젝트", "language": "ko"}, "ko"),
+        ({"project_directory": "/내 프로젝트", "language": ""}, ""),
+        ({}, None),
+    ],
+    ids=["default", "korean", "emptied", "no project"],
 )
-def test_the_packer_fills_in_what_the_user_chose(
-    manifest: dict[str, Any], tmp_path: Path, chosen: dict[str, str], language: str
+def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_project(
+    manifest: dict[str, Any], tmp_path: Path, chosen: dict[str, str], language: str | None
 ) -> None:
-    given = {
-        "manifest": manifest,
-        "extensionPath": "/확장 프로그램",
-        "userConfig": {"project_directory": "/내 프로젝트", **chosen},
-    }
+    given = {"manifest": manifest, "extensionPath": "/확장 프로그램", "userConfig": chosen}
     said = in_node("--input-type=module", "-e", CONFIGURE, json.dumps(given), home=tmp_path)
-    assert json.loads(said) == {
+    words = ("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py")
+    config = {
         "command": "uv",
-        "args": [
-            *("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py"),
-            *("--project", "/내 프로젝트"),
-        ],
+        "args": [*words, "--project", "/내 프로젝트"],
         "env": {"SENTINEL_MEMORY_LANG": language},
     }
-
-
-@pytest.mark.night
-@packer_installed
-def test_a_client_starts_nothing_before_the_project_is_chosen(
-    manifest: dict[str, Any], tmp_path: Path
-) -> None:
-    given = {"manifest": manifest, "extensionPath": "/extension", "userConfig": {}}
-    said = in_node("--input-type=module", "-e", CONFIGURE, json.dumps(given), home=tmp_path)
-    assert said == "null\n"
+    assert json.loads(said) == (None if language is None else config)

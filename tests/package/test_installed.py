@@ -1,15 +1,18 @@
 """Tests the wheel and the source archive as strangers meet them: installed, beside their own code.
 
-Each is built as pip builds it and installed with its packages into an environment of its own: the
-wheel for the oldest Python of this machine that will do, the archive for the newest.
+The wheel is installed with its packages for the newest Python of this machine that will do; the
+archive makes the same wheel. What else is installed borrows the packages of the tests.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +33,6 @@ LESSON = "Begin the read-me with what the program does."
 STRANGER = {"name": "a stranger", "version": "1"}
 SERVER = "sentinel-memory-server"
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": STRANGER}
-PIP = ("-qq", "--disable-pip-version-check")  # its warnings are about this machine
 LISTED = """
 import importlib.metadata, json
 files = importlib.metadata.files("sentinel-memory")
@@ -38,13 +40,13 @@ print(json.dumps([importlib.metadata.version("sentinel-memory"), [str(file) for 
 """
 
 
-def pythons() -> list[str]:
-    """The oldest and the newest Python of this machine that the program takes."""
+def newest_python() -> str:
+    """The newest Python of this machine that the program takes."""
     folders = os.environ["PATH"].split(os.pathsep)
     folders += map(str, (Path.home() / ".pyenv" / "versions").glob("*/bin"))
-    named = (f"{folder}/python3.{minor}" for minor in range(11, 30) for folder in folders)
-    sound = [path for path in named if os.access(path, os.X_OK) and works(path)]
-    return [sound[0], sound[-1]] if sound else [sys.executable] * 2
+    named = (f"{folder}/python3.{minor}" for minor in range(29, 10, -1) for folder in folders)
+    sound = (path for path in named if os.access(path, os.X_OK) and works(path))
+    return next(sound, sys.executable)
 
 
 def works(python: str) -> bool:
@@ -111,31 +113,54 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheel and the source archive of this checkout, by their kinds."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, of which the source archive makes the same."""
     folder = tmp_path_factory.mktemp("built")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     python = environment(folder / "builder", sys.executable)
-    run(python, "-m", "pip", "install", *PIP, *settings["build-system"]["requires"], cwd=folder)
+    pip(python, *settings["build-system"]["requires"], cwd=folder)
     run(python, "-m", "hatchling", "build", "-d", str(folder / "dist"), cwd=ROOT)
-    [wheel], [archive] = (list((folder / "dist").glob(kind)) for kind in ("*.whl", "*.tar.gz"))
-    return {"wheel": wheel, "archive": archive}
+    [built], [archive] = (list((folder / "dist").glob(kind)) for kind in ("*.whl", "*.tar.gz"))
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    source = folder / archive.name.removesuffix(".tar.gz")
+    run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "again"), cwd=source)
+    [again] = (folder / "again").glob("*.whl")
+    assert contents(again) == contents(built)
+    return built
 
 
-def environment(folder: Path, python: str) -> Path:
-    """A new virtual environment, as its interpreter."""
-    run(python, "-m", "venv", str(folder), cwd=folder.parent)
+def contents(wheel: Path) -> dict[str, int]:
+    """The checksums of the files in a wheel."""
+    with zipfile.ZipFile(wheel) as packed:
+        return {it.filename: it.CRC for it in packed.infolist()}
+
+
+def environment(folder: Path, python: str, *, borrows: bool = False) -> Path:
+    """A new virtual environment, as its interpreter.
+
+    borrows: whether it has the packages of whoever runs the tests.
+    """
+    run(python, "-m", "venv", "--without-pip", str(folder), cwd=folder.parent)
+    if borrows:
+        [packages] = folder.glob("lib/*/site-packages")
+        lines = [it for it in sys.path if it.endswith("site-packages")]
+        (packages / "borrowed.pth").write_text("\n".join(lines))
     return folder / SCRIPTS / f"python{SUFFIX}"
 
 
-@pytest.fixture(scope="module", params=["wheel", "archive"])
-def installed(
-    request: pytest.FixtureRequest, built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installed]:
+def pip(python: Path, *words: str | Path, cwd: Path) -> None:
+    """Install something into the environment of an interpreter."""
+    options = ("-qq", "--disable-pip-version-check")  # its warnings are about this machine
+    run(sys.executable, "-m", "pip", "--python", python, "install", *options, *words, cwd=cwd)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """The program, installed, and a project whose modules have the names of ours and raise."""
     folder = tmp_path_factory.mktemp("installed")
-    python = environment(folder / "venv", pythons()[request.param == "archive"])
-    run(python, "-m", "pip", "install", *PIP, built[request.param], cwd=folder)
+    python = environment(folder / "venv", newest_python())
+    pip(python, wheel, cwd=folder)
     project = folder / "project"
     for name in OURS:
         for path in (project / f"{name}.py", project / name / "__init__.py"):
@@ -163,15 +188,13 @@ def test_a_module_of_the_user_is_never_taken_for_ours(installed: Installed) -> N
     assert {tool["name"] for tool in answer["tools"]} == set(TOOLS["lessons"])
 
 
-def test_both_commands_name_themselves(installed: Installed) -> None:
+def test_a_command_names_itself_and_what_runs_as_typed(
+    installed: Installed, tmp_path: Path
+) -> None:
     for name in COMMANDS:
         assert f"usage: {name} [" in installed.run(name, "--help")
     assert installed.run("sentinel-memory-server", "--version") == f"{VERSION}\n"
-
-
-def test_a_sentence_names_a_command_that_runs_as_typed(
-    installed: Installed, tmp_path: Path
-) -> None:
+    assert "sentinel-memory setup" in installed.run("sentinel-memory", "demo")
     untouched = Installed(installed.scripts, tmp_path / "project")  # where no setup has run
     untouched.project.mkdir()
     said = untouched.run("sentinel-memory", "doctor")
@@ -219,13 +242,9 @@ def test_rules_and_sentences_come_along(installed: Installed) -> None:
     assert refused["isError"] and "비어 있습니다" in refused["content"][0]["text"]
 
 
-def test_the_demo_needs_no_checkout(installed: Installed) -> None:
-    assert "sentinel-memory setup" in installed.run("sentinel-memory", "demo")
-
-
 def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
-    python = environment(tmp_path / "venv", sys.executable)
-    run(python, "-m", "pip", "install", *PIP, "-e", ROOT, cwd=tmp_path)
+    python = environment(tmp_path / "venv", sys.executable, borrows=True)
+    pip(python, "--no-deps", "-e", ROOT, cwd=tmp_path)
     installed = Installed(python.parent, tmp_path / "project")
     installed.project.mkdir()
     said = installed.run("sentinel-memory", "doctor")
@@ -236,8 +255,12 @@ def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
 
 def test_pre_commit_installs_the_hooks_and_refuses_a_secret(tmp_path: Path) -> None:
     python = environment(tmp_path / "venv", sys.executable)
-    run(python, "-m", "pip", "install", *PIP, "pre-commit", cwd=tmp_path)
-    source = committed(shutil.copytree(ROOT, tmp_path / "source", ignore=_left_out))
+    pip(python, "pre-commit", cwd=tmp_path)
+    source = shutil.copytree(ROOT, tmp_path / "source", ignore=_left_out)
+    about = source / "pyproject.toml"
+    packages = re.compile(r"^dependencies = \[.*?\]", re.M | re.S)  # a scan needs none of them
+    about.write_text(packages.sub("dependencies = []", about.read_text("utf-8")), "utf-8")
+    committed(source)
     revision = run("git", "rev-parse", "HEAD", cwd=source).strip()
     project = tmp_path / "project"
     log = project / ".context" / "memory_log.jsonl"

@@ -113,15 +113,6 @@ def test_the_text_takes_what_a_wide_terminal_has(
 
 
 @pytest.mark.long  # it costs much
-def test_output_that_goes_elsewhere_has_80_cells_and_no_colours(shop: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = Run.started("list", environment=environment)
-    assert "\x1b" not in done.out
-    assert done.lines[2].endswith("…")
-    assert cells(done.lines[2]) in (79, 80)
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_no_line_is_wider_than_the_terminal(
     three: Room, command: Command, lang: str, monkeypatch: pytest.MonkeyPatch
@@ -151,23 +142,20 @@ def test_colours_change_nothing_but_the_colour() -> None:
 
 @pytest.mark.long  # it costs much
 @posix
-def test_a_terminal_gets_colours(shop: Path) -> None:
-    done = GoodRun.at_terminal("list", environment={**os.environ, "TERM": "xterm"})
-    assert done.lines[0].startswith("\x1b[1m")
-
-
-@pytest.mark.long  # it costs much
-@posix
-def test_a_terminal_gets_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
+def test_a_terminal_gets_colours_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
     write(project, *[a_record(f"gap {number}") for number in range(30)])
     words = ("list", "--topic", "payment")
-    done = GoodRun.at_terminal(*words, environment={**os.environ, "TERM": "dumb"})
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = GoodRun.at_terminal(*words, environment={**environment, "TERM": "xterm"})
+    assert done.lines[0].startswith("\x1b[1m")
     assert done.lines[26:] == [
         "Lessons: 25 of 30, the newest first.",
         "… 5 more: `python cli.py list --topic payment --room lessons --limit 30`",
     ]
-    assert len(GoodRun.started("list").lines) == 32
     assert len(GoodRun.at_terminal("list", "--limit", "28").lines) == 31
+    elsewhere = GoodRun.started("list", environment=environment)
+    assert ("\x1b" in elsewhere.out, len(elsewhere.lines)) == (False, 32)
+    assert max(map(cells, elsewhere.lines)) <= 80
 
 
 def test_five_of_a_room_are_shown_with_the_command_for_the_others(

@@ -22,7 +22,6 @@ from tests.support.client_events import (
     gemini,
     run_hook,
 )
-from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, store_of
 from tests.support.samples import a_draft
 
@@ -46,7 +45,6 @@ def shop(tmp_path: Path) -> Path:
     root.mkdir()
     git(root, "init", "--quiet")
     store_of(root).upsert_log(a_draft("one"))
-    (root / "CLAUDE.md").write_text("- Use Node 22\n")
     (root / "src/pay").mkdir(parents=True)
     (root / "src/pay/refund.py").write_text("pass\n")
     commit(root)
@@ -78,20 +76,6 @@ def carry_out(text: str, sentence: re.Pattern[str] = WAY_BACK) -> None:
         program, *words = shlex.split(command)
         assert program == "git"
         git(Path(found["folder"]), *words)
-
-
-@pytest.mark.row("P4")
-@pytest.mark.parametrize("words", [("list",), ("search", "one"), ADD, ("import", "CLAUDE.md")])
-def test_the_way_back_is_named_and_no_log_begins(
-    gone: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = files_in(gone)
-    done = Run.of(capsys, *words)
-    assert (done.code, done.out) == (1, "")
-    assert SAVED in done.errors
-    assert files_in(gone) == before
-    git(gone, *SAVED.split()[1:])
-    assert "Lessons: 1 of 1" in Run.of(capsys, "list").out
 
 
 @pytest.mark.parametrize(
@@ -145,7 +129,13 @@ def _in_a_package(shop: Path) -> Path:
     return package
 
 
+def _without_file(shop: Path) -> Path:
+    (shop / LOG).unlink()
+    return shop
+
+
 STATES: dict[str, Callable[[Path], Path]] = {
+    "without its file": _without_file,
     "without its folder": _without_folder,
     "without its folder, from below": lambda shop: _without_folder(shop) / "src/pay",
     "in a sparse checkout": _sparse,
@@ -157,36 +147,30 @@ STATES: dict[str, Callable[[Path], Path]] = {
 }
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize("state", STATES)
 def test_however_it_is_missing_the_command_that_is_named_brings_it_back(
     shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """No log begins meanwhile, and the doctor and a hook say the same."""
     start = STATES[state](shop)
+    (shop.parent / "list.md").write_text("- Use Node 22\n")
     monkeypatch.chdir(start)
     before = files_in(start)
-    refused = [Run.of(capsys, *words) for words in (("list",), ("stats",), ("export",), ADD)]
+    reading = (("list",), ("search", "one"), ("stats",), ("export",))
+    saving = (ADD, ("import", str(shop.parent / "list.md")))
+    refused = [Run.of(capsys, *words) for words in (*reading, *saving)]
     assert {(done.code, done.out) for done in refused} == {(1, "")}
     assert len({done.errors for done in refused}) == 1
+    said = WAY_BACK.search(refused[0].errors)
+    doctor = Run.of(capsys, "doctor")
+    assert said and said["command"] in doctor.out and said["folder"] in doctor.out
+    assert (doctor.code, "the first save creates it" in doctor.out) == (1, False)
     told = hooked(start, "session-start", claude("SessionStart", start, source="startup"))
     assert files_in(start) == before
-    assert WAY_BACK.search(told.text)
     assert WAY_BACK.findall(told.text) == WAY_BACK.findall(refused[0].errors)
     carry_out(refused[0].errors)
     assert "Lessons: 1 of 1" in Run.of(capsys, "list").out
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("state", one_in(4, STATES))
-def test_the_doctor_says_the_same(
-    shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    start = STATES[state](shop)
-    monkeypatch.chdir(start)
-    found = WAY_BACK.search(Run.of(capsys, "list").errors)
-    done = Run.of(capsys, "doctor")
-    assert found and found["command"] in done.out and found["folder"] in done.out
-    assert "the first save creates it" not in done.out
-    assert done.code == 1
 
 
 @pytest.mark.long  # it costs much

@@ -7,13 +7,13 @@ import re
 import sys
 import unicodedata
 from datetime import date
-from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cli
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import (
     Screen,
@@ -34,8 +34,7 @@ from commands.terminal.screen import (
 from core.lessons.log import MemoryLog
 from core.messages import Language
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
-from tests.support.cli_process import Run
-from tests.support.costly import one_in
+from tests.support.cli_process import Run, without_settings
 from tests.support.git_clones import commit, git
 from tests.support.rows import none_of
 from tests.support.sentences import in_language
@@ -289,31 +288,25 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def seen(root: Path, words: str, lang: str) -> list[str]:
-    """What a command prints for a person, with errors, in lines without colours."""
-    kept = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
-    settings = {"SENTINEL_MEMORY_LANG": lang, "COLUMNS": "80", "TERM": "xterm"}
-    environment = {**kept, **settings, "HOME": str(root.parent)}
-    done = Run.at_terminal(*words.split(), cwd=root, environment=environment)
-    return uncoloured(done.out + done.errors).splitlines()
-
-
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("words", "lang"), one_in(9, product(SCREENS, ["en", "ko"]), names=2))
-def test_no_line_is_wider_than_the_terminal(shop: Path, words: str, lang: str) -> None:
-    lines = seen(shop, words, lang)
-    assert len(lines) > 1 or words in ("scan", "list --forgotten")
-    none_of(line for line in lines if cells(line) > 80 and str(shop) not in line)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("lang", ["ko", "en"])
-def test_a_report_has_no_signs_of_markdown_on_a_terminal_but_in_a_pipe(
-    shop: Path, lang: str
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, lang: str
 ) -> None:
-    lines = seen(shop, "report", lang)
-    none_of(line for line in lines if re.search(r"^#+ |(?<!/)\*\*(?!/)|^\| |``", line))
-    piped = Run.started(
-        "report", cwd=shop, environment={**os.environ, "SENTINEL_MEMORY_LANG": lang}
-    )
+    without_settings(monkeypatch)
+    monkeypatch.chdir(shop)
+    settings = {"SENTINEL_MEMORY_LANG": lang, "COLUMNS": "80", "TERM": "xterm"}
+    for name, value in {**settings, "HOME": str(shop.parent)}.items():
+        monkeypatch.setenv(name, value)
+    for words in SCREENS:
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stdout", terminal)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        cli.main(words.split())
+        lines = uncoloured(terminal.getvalue()).splitlines()
+        assert len(lines) > 1 or words in ("scan", "list --forgotten")
+        none_of(line for line in lines if cells(line) > 80 and str(shop) not in line)
+        signs = re.compile(r"^#+ |(?<!/)\*\*(?!/)|^\| |``")
+        none_of(line for line in lines if words == "report" and signs.search(line))
+    piped = Run.placed("report", cwd=shop, environment={**os.environ})
     assert re.search(r"^##+ ", piped.out, re.MULTILINE) and "**" in piped.out
