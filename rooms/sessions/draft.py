@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from core.program import shown
 from core.room.redaction import without_secrets
 from core.sanitizer import redact, safe, values_in
-from core.text.plain import SURROGATE, moment_of, normal_form
+from core.text.plain import SURROGATE, normal_form
 from rooms.sessions.session import (
     AGENT_CHARS,
     ENDED,
@@ -79,7 +79,13 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
     A secret that one text gives away goes from all texts. strict: a secret is refused, not taken
     out. A limit holds for the redacted text.
     """
-    _check_words(draft)
+    if draft.status is not None and draft.status not in STATUSES:
+        raise SessionsError("bad_status", known=", ".join(STATUSES))
+    if any(it.result not in OUTCOMES for it in draft.approaches):
+        raise SessionsError("bad_result", known=", ".join(OUTCOMES))
+    if len(draft.tags or ()) > MOST_TAGS:
+        raise SessionsError("too_many", field="tags", count=len(draft.tags or ()), most=MOST_TAGS)
+    _check_counts(draft)
     known, redacted = dict[str, str](), list[str]()
 
     def look_at(text: str, place: Place) -> str:
@@ -137,17 +143,6 @@ def agent_of(name: str) -> str:
     return _AGENTS.get(lowered, lowered)
 
 
-def _check_words(draft: Draft) -> None:
-    """Raise SessionsError for a word that is none of those declared, and for too many of a kind."""
-    if draft.status is not None and draft.status not in STATUSES:
-        raise SessionsError("bad_status", known=", ".join(STATUSES))
-    if any(it.result not in OUTCOMES for it in draft.approaches):
-        raise SessionsError("bad_result", known=", ".join(OUTCOMES))
-    if len(draft.tags or ()) > MOST_TAGS:
-        raise SessionsError("too_many", field="tags", count=len(draft.tags or ()), most=MOST_TAGS)
-    _check_counts(draft)
-
-
 def _check_counts(given: Draft | Session) -> None:
     """Raise SessionsError where there are more points or files than a session may hold."""
     files = given.changes.modified_files if given.changes else ()
@@ -164,21 +159,14 @@ def _too_long(text: str, place: Place) -> SessionsError:
 
 
 def _trimmed(draft: Draft) -> Draft:
-    """Return the draft without blanks around its goal and tags, and with usable dates only."""
+    """Return the draft without blanks around its goal and tags, and without empty names."""
     tags, changes = draft.tags, draft.changes
     if tags is not None:
         tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
     if changes is not None:
         files = dict.fromkeys(path for path in changes.modified_files if path.strip())
         changes = replace(changes, modified_files=tuple(files))
-    points: Any = {
-        name: tuple(
-            replace(it, at=moment_of(it.at), resolved_at=moment_of(it.resolved_at))
-            for it in getattr(draft, name)
-        )
-        for name in POINTS
-    }
-    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes, **points)
+    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
 
 
 def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:

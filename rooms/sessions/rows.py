@@ -131,13 +131,9 @@ def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
     """Return the actions of a session, oldest first."""
     condition = "context_id = ? ORDER BY created_at, rowid"
     statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
-    return [action_of(row) for row in connection.execute(statement, (context_id,))]
-
-
-def action_of(row: Sequence[Any]) -> Action:
-    """Return the action of a row of ACTION_COLUMNS."""
-    given = zip(_ACTION_NAMES, as_texts(row), strict=True)
-    return Action(**{name: it or "" for name, it in given})
+    rows = map(as_texts, connection.execute(statement, (context_id,)))
+    named = (zip(_ACTION_NAMES, row, strict=True) for row in rows)
+    return [Action(**{name: it or "" for name, it in row}) for row in named]
 
 
 def values_of_action(it: Action) -> tuple[str | None, ...]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from core.errors import RefusedError
@@ -248,7 +249,7 @@ class Action:
 # How all of these are declared in JSON
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape(Generic[_Value]):
     """How the specification declares a class of ours.
 
@@ -274,13 +275,15 @@ class Shape(Generic[_Value]):
 
         more: fields that it gets beside those declared.
         """
-        defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
-        values = {
-            field: _read(data, name, defaults[field])
-            for name, field in self.names.items()
-            if field in defaults
-        }
+        values = {field: _read(data, name, default) for name, field, default in self._fields}
         return self.kind(**values, **more)
+
+    @cached_property
+    def _fields(self) -> list[tuple[str, str, object]]:
+        """Each JSON name that is a field, with that and its default."""
+        defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
+        named = self.names.items()
+        return [(name, field, defaults[field]) for name, field in named if field in defaults]
 
 
 def _read(data: Mapping[str, Any], name: str, default: object) -> Any:

@@ -307,7 +307,11 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
     session = read_session(context)
     names = ("startedAt", "createdAt", "updatedAt", "endedAt")
     began, created, updated, ended = (_moment(context.get(it)) for it in names)
-    id_ = _id_of(name or began, session.goal)
+    # Always the same id, whenever it is imported. A former context lives on from goal to goal, and
+    # each of these is a session. From a hash somebody could guess a secret.
+    goal, _ = redact(session.goal[:_GOAL_CHARS])
+    named = "\n".join((name or began, goal))
+    id_ = name if is_ours(name) else f"ctx_{_hash(named)}"
     updated = updated or moment or max(ended, created, began)
     began = began or created or updated
     status = session.status if session.status in STATUSES else "paused"
@@ -326,19 +330,6 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
         updated_at=updated,
         **points,
     )
-
-
-def _id_of(name: str, goal: str) -> str:
-    """Return the id of a session here: always the same one, whenever it is imported.
-
-    A former context lives on from goal to goal, and each of these is a session. No secret in a
-    goal goes into the hash, from which somebody could guess it.
-    """
-    if is_ours(name):
-        return name
-    safe_goal, _ = redact(goal[:_GOAL_CHARS])
-    text = "\n".join((name, safe_goal))
-    return f"ctx_{_hash(text)}"
 
 
 def _hash(text: str) -> str:

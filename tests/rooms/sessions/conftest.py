@@ -1,40 +1,51 @@
-"""Gives the tests of the sessions' tools a project of their own."""
+"""Gives each test of the sessions a state directory, a project, its store, and its tools."""
 
 from pathlib import Path
 
 import pytest
 
-from core.config import Settings
-from rooms.sessions.store import SessionStore, open_sessions
+from core.config import STATE_VARIABLE
+from rooms.sessions.store import SessionStore
+from tests.support.room import a_room
 from tests.support.session_tools import Call, calling, offered, refusing
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's state directory, which is not made."""
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory that the tools work in."""
+    """The directory that the tools work in, still empty."""
     for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
         monkeypatch.delenv(name, raising=False)
     root = tmp_path / "shop"
     root.mkdir()
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(root))
-    monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
     return root
 
 
 @pytest.fixture
 def store(project: Path) -> SessionStore:
-    return open_sessions(project, Settings())
+    return a_room(project)
 
 
 @pytest.fixture
 def call(project: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
-
     return calling(offered)
 
 
 @pytest.fixture
 def refused(call: Call) -> Call:
     """Calls a tool that refuses and returns its sentence."""
-
     return refusing(call)
+
+
+@pytest.fixture
+def as_json(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are the declared objects."""
+    monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")

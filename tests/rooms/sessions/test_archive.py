@@ -12,14 +12,9 @@ from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
 from rooms.sessions.source import read_source
 from rooms.sessions.store import SessionStore
-from tests.support.room import OLD, a_room, act, failed, saved
+from tests.support.room import OLD, act, failed, saved
 
 DAY = "2026-01-01"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SessionStore:
-    return a_room(tmp_path)
 
 
 def a_full_session(store: SessionStore, goal: str = "Fix the login of the shop " * 3) -> Session:
@@ -62,13 +57,8 @@ def test_an_import_brings_archived_sessions_back_as_they_were(store: SessionStor
     assert everything(store) == before
     assert [it.number for it in store.chain(second)] == [1, 2]
     assert brought_back(store, done) == []
-
-
-def test_the_file_is_for_its_owner_and_for_no_git(store: SessionStore) -> None:
-    a_full_session(store)
-    path = archive_before(store, DAY).path
-    assert path and path.stat().st_mode & 0o777 == 0o600
-    assert path.with_name(".gitignore").read_text() == "*\n"
+    assert done.path and done.path.stat().st_mode & 0o777 == 0o600
+    assert done.path.with_name(".gitignore").read_text() == "*\n"
 
 
 def test_an_archived_session_is_refused_with_its_date_and_its_file(store: SessionStore) -> None:
@@ -107,21 +97,18 @@ def test_a_session_with_an_open_blocker_or_a_child_that_stays_stays_and_is_named
     assert [it.number for it, _ in everything(store)] == [1, 2, 3, 4]
 
 
-def test_a_project_without_sessions_gets_no_file(store: SessionStore, tmp_path: Path) -> None:
+def test_every_form_of_a_date_means_the_same_day_and_what_is_none_archives_nothing(
+    store: SessionStore,
+) -> None:
     assert archive_before(store, DAY) == ([], None, 0, [])
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_date_that_is_none_archives_nothing(store: SessionStore) -> None:
-    with pytest.raises(UpkeepError, match="not a date"):
-        archive_before(store, "yesterday")
-
-
-@pytest.mark.parametrize("date", ["20260101", "2026-W01-4", "2026-01-01T09:00+09:00"])
-def test_every_form_of_a_date_means_the_same_day(store: SessionStore, date: str) -> None:
+    assert os.listdir(store.root) == []
     saved(store, "Fix the login", "2025-12-31T10:00:00+00:00")
     saved(store, "Fix the logout", "2026-05-01T10:00:00+00:00")
-    assert [it.number for it in archive_before(store, date).sessions] == [1]
+    for date in ("20260101", "2026-W01-4", "2026-01-01T09:00+09:00"):
+        found = archive_before(store, date, dry_run=True)
+        assert [it.number for it in found.sessions] == [1]
+    with pytest.raises(UpkeepError, match="not a date"):
+        archive_before(store, "yesterday")
 
 
 def test_a_file_that_cannot_be_written_leaves_every_session(store: SessionStore) -> None:

@@ -6,32 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from core.config import STATE_VARIABLE
 from rooms.sessions.archive import find_session
-from rooms.sessions.everywhere import (
-    SharingError,
-    search_all,
-    share,
-    shared_roots,
-    unshare,
-)
+from rooms.sessions.everywhere import SharingError, search_all, share, shared_roots, unshare
 from rooms.sessions.search import Criteria
 from rooms.sessions.session import NoSuchSessionError
 from rooms.sessions.store import SessionStore
 from tests.support.room import OLD, a_room, saved
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's state directory."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return tmp_path / "state"
-
-
 @pytest.fixture
-def shop(tmp_path: Path) -> SessionStore:
+def shop(store: SessionStore) -> SessionStore:
     """A project that does not share, with two sessions."""
-    store = a_room(tmp_path / "shop")
     saved(store, "Write the README")
     saved(store, "Add a basket", summary="OAuth was left for another day")
     return store
@@ -54,7 +39,7 @@ def found(store: SessionStore, **criteria: object) -> list[tuple[str, int, str]]
 
 
 @pytest.mark.row("003 T44", "003 T72")
-def test_hits_of_all_projects_stand_in_one_order_each_with_its_project(
+def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over_them(
     shop: SessionStore, bank: SessionStore
 ) -> None:
     assert found(shop, query="OAuth 로그인") == [("bank", 1, "2024-03-01"), ("", 2, "2026-05-01")]
@@ -62,22 +47,14 @@ def test_hits_of_all_projects_stand_in_one_order_each_with_its_project(
         *(("bank", 2, "2026-06-01"), ("", 2, "2026-05-01")),
         *(("", 1, "2026-05-01"), ("bank", 1, "2024-03-01")),
     ]
-
-
-def test_filters_and_pages_hold_over_all_projects(shop: SessionStore, bank: SessionStore) -> None:
     assert found(shop, tags=("인증",)) == [("bank", 1, "2024-03-01")]
     assert found(shop, status="coding") == [("bank", 2, "2026-06-01")]
     assert found(shop, until="2025-01-01") == [("bank", 1, "2024-03-01")]
     page = search_all(shop, Criteria(), limit=1, offset=3)
     assert (page.total, [hit.session.goal for hit in page.hits]) == (4, ["OAuth 로그인을 구현한다"])
-
-
-@pytest.mark.parametrize("query", ["", "README"])
-def test_an_offset_beyond_all_numbers_finds_nothing_there(
-    shop: SessionStore, bank: SessionStore, query: str
-) -> None:
-    page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
-    assert (page.hits, page.total > 0) == ([], True)
+    for query in ("", "README"):  # an offset beyond all numbers
+        page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
+        assert (page.hits, page.total > 0) == ([], True)
 
 
 def test_a_project_that_shares_no_more_is_gone_or_cannot_be_used_is_passed_over(
@@ -111,44 +88,35 @@ def test_a_session_of_another_project_is_read_there_only_with_its_consent(
 
 @pytest.mark.row("003 T72")
 def test_nothing_of_a_session_is_written_outside_of_its_project(
-    tmp_path: Path, state: Path
+    store: SessionStore, state: Path
 ) -> None:
-    store = a_room(tmp_path / "shop")
     saved(store, "Fix the login", summary="summary that stays")
     assert not state.exists()
-    share(store.root, os.environ)
+    for change in (share, unshare, share):  # the copies of an older version go
+        state.mkdir(exist_ok=True)
+        (state / "global.db").write_bytes(b"short goals of all projects")
+        change(store.root, os.environ)
+        assert not (state / "global.db").exists()
     saved(store, "Add a basket")
     [consent] = [path for path in state.rglob("*") if path.is_file()]
     assert consent.read_text(encoding="utf-8") == os.path.realpath(store.root)
     assert consent.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_copies_that_an_older_version_made_go_with_the_next_consent(
-    shop: SessionStore, state: Path
-) -> None:
-    for change in (share, unshare):
-        state.mkdir(exist_ok=True)
-        (state / "global.db").write_bytes(b"short goals of all projects")
-        change(shop.root, os.environ)
-        assert not (state / "global.db").exists()
-
-
-def test_the_consent_is_for_one_directory_on_this_machine(tmp_path: Path, state: Path) -> None:
+def test_the_consent_is_for_one_directory_on_this_machine(store: SessionStore, state: Path) -> None:
     """A name that only looks the same, as a checksum that another path has, gives none."""
-    store = a_room(tmp_path / "shop")
     share(store.root, os.environ)
     [path] = [it for it in state.rglob("*") if it.is_file()]
-    assert shared_roots(tmp_path, os.environ) == [os.path.realpath(store.root)]
+    assert shared_roots(state, os.environ) == [os.path.realpath(store.root)]
     for text in (f"{store.root}2", "relative/shop", ""):
         path.write_text(text, encoding="utf-8")
         assert shared_roots(store.root, os.environ) == []
-        assert shared_roots(tmp_path, os.environ) == []
+        assert shared_roots(state, os.environ) == []
 
 
 def test_an_account_without_a_home_directory_cannot_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = a_room(tmp_path / "shop")
     environment = {"XDG_STATE_HOME": "relative"}
     monkeypatch.setenv("HOME", "nowhere")
     with pytest.raises(SharingError):

@@ -19,7 +19,7 @@ from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 
-KILLS, SEED = 12, 20261123
+KILLS, SEED = 6, 20261123
 _NUMBER = re.compile(r"#([0-9]+)")
 
 Start = Callable[..., ServerProcess]

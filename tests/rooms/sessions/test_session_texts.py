@@ -4,22 +4,20 @@ import json
 import os
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.config import Settings
 from rooms.sessions.answers import whole_text as whole
-from rooms.sessions.config import Config
 from rooms.sessions.draft import prepared
 from rooms.sessions.hints import hint
 from rooms.sessions.search import Criteria, resembling, search
 from rooms.sessions.session import Changes, Draft, Point, Session, SessionsError
-from rooms.sessions.store import SessionStore, delete, open_sessions
+from rooms.sessions.store import SessionStore, delete
 from tests.support.hostile_texts import HOSTILE, OBEYED
+from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled
 from tests.support.sentences import in_language
 
@@ -58,11 +56,6 @@ def as_told(session: Session) -> Draft:
     )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> SessionStore:
-    return open_sessions(tmp_path, Settings())
-
-
 def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     """Saved, every text comes back as it was cleaned, from the store and from outside."""
     expected = prepared(draft).draft
@@ -77,8 +70,7 @@ def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     assert (goal, summary) == (expected.goal, expected.summary)
     assert tuple(json.loads(tags)) == expected.tags
     assert json.loads(metadata)["decisions"][0]["what"] == expected.decisions[0].text
-    projected = (store.path.parent / "current.json").read_bytes().decode("utf-8")
-    assert json.loads(projected)["goal"] == expected.goal
+    assert json.loads(store.current.read_bytes())["goal"] == expected.goal
     return session
 
 
@@ -137,20 +129,11 @@ def with_text(field: str, text: str) -> Draft:
     return Draft(**{"goal": "g", **fields[field]})
 
 
-def on_disk(root: Path) -> bytes:
-    """Every byte below a directory: the database, its journals, the projection."""
-    return b"\n".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
-
-
-def fresh(root: Path, **settings: bool) -> SessionStore:
-    return SessionStore(root, Config(), Settings(**settings))  # type: ignore[arg-type]
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("003 T86")
-def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
+def test_no_byte_of_a_secret_is_on_disk(store: SessionStore) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
-    store, told = fresh(tmp_path), list[tuple[str, str, str]]()
+    told = list[tuple[str, str, str]]()
     for at, (field, case, secrets) in enumerate(sampled(FIELDS, SAMPLE, SEED)):
         if field == "tags" and len(case.text) > 200:
             field = "summary"
@@ -162,10 +145,7 @@ def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
         assert saved.redacted, (field, case.kind, case.placement)
         told += [(field, case.kind, secret) for secret in secrets]
     assert len(told) > SAMPLE / 2 and {field for field, _, _ in told} == set(FIELDS)
-    for data in (on_disk(tmp_path), _after_closing(store, tmp_path)):
+    for _ in range(2):  # with its journals, and after it was closed
+        data = every_byte(store.root)
         assert [it for it in told if it[2].encode() in data] == []
-
-
-def _after_closing(store: SessionStore, root: Path) -> bytes:
-    store.database.close()
-    return on_disk(root)
+        store.database.close()

@@ -1,6 +1,7 @@
-"""Tests what an export holds in each form: every text as text, in a range, within a budget."""
+"""Tests what an export holds in each form, every text as text, and where it may be written."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +17,14 @@ from core.config import Settings
 from rooms.sessions.document import FORMS as WRITTEN
 from rooms.sessions.document import FormName, Head, Whole, export
 from rooms.sessions.draft import cleaned
-from rooms.sessions.session import Action, Changes, NoSuchSessionError, Point, Session
+from rooms.sessions.session import (
+    Action,
+    Changes,
+    ExchangeError,
+    NoSuchSessionError,
+    Point,
+    Session,
+)
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.sentences import in_language
@@ -153,8 +161,8 @@ def test_markdown_says_all_that_a_session_holds() -> None:
 
 
 @pytest.mark.row("003 T59")
-def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> None:
-    store = make_sample_store(tmp_path, 3)
+def test_json_holds_the_declared_objects_with_their_actions(project: Path) -> None:
+    store = make_sample_store(project, 3)
     told = json.loads(export(store, "json").text)
     session, actions = sample_sessions(3)[-1]
     assert (told["format"], told["version"], told["count"]) == ("sentinel-memory-sessions", 1, 3)
@@ -166,9 +174,12 @@ def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> N
 
 
 @pytest.mark.row("003 T60")
-@pytest.mark.parametrize(
-    ("since", "until", "count"),
-    [
+def test_a_range_includes_both_of_its_ends(store: SessionStore) -> None:
+    moments = ("2026-11-01T00:00:00", "2026-11-19T14:35:00", "2026-11-20T17:30:00")
+    for number, moment in enumerate(moments, 1):
+        session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
+        keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
+    for since, until, count in (
         ("2026-11-19", "2026-11-19", 1),
         ("2026-11-19T14:35", "2026-11-19T14:35:00", 1),
         ("2026-11-19T14:36", "2026-11-20T17:29", 0),
@@ -176,24 +187,18 @@ def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> N
         ("", "2026-11-19", 2),
         ("2026-11-20", "", 1),
         ("2027-01-01", "", 0),
-    ],
-)
-def test_a_range_includes_both_of_its_ends(
-    tmp_path: Path, since: str, until: str, count: int
-) -> None:
-    store = open_sessions(tmp_path, Settings())
-    moments = ("2026-11-01T00:00:00", "2026-11-19T14:35:00", "2026-11-20T17:30:00")
-    for number, moment in enumerate(moments, 1):
-        session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
-        keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
-    assert export(store, "json", since=since, until=until, output="x.json").count == count
+    ):
+        done = export(store, "json", since=since, until=until, output="x.json")
+        assert done.count == count, (since, until)
 
 
 @pytest.mark.row("003 T63")
 @pytest.mark.parametrize("form", FORMS)
-def test_an_answer_keeps_to_its_budget_with_whole_sessions(tmp_path: Path, form: FormName) -> None:
+def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
+    project: Path, form: FormName
+) -> None:
     settings = Settings(budget_tokens=2_000, budget_chars=9_000)
-    store = make_sample_store(tmp_path, 24, settings=settings)
+    store = make_sample_store(project, 24, settings=settings)
     done = export(store, form)
     assert 0 < done.count < 24
     assert done.left_out == 24 - done.count
@@ -202,42 +207,115 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions(tmp_path: Path, form:
     assert f": {done.left_out}. Give output a file" in done.text
     if form == "json":
         assert len(json.loads(done.text)["contexts"]) == done.count
+    output = f"all{WRITTEN[form].suffixes[0]}"
+    assert export(store, form, output=output).left_out == 0
+    text = (project / output).read_text(encoding="utf-8")
+    begins = {"markdown": "^## ", "html": "^<article ", "json": '^{"id": '}
+    assert len(re.findall(begins[form], text, re.M)) == 24
 
 
-def test_an_answer_without_room_for_one_session_has_none(tmp_path: Path) -> None:
-    store = open_sessions(tmp_path, Settings(budget_tokens=1_000, budget_chars=1_500))
+def test_an_answer_without_room_for_one_session_has_none(project: Path) -> None:
+    store = open_sessions(project, Settings(budget_tokens=1_000, budget_chars=1_500))
     keep(store, [(replace(hostile("x " * 900)[0], number=0), [])])
     done = export(store, "markdown")
     assert (done.count, done.left_out) == (0, 1)
 
 
-def test_a_file_has_all_sessions_whatever_the_budget(tmp_path: Path) -> None:
-    store = make_sample_store(tmp_path, 24, settings=Settings(budget_tokens=1_000))
-    assert export(store, "markdown", output="all.md").left_out == 0
-    text = (tmp_path / "all.md").read_text(encoding="utf-8")
-    assert len(re.findall("^## ", text, re.M)) == 24
-
-
-def lines_of(store: SessionStore) -> list[str]:
-    """The sessions of an export as JSON, each as a text of its own."""
-    export(store, "json", output="all.json")
-    text = (store.root / "all.json").read_text(encoding="utf-8")
-    return [line.removesuffix(",") for line in text.splitlines()[1:-1]]
-
-
 @pytest.mark.parametrize("form", FORMS)
-def test_no_secret_leaves_even_if_the_database_has_one(tmp_path: Path, form: FormName) -> None:
-    session, actions = hostile(f"use {TOKEN} here")
-    store = open_sessions(tmp_path, Settings())
-    keep(store, [(session, actions)])
+def test_no_secret_leaves_even_if_the_database_has_one(store: SessionStore, form: FormName) -> None:
+    keep(store, [hostile(f"use {TOKEN} here")])
     text = export(store, form).text
     assert TOKEN not in text
     assert "use " in text
 
 
-def test_without_sessions_a_document_says_so_and_nothing_is_made(tmp_path: Path) -> None:
-    store = open_sessions(tmp_path, Settings())
+def test_without_sessions_a_document_says_so_and_nothing_is_made(store: SessionStore) -> None:
     assert "해당하는 세션이 없습니다." in in_language("ko", export, store, "markdown").text
     with pytest.raises(NoSuchSessionError):
         export(store, "markdown", names=["1"])
-    assert list(tmp_path.iterdir()) == []
+    assert list(store.root.iterdir()) == []
+
+
+# where it is written
+
+
+@pytest.fixture
+def shop(project: Path) -> SessionStore:
+    return make_sample_store(project, 2)
+
+
+def key_of(store: SessionStore, output: str, form: FormName = "markdown") -> str:
+    """The key of the refusal of a file; the project and what is around it stay as they are."""
+    before = files_in(store.root.parent)
+    with pytest.raises(ExchangeError) as refused:
+        export(store, form, output=output)
+    assert files_in(store.root.parent) == before
+    for lang in ("en", "ko"):
+        assert in_language(lang, str, refused.value)
+    return refused.value.key
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """All files but those that a database makes to be read."""
+    found = (it for it in folder.rglob("*") if it.is_file() and ".db" not in it.name)
+    return {str(it): it.read_bytes() for it in found}
+
+
+@pytest.mark.row("003 T62")
+def test_a_file_in_the_project_is_written_and_replaced(shop: SessionStore) -> None:
+    for output in ("a.md", "docs/new/a.md", "./b.MARKDOWN", ".context/a.md"):
+        done = export(shop, "markdown", output=output)
+        assert done.path == output.removeprefix("./")
+        assert (done.text, done.count) == ("", 2)
+        assert export(shop, "markdown", output=output, names=["1"]).count == 1
+        assert (shop.root / output).read_text(encoding="utf-8").count("\n## ") == 1
+    assert os.listdir(shop.root / "docs" / "new") == ["a.md"]  # and no temporary file
+    given = str(shop.root / "docs" / "a.json")
+    assert export(shop, "json", output=given).path == "docs/a.json"
+    assert export(shop, "markdown", output="").text
+
+
+@pytest.mark.row("003 T62")
+def test_another_place_or_name_is_refused(shop: SessionStore) -> None:
+    refused = {
+        "output_outside": ["../a.md", "docs/../../a.md", "/tmp/a.md", "a\0.md"],
+        "output_name": ["a.py", "a", "a\n.md"],
+        "output_reserved": [
+            *(".git/a.md", ".GIT/hooks/a.md", "sub/.git./a.md", ".github/a.md", "AGENTS.md"),
+            *(".cursor/rules/a.md", "docs/CLAUDE.md", "docs/.context/a.md"),
+        ],
+    }
+    for key, outputs in refused.items():
+        assert [it for it in outputs if key_of(shop, it) != key] == []
+    for name in ("current.json", "config.json"):  # of the room itself
+        assert key_of(shop, f".context/sessions/{name}", "json") == "output_reserved"
+
+
+@pytest.mark.row("003 T62")
+def test_a_file_of_somebody_else_stays(shop: SessionStore) -> None:
+    for content in ("", "# Notes\n", "<!-- sentinel-memory export: x -->\n"):
+        (shop.root / "notes.md").write_text(content, encoding="utf-8")
+        assert key_of(shop, "notes.md") == "output_exists"
+    export(shop, "html", output="a.html")  # a document of another form is somebody else's
+    (shop.root / "a.html").rename(shop.root / "a.md")
+    assert key_of(shop, "a.md") == "output_exists"
+    (shop.root / "b.md").mkdir()
+    assert key_of(shop, "b.md") == "output_exists"
+    (shop.root / "docs").write_text("a file", encoding="utf-8")
+    assert key_of(shop, "docs/a.md") in ("output_write", "output_exists")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+def test_no_link_leads_out_or_into_git_and_one_inside_is_followed(shop: SessionStore) -> None:
+    outside = shop.root.parent / "outside"
+    outside.mkdir()
+    (shop.root / ".git").mkdir()
+    (shop.root / "real").mkdir()
+    for name, target in (
+        *(("docs", outside), ("a.md", outside / "a.md"), ("to git", ".git"), ("in", "real")),
+    ):
+        (shop.root / name).symlink_to(target)
+    assert key_of(shop, "docs/a.md") == "output_outside"
+    assert key_of(shop, "a.md") == "output_outside"
+    assert key_of(shop, "to git/a.md") == "output_reserved"
+    assert export(shop, "markdown", output="in/a.md").path == "real/a.md"

@@ -1,5 +1,8 @@
-"""Tests what an import makes of former directories, of databases and of our own exports."""
+"""Tests what an import makes of former directories, of databases and of our own exports, and that
+what an older version kept is read, brought back and left as it was.
+"""
 
+import gzip
 import json
 import os
 import sqlite3
@@ -11,77 +14,36 @@ from typing import Any
 import pytest
 
 from core.config import Settings
+from core.lessons.record import utc_now
+from core.room.database import SQLITE
+from rooms.sessions.actions import Caller, record_save
+from rooms.sessions.archive import former_archive
 from rooms.sessions.document import export
 from rooms.sessions.import_plan import Plan, carry_out, planned
+from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import ExchangeError, Session
-from rooms.sessions.source import read_source, read_text
+from rooms.sessions.source import Source, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
-from tests.support.room import a_room, saved
+from tests.support.room import a_room, every_byte, saved
 from tests.support.session_samples import make_sample_store
+from tests.support.stdio_client import ROOT
 
+DATA = ROOT / "tests" / "data" / "sessions"
 UUID = "2f1d3c4b-0a19-4e58-9d67-1b2c3d4e5f60"
 Former = dict[str, Any]
 
 
 def former(goal: str = "Build the login", **changes: Any) -> Former:
     """A context as the former program keeps it in `current.json`."""
-    work = {"goal": goal, "status": "coding", "startedAt": "2025-12-20T09:00:00.000Z"}
-    context = {
-        "id": UUID,
-        "projectPath": "/home/kim/shop",
-        "currentWork": {**work, "lastActiveAt": "2025-12-20T11:30:00.000Z", "activeFiles": []},
-        "conversationSummary": {
-            "keyDecisions": [
-                {
-                    "id": "d1",
-                    "what": "JWT in a cookie",
-                    "why": "No state on the server",
-                    "madeBy": "claude-code",
-                    "timestamp": "2025-12-20T10:00:00.000Z",
-                }
-            ],
-            "triedApproaches": [
-                {"id": "a1", "description": "Axios", "result": "failed", "reason": "CORS"}
-            ],
-            "blockers": [
-                {
-                    "id": "b1",
-                    "description": "No client id",
-                    "resolved": True,
-                    "discoveredAt": "2025-12-20T10:10:00.000Z",
-                    "resolvedAt": "2025-12-20T10:20:00.000Z",
-                    "resolution": "Asked the platform team",
-                }
-            ],
-            "nextSteps": ["Write tests", "Refresh tokens"],
-        },
-        "codeChanges": {
-            "modifiedFiles": ["src/login.ts"],
-            "summary": "A form",
-            "uncommittedChanges": True,
-        },
-        "agentChain": [
-            {"from": "unknown", "to": "cursor", "summary": "", "timestamp": "2025-12-20T09:00:00Z"},
-            {"from": "cursor", "to": "claude-code", "summary": "", "timestamp": "x"},
-        ],
-        "createdAt": "2025-12-20T09:00:00.000Z",
-        "updatedAt": "2025-12-20T11:30:00.000Z",
-        "version": 3,
-    }
-    return {**context, **changes}
+    context: Former = {**json.loads((DATA / "former.json").read_text("utf-8")), **changes}
+    context["currentWork"]["goal"] = goal
+    return context
 
 
 def snapshot(name: str, data: Former, timestamp: str = "2025-12-19T08:00:00.000Z") -> Former:
     reason = "milestone"
     return {"id": name, "contextId": UUID, "data": data, "reason": reason, "timestamp": timestamp}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> SessionStore:
-    root = tmp_path / "shop"
-    root.mkdir()
-    return open_sessions(root, Settings())
 
 
 @pytest.fixture
@@ -94,6 +56,11 @@ def folder(store: SessionStore) -> Path:
 
 def put(path: Path, value: object) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def listed(*contexts: Former) -> Source:
+    """What is read of these in one file."""
+    return read_text(json.dumps(contexts).encode(), "x.json")
 
 
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
@@ -109,8 +76,7 @@ def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
 def test_a_former_current_json_becomes_a_session(store: SessionStore, folder: Path) -> None:
     put(folder / "current.json", former())
     _, [saved] = take(store, folder)
-    told = store.get("1").as_json()
-    assert told == {
+    assert store.get("1").as_json() == {
         "id": saved.id,
         "goal": "Build the login",
         "summary": "Next steps: Write tests; Refresh tokens",
@@ -258,34 +224,33 @@ def test_what_a_database_and_files_both_have_comes_once(store: SessionStore, fol
     assert "Done by the new one" in {it.summary for it in saved}
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T81")
-def test_an_export_comes_back_as_it_was(store: SessionStore, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    other = make_sample_store(tmp_path / "other", 20)
+def test_an_export_and_our_own_current_json_come_back_as_they_were(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    other = make_sample_store(a_room(tmp_path / "other").root, 20)
     export(other, "json", output="all.json")
-    plan, saved = take(store, tmp_path / "other" / "all.json")
+    plan, saved = take(store, other.root / "all.json")
     assert (len(saved), plan.shortened, plan.faults) == (20, 0, [])
     ours, theirs = (json.loads(export(it, "json").text)["contexts"] for it in (store, other))
     assert ours == theirs
     assert planned(store, read_source(other.path)).known == 20
     assert planned(store, read_source(other.path.parent)).known == 20
-
-
-@pytest.mark.row("003 T81")
-def test_our_own_current_json_is_a_session_with_its_id(store: SessionStore, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    other = make_sample_store(tmp_path / "other", 1)
-    assert other.project()
-    _, [saved] = take(store, other.path.parent / "current.json")
-    assert saved == other.get("1")
+    third, alone = a_room(tmp_path / "third"), make_sample_store(a_room(tmp_path / "one").root, 1)
+    assert alone.project()
+    _, [saved_alone] = take(third, alone.current)
+    assert saved_alone == alone.get("1")
 
 
 @pytest.mark.row("003 T73.a")
-def test_a_plan_changes_nothing(store: SessionStore, folder: Path) -> None:
+def test_a_plan_changes_nothing_and_what_came_in_meanwhile_is_left_alone(
+    store: SessionStore, folder: Path
+) -> None:
     put(folder / "current.json", former())
-    assert len(planned(store, read_source(folder)).new) == 1
+    plans = [planned(store, read_source(folder)) for _ in range(2)]
+    assert [len(plan.new) for plan in plans] == [1, 1]
     assert os.listdir(store.root) == [".context-sync"]
+    assert [len(carry_out(store, plan)) for plan in plans] == [1, 0]
 
 
 def test_secrets_go_and_long_texts_are_shortened(store: SessionStore, folder: Path) -> None:
@@ -299,21 +264,17 @@ def test_secrets_go_and_long_texts_are_shortened(store: SessionStore, folder: Pa
     assert [it.text for it in saved.decisions] == [f"d{at}" for at in range(20, 120)]
     assert plan.shortened == 2
     assert plan.redacted.total() == 2
-
-
-def test_no_secret_goes_into_an_id(store: SessionStore) -> None:
+    # No secret goes into an id, from which somebody could guess it.
     goals = [f"Use {TOKEN} here", f"Use {TOKEN[:-4]}wXyZ here", "Use none here"]
-    found = [read_text(json.dumps(former(goal)).encode(), "x").items[0] for goal in goals]
-    ids = [it.session.id for it in found]
+    ids = [listed(former(goal)).items[0].session.id for goal in goals]
     assert ids[0] == ids[1] != ids[2]
 
 
-def test_a_strict_store_takes_no_session_with_a_secret(tmp_path: Path) -> None:
-    store = open_sessions(tmp_path, Settings(strict=True))
-    listed = [former(f"Use {TOKEN}"), former("Another", id="y")]
-    plan = planned(store, read_text(json.dumps(listed).encode(), "two.json"))
+def test_a_strict_store_takes_no_session_with_a_secret(project: Path) -> None:
+    store = open_sessions(project, Settings(strict=True))
+    plan = planned(store, listed(former(f"Use {TOKEN}"), former("Another", id="y")))
     assert [session.goal for session, _ in plan.new] == ["Another"]
-    assert plan.faults == [("two.json (1)", "secret")]
+    assert plan.faults == [("x.json (1)", "secret")]
 
 
 @pytest.mark.parametrize("text", ["\ud800 half", "a\0b", "'; DROP TABLE contexts; --", "\x1b[31m"])
@@ -324,54 +285,27 @@ def test_hostile_texts_come_as_texts(store: SessionStore, folder: Path, text: st
     assert store.get("1") == saved
 
 
-def break_text(path: Path) -> None:
-    path.write_text('{"currentWork": ', encoding="utf-8")
-
-
-def break_kind(path: Path) -> None:
-    path.write_text('{"other": 1}', encoding="utf-8")
-
-
-def without_goal(path: Path) -> None:
-    put(path, former(" "))
-
-
-def nested(path: Path) -> None:
-    path.write_text("[" * 100_000, encoding="utf-8")
-
-
 def linked(path: Path) -> None:
     secret = path.parents[3] / "secret.json"
     put(secret, former("Secret"))
     path.symlink_to(secret)
 
 
-def piped(path: Path) -> None:
-    os.mkfifo(path)
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut off": (lambda path: path.write_text('{"currentWork": '), "not_json"),
+    "something else": (lambda path: path.write_text('{"other": 1}'), "not_a_session"),
+    "without a goal": (lambda path: put(path, former(" ")), "no_goal"),
+    "deep": (lambda path: path.write_text("[" * 100_000), "not_json"),
+    "no database": (lambda path: path.write_bytes(SQLITE + bytes(1_000)), "unreadable"),
+    "a link": (linked, "link"),
+    "a pipe": (os.mkfifo, "not_a_file"),
+}  # fmt: skip
 
 
-def is_database(path: Path) -> None:
-    path.write_bytes(b"SQLite format 3\0" + bytes(1_000))
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        (break_text, "not_json"),
-        (break_kind, "not_a_session"),
-        (without_goal, "no_goal"),
-        (nested, "not_json"),
-        (is_database, "unreadable"),
-        pytest.param(linked, "link", marks=pytest.mark.skipif(os.name == "nt", reason="POSIX")),
-        pytest.param(
-            piped, "not_a_file", marks=pytest.mark.skipif(os.name == "nt", reason="POSIX")
-        ),
-    ],
-)
-def test_a_broken_file_costs_only_itself(
-    store: SessionStore, folder: Path, damage: Callable[[Path], None], why: str
-) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes as POSIX has them")
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_costs_only_itself(store: SessionStore, folder: Path, kind: str) -> None:
+    damage, why = BROKEN[kind]
     put(folder / "snapshots" / "b.json", snapshot("b", former()))
     damage(folder / "snapshots" / "a.json")
     plan, saved = take(store, folder)
@@ -379,64 +313,46 @@ def test_a_broken_file_costs_only_itself(
     assert plan.faults == [("snapshots/a.json", why)]
 
 
-def test_a_view_in_the_place_of_the_table_is_not_read(store: SessionStore, folder: Path) -> None:
-    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
-    with closing(sqlite3.connect(folder / "history.db")) as connection:
-        connection.execute(f"CREATE VIEW contexts AS {endless}")
-    with pytest.raises(ExchangeError, match="contains no sessions"):
-        read_source(folder)
-
-
-@pytest.mark.parametrize("name", ["none.json", "list.json", "folder"])
-def test_what_holds_no_session_is_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / "folder").mkdir()
+def test_what_holds_no_session_is_refused(tmp_path: Path) -> None:
+    for name in ("folder", "view"):
+        (tmp_path / name).mkdir()
     put(tmp_path / "none.json", {"a": 1})
     put(tmp_path / "list.json", {"contexts": []})
-    with pytest.raises(ExchangeError) as refused:
-        read_source(tmp_path / name)
-    assert refused.value.key == "no_source"
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+    with closing(sqlite3.connect(tmp_path / "view" / "history.db")) as connection:
+        connection.execute(f"CREATE VIEW contexts AS {endless}")  # which is never read
+    for name in ("none.json", "list.json", "folder", "view"):
+        with pytest.raises(ExchangeError, match="contains no sessions") as refused:
+            read_source(tmp_path / name)
+        assert refused.value.key == "no_source"
 
 
-def test_an_export_of_a_newer_version_is_refused() -> None:
+def test_an_export_of_a_newer_version_and_one_for_people_are_refused(project: Path) -> None:
     text = b'{"format": "sentinel-memory-sessions", "version": 2, "contexts": []}'
     with pytest.raises(ExchangeError, match=r"newer version of this program \(format 2\)"):
         read_text(text, "x.json")
+    store = make_sample_store(project, 2)
+    for text in (export(store, "markdown").text.encode(), export(store, "html").text.encode()):
+        with pytest.raises(ExchangeError, match="export of sessions for people"):
+            read_text(text, "x")
 
 
-@pytest.mark.parametrize("form", ["markdown", "html"])
-def test_an_export_for_people_is_refused(tmp_path: Path, form: Any) -> None:
-    text = export(make_sample_store(tmp_path, 2), form).text
-    with pytest.raises(ExchangeError, match="export of sessions for people"):
-        read_text(text.encode(), "x")
-
-
-def test_chains_in_a_circle_are_cut(store: SessionStore) -> None:
-    ids = [f"ctx_00000000000{at}" for at in range(3)]
-    listed = [
+def test_chains_in_a_circle_are_cut_and_a_parent_that_is_nowhere_is_left_out(
+    project: Path,
+) -> None:
+    store = make_sample_store(project, 1)
+    here, ids = store.get("1"), [f"ctx_00000000000{at}" for at in range(2, 5)]
+    circle = [
         {"id": id_, "parentId": ids[at - 1], "goal": f"g{at}", "updatedAt": f"2026-01-0{at + 1}"}
         for at, id_ in enumerate(ids)
     ]
-    plan = planned(store, read_text(json.dumps(listed).encode(), "x.json"))
-    saved = carry_out(store, plan)
-    assert sorted(bool(it.parent_id) for it in saved) == [False, True, True]
-
-
-def test_a_parent_that_is_nowhere_is_left_out_and_one_that_is_here_is_kept(
-    store: SessionStore,
-) -> None:
-    here = make_sample_store(store.root, 1).get("1")
-    listed = [
-        {"id": "ctx_aaaaaaaaaaaa", "parentId": here.id, "goal": "a"},
-        {"id": "ctx_bbbbbbbbbbbb", "parentId": "ctx_cccccccccccc", "goal": "b"},
-    ]
-    saved = carry_out(store, planned(store, read_text(json.dumps(listed).encode(), "x.json")))
-    assert {it.goal: it.parent_id for it in saved} == {"a": here.id, "b": ""}
-
-
-def test_one_that_came_in_meanwhile_is_left_alone(store: SessionStore, folder: Path) -> None:
-    put(folder / "current.json", former())
-    plans = [planned(store, read_source(folder)) for _ in range(2)]
-    assert [len(carry_out(store, plan)) for plan in plans] == [1, 0]
+    a = {"id": "ctx_aaaaaaaaaaaa", "parentId": here.id, "goal": "a"}
+    b = {"id": "ctx_bbbbbbbbbbbb", "parentId": "ctx_cccccccccccc", "goal": "b"}
+    parents = {
+        it.goal: it.parent_id for it in carry_out(store, planned(store, listed(*circle, a, b)))
+    }
+    assert (parents.pop("a"), parents.pop("b")) == (here.id, "")
+    assert sorted(map(bool, parents.values())) == [False, True, True]
 
 
 def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path) -> None:
@@ -457,3 +373,74 @@ def test_sessions_of_one_second_come_back_in_their_order(tmp_path: Path) -> None
     data = export(before, "json").text.encode("utf-8")
     carry_out(after, planned(after, read_text(data, "sessions.json")))
     assert [after.get(str(number)).goal for number in range(1, 13)] == goals
+
+
+# what an older version kept
+
+
+@pytest.fixture
+def old(store: SessionStore) -> SessionStore:
+    """Three sessions, of which the first two were moved to an archive, and an action that waits."""
+    store.path.parent.mkdir(parents=True)
+    for path in DATA.glob("*.db.gz"):
+        target = store.path.parent / path.name.removesuffix(".gz")
+        target.write_bytes(gzip.decompress(path.read_bytes()))
+    return store
+
+
+def tables_of(path: Path) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        statement = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        return set(connection.execute(statement))
+
+
+def test_the_tables_and_archives_stay_so_that_both_versions_can_use_the_files(
+    old: SessionStore, tmp_path: Path
+) -> None:
+    [archive] = old.former_archives()
+    before, archived = tables_of(old.path), archive.read_bytes()
+    saved(old, "A save of this version")
+    assert tables_of(old.path) == before
+    assert archive.read_bytes() == archived
+    assert "반올림".encode() in every_byte(old.root)
+    new = a_room(tmp_path / "new")
+    saved(new, "A save of this version")
+    ours, theirs = (
+        {it for it in tables if "_fts_" not in it[0]} for tables in (tables_of(new.path), before)
+    )
+    assert ours == theirs
+
+
+def test_a_hint_says_which_file_has_its_texts(old: SessionStore) -> None:
+    path = ".context/sessions/archive-2024.db"
+    assert [former_archive(old, old.get(name)) for name in ("1", "2")] == [path, path]
+    with old.writing() as connection:
+        connection.execute("UPDATE contexts SET archive = '../../secret.db'")
+    assert former_archive(old, old.get("1")) == ""
+
+
+@pytest.mark.row("003 T74")
+def test_an_import_of_an_archive_brings_whole_sessions_back(old: SessionStore) -> None:
+    [path] = old.former_archives()
+    assert [it.number for it in carry_out(old, planned(old, read_source(path)))] == [1, 2]
+    first, second = old.get("1"), old.get("2")
+    assert first.goal == "Let users log in with Google, and keep them logged in for a month"
+    assert [it.text for it in first.points()] == [
+        "Exchange the code on the server",
+        "Exchange the code with fetch",
+        "No client secret",
+    ]
+    assert [it.content for it in old.actions(first)] == ["npm test", "git commit -m login"]
+    assert (second.parent_id, second.summary) == (first.id, "금액이 반올림되지 않았다.")
+    assert [it.archive for it in (first, second)] == ["", ""]
+    assert search(old, Criteria(query="반올림"), limit=5).total == 1
+    assert carry_out(old, planned(old, read_source(path))) == []
+
+
+def test_an_action_that_waits_finds_its_session(old: SessionStore) -> None:
+    with old.writing() as connection:
+        connection.execute("UPDATE waiting_actions SET created_at = ?", (utc_now(),))
+    session = saved(old, "Go on with the cart", utc_now(), status="coding")
+    caller = Caller("claude-code", "talk-1")
+    assert record_save(old.root, caller, f"Saved #{session.number}.", os.environ)
+    assert [it.content for it in old.actions(session)] == ["npm run build"]

@@ -1,0 +1,480 @@
+"""Tests what people look after: damage is noticed and repaired by the daily copy, a forgotten
+session is gone from every file, and secrets are found wherever sessions are kept, and taken out.
+"""
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.config import STATE_VARIABLE, Settings
+from core.lessons.record import utc_now
+from core.lessons.upkeep import Finding
+from core.room.copies import copies_of, date_of
+from core.room.database import DatabaseBusyError, DatabaseDamagedError
+from core.room.redaction import clean_file
+from rooms.sessions.archive import archive_before
+from rooms.sessions.everywhere import share
+from rooms.sessions.health import examine
+from rooms.sessions.removal import forget, redact_held, secrets_held
+from rooms.sessions.search import Criteria, search
+from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
+from rooms.sessions.store import ARCHIVE, SessionStore, delete, keep_copy
+from tests.support.cli_process import TOKEN
+from tests.support.git_clones import git
+from tests.support.room import OLD, a_room, act, every_byte, failed, saved, stored
+
+SETTINGS = Settings(lock_timeout_s=5)
+PAGE = 4096
+ZEBRAS = range(11, 21)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty sessions of a page or so each, with two actions; ten of zebras; number 5 is gone."""
+    top = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STATE_VARIABLE, str(top / "state"))
+        store = a_room(top / "shop")
+        for at in range(1, 61):
+            animal, tag = ("zebra", "얼룩말") if at in ZEBRAS else ("giraffe", "기린")
+            tried = (failed(f"hay for a {animal}"),)
+            texts = {"summary": f"word{at} {animal} " * 120, "tags": (animal, tag)}
+            session = saved(store, f"Feed the {animal}s {at}", OLD, approaches=tried, **texts)
+            act(store, session, f"npm run {animal}", "npm test")
+        with store.writing() as connection:
+            delete(connection, store.get("5"))
+        close(store)
+    return top / "shop"
+
+
+@pytest.fixture
+def zoo(made: Path, tmp_path: Path) -> SessionStore:
+    shutil.copytree(made, tmp_path / "zoo")
+    return a_room(tmp_path / "zoo")
+
+
+def close(store: SessionStore) -> None:
+    """Nobody has the database open, and it is one file."""
+    store.database.close()
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def look(store: SessionStore, settings: Settings = SETTINGS) -> list[Finding]:
+    """What is not well."""
+    found = examine(store.root, settings, os.environ)
+    return [it for it in found if it.severity != "ok"]
+
+
+def kinds(store: SessionStore) -> list[tuple[str, str, bool]]:
+    return [
+        (it.kind.removeprefix("sessions.health."), it.severity, it.fixable) for it in look(store)
+    ]
+
+
+def mended(store: SessionStore, settings: Settings = SETTINGS) -> dict[str, object]:
+    """What the repair of all that can be repaired says."""
+    fixes = [it.fix for it in look(store, settings) if it.fix]
+    return {name: fact for fix in fixes for name, fact in (fix() or {}).items()}
+
+
+def matching(store: SessionStore, word: str) -> list[int]:
+    with closing(sqlite3.connect(store.path)) as connection:
+        match = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ?"
+        return [number for (number,) in connection.execute(match, (word,))]
+
+
+# damage and repairs
+
+
+def test_a_database_that_is_well_says_how_large_it_is_and_no_byte_changes(
+    zoo: SessionStore,
+) -> None:
+    before = zoo.path.read_bytes()
+    [found] = examine(zoo.root, SETTINGS, os.environ)
+    facts = {"count": 59, "schema": 1, "archives": 0, "bytes": zoo.path.stat().st_size}
+    assert found.facts == {**facts, "path": str(zoo.path)}
+    assert zoo.path.read_bytes() == before
+    archive_before(zoo, "2025-01-01")
+    [found] = examine(zoo.root, SETTINGS, os.environ)
+    counts = found.facts["count"], found.facts["archives"]
+    assert (found.kind, counts) == ("sessions.health.ok", (0, 1))
+
+
+def damage_page(path: Path) -> None:
+    """Fill the last page of the table that holds a certain word with what is none."""
+    data = path.read_bytes()
+    pages = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
+    at = max(at for at, page in enumerate(pages) if at and page[0] == 13 and b"word30 " in page)
+    path.write_bytes(b"".join([*pages[:at], b"\xee" * PAGE, *pages[at + 1 :]]))
+
+
+def damage_text(path: Path) -> None:
+    """Put a text into a row that is not UTF-8."""
+    with closing(sqlite3.connect(path)) as connection:
+        odd = "CAST(x'6164ff' AS TEXT)"
+        connection.execute(f"UPDATE contexts SET summary = {odd} WHERE number = 7")
+        connection.commit()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "page": damage_page,
+    "text": damage_text,
+    "cut": lambda path: os.truncate(path, path.stat().st_size // PAGE // 2 * PAGE),
+    "garbage": lambda path: path.write_bytes(b"overwritten by something else " * 900),
+}
+
+
+@pytest.mark.row("003 T3.a")
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
+    zoo: SessionStore, damage: str
+) -> None:
+    keep_copy(zoo)
+    [copy] = copies_of(zoo.path)
+    saved(zoo, "After the copy")
+    close(zoo)
+    DAMAGES[damage](zoo.path)
+    before = zoo.path.read_bytes()
+    assert kinds(zoo) == [("damaged", "error", True)]
+    if damage != "text":
+        with pytest.raises(DatabaseDamagedError) as caught:
+            search(zoo, Criteria(), limit=5)
+        assert f"There is a daily copy of {date_of(copy)}" in str(caught.value)
+
+    told = mended(zoo)
+    aside = Path(str(told["aside"]))
+    assert (told["copy"], aside.read_bytes()) == (date_of(copy), before)
+    assert aside.name.startswith("history.db.damaged-2")
+    assert kinds(zoo) == [("aside", "note", False)]
+    assert zoo.get("60").goal == "Feed the giraffes 60"
+    assert [it.content for it in zoo.actions(zoo.get("60"))] == ["npm run giraffe", "npm test"]
+    assert search(zoo, Criteria(query="feed"), limit=5).total == 59
+    assert "giraffes 60" in zoo.current.read_text(encoding="utf-8")
+    assert saved(zoo, "The next one").number == 61
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM contexts_fts_docsize WHERE id = 7",
+        "DELETE FROM contexts_fts_data WHERE id > 10",
+        "UPDATE contexts_fts_data SET block = x'ee' WHERE id > 10",
+    ],
+)
+def test_an_index_that_alone_is_broken_is_made_anew(zoo: SessionStore, damage: str) -> None:
+    with closing(sqlite3.connect(zoo.path)) as connection:
+        connection.execute(damage)
+        connection.commit()
+    assert kinds(zoo) == [("index", "warning", True)]
+    mended(zoo)
+    assert (kinds(zoo), matching(zoo, "word7")) == ([], [7])
+    saved(zoo, "And goes on")
+    assert kinds(zoo) == []
+
+
+def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_removed(
+    zoo: SessionStore,
+) -> None:
+    with zoo.writing() as connection:
+        connection.executemany(
+            "INSERT INTO actions VALUES (?, ?, 'command', 'ls', '', '', ?)",
+            [
+                *(("a", "ctx_gone", OLD), ("b", "ctx_gone", OLD)),
+                *(("c", "conv:cursor:s", OLD), ("d", "conv:cursor:s", "2999-01-01T00:00:00+00:00")),
+            ],
+        )
+    found = [(it.kind.rpartition(".")[2], it.facts["count"]) for it in look(zoo)]
+    assert found == [("orphans", 2), ("stale", 1)]
+    with closing(sqlite3.connect(zoo.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")  # another writer
+        with pytest.raises(DatabaseBusyError):
+            mended(zoo, Settings(lock_timeout_s=0))
+    mended(zoo)
+    assert kinds(zoo) == []
+    with closing(sqlite3.connect(zoo.path)) as connection:
+        assert connection.execute("SELECT count(*) FROM actions").fetchone() == (119,)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_archive_of_an_older_version_is_named_where_its_hints_are(
+    zoo: SessionStore, is_there: bool
+) -> None:
+    path = zoo.path.with_name("archive-2024.db")
+    with zoo.writing() as connection:
+        connection.execute("UPDATE contexts SET archive = ? WHERE number < 4", (path.name,))
+    if is_there:
+        path.write_bytes(b"whatever it is")
+    kind, severity = ("former_archive", "note") if is_there else ("archive_missing", "warning")
+    assert kinds(zoo) == [(kind, severity, False)]
+    assert look(zoo)[0].facts == {"path": str(path), "count": 3}
+
+
+def test_settings_that_cannot_be_used_are_said_by_their_key(store: SessionStore) -> None:
+    saved(store, "First")
+    config = store.path.parent / "config.json"
+    config.write_text('{"search": {"defaultLimit": 0}}', encoding="utf-8")
+    [found] = look(store)
+    assert (found.kind, found.severity) == ("sessions.health.config", "error")
+    assert str(found.facts["said"]).startswith(f"{config}: search.defaultLimit must be a whole")
+    text = '{"serach": {"defaultLimit": 3}, "storage": {"dbfile": 1}, "search": {}, "x": [1]}'
+    config.write_text(text, encoding="utf-8")
+    names = [it.facts["name"] for it in look(store)]
+    assert names == ["serach", "storage.dbfile", "x"]
+
+
+def test_a_newer_database_is_left_alone(store: SessionStore) -> None:
+    saved(store, "First")
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    assert kinds(store) == [("unusable", "error", False)]
+    assert "newer version of this program" in str(look(store)[0].facts["said"])
+
+
+def test_a_project_that_is_gone_leaves_the_list_when_somebody_repairs(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    other = a_room(tmp_path / "bank")
+    saved(other, "Pay")
+    share(other.root, os.environ)
+    shutil.rmtree(other.root)
+    [found] = look(store)
+    assert (found.kind, found.facts["root"]) == ("sessions.health.project_gone", str(other.root))
+    mended(store)
+    assert kinds(store) == []
+
+
+def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    saved(store, "First")
+    git(store.root, "init", "-q")
+    profile = tmp_path / "profile"
+    profile.write_text("export A=1\n")
+    ignored = store.path.with_name(".gitignore")
+    ignored.unlink()
+    ignored.symlink_to(profile)
+    assert ("not_ignored", "warning", True) in kinds(store)
+    with pytest.raises(SessionsError, match="link or a directory"):
+        mended(store)
+    assert profile.read_text() == "export A=1\n"
+
+
+# forgetting
+
+
+@pytest.mark.row("003 T91")
+def test_nothing_of_it_is_left_in_any_file_and_the_others_are_whole(
+    zoo: SessionStore, state: Path
+) -> None:
+    keep_copy(zoo)
+    state.mkdir()
+    (state / "global.db").write_bytes(b"zebra, of an older version")
+    zebras = [zoo.get(str(at)) for at in ZEBRAS]
+    before = every_byte(zoo.root, state)
+    assert b"zebra" in before and "얼룩말".encode() in before
+    assert len(copies_of(zoo.path)) == 1
+    done = forget(zoo, [it.id for it in zebras])
+    assert ([it.number for it in done.sessions], done.unpurged) == ([*ZEBRAS], [])
+    assert copies_of(zoo.path) == []
+    after = every_byte(zoo.root, state)
+    assert (b"zebra" in after, "얼룩말".encode() in after) == (False, False)
+    assert [it.id.encode() in after for it in zebras] == [False] * 10
+
+    assert search(zoo, Criteria(), limit=50).total == 49
+    assert [search(zoo, Criteria(query=it), limit=99).total for it in ("zebra", "giraffe")] == [
+        *(0, 49),
+    ]
+    with closing(sqlite3.connect(zoo.path)) as connection:
+        connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('optimize')")
+    assert (matching(zoo, "zebra"), len(matching(zoo, "giraffe"))) == ([], 49)
+    session = zoo.get("2")
+    assert session.summary == "word2 giraffe " * 120
+    assert [it.content for it in zoo.actions(session)] == ["npm run giraffe", "npm test"]
+    with pytest.raises(NoSuchSessionError):
+        zoo.get("11")
+    forget(zoo, [zoo.get("60").id])
+    assert saved(zoo, "Feed the lions").number == 61  # a number is not given again
+
+
+def test_what_continues_it_stays_without_its_link(store: SessionStore) -> None:
+    first = saved(store, "First")
+    second = saved(store, "Second", parent=first.id)
+    saved(store, "Third", parent=second.id)
+    forget(store, [second.id])
+    assert [(it.number, it.parent_id) for it in store.chain(store.get("3"))] == [(3, "")]
+    assert forget(store, ["ctx_none"]) == ([], [])
+
+
+def test_the_projection_shows_none_that_is_gone(store: SessionStore) -> None:
+    first, second = saved(store, "First"), saved(store, "Second")
+    forget(store, [second.id])
+    assert b'"goal": "First"' in store.current.read_bytes()
+    forget(store, [first.id])
+    assert not store.current.exists()
+
+
+def test_it_goes_from_an_archive_that_an_older_version_made(zoo: SessionStore) -> None:
+    zoo.database.close()
+    archive = zoo.path.with_name("archive-2024.db")
+    archive.write_bytes(zoo.path.read_bytes())
+    assert forget(zoo, [zoo.get(str(at)).id for at in ZEBRAS]).unpurged == []
+    assert (b"zebra" in every_byte(zoo.root), b"giraffe" in archive.read_bytes()) == (False, True)
+    archive.write_bytes(b"no database" * 999)
+    with pytest.raises(DatabaseDamagedError):
+        forget(zoo, [zoo.get("1").id])
+    assert zoo.get("1").number == 1
+
+
+# secrets
+
+WORD = "Xk29vQp7Lm"  # a secret only where something says so
+MARKER = "[REDACTED]"
+
+
+@pytest.fixture
+def leaky(store: SessionStore) -> SessionStore:
+    """A clean session, and four that hold secrets in every place that there is."""
+    saved(store, "Fix the login")
+    stored(store, goal=f"Rotate {TOKEN}", tags=("auth", TOKEN))
+    stored(
+        store,
+        goal="Old one with a long goal that is cut right in the middle of " + TOKEN,
+        summary=f"password: {WORD}",
+        approaches=(Point(text=f"tried {WORD} again", result="success"),),
+        **dict.fromkeys(("created_at", "updated_at", "ended_at"), OLD),
+    )
+    act(store, store.get("3"), f"curl -H 'Authorization: Bearer {TOKEN}'")
+    stored(store, goal="Has an action")
+    act(store, store.get("4"), f"export TOKEN={TOKEN}")
+    with store.writing() as connection:
+        connection.execute(
+            "INSERT INTO waiting_actions VALUES ('w', 'cursor', 's', 'command', ?, '', '', ?)",
+            (f"echo {TOKEN}", utc_now()),
+        )
+        connection.execute(
+            "INSERT INTO actions VALUES ('o', 'ctx_gone', 'command', ?, '', '', '')",
+            (f"echo {TOKEN}",),
+        )
+    store.database.close()
+    store.path.with_name("archive-2024.db").write_bytes(store.path.read_bytes())
+    folder = store.path.parent / ARCHIVE
+    folder.mkdir()
+    (folder / "sessions-2024-03-01T100000.json").write_text(f'{{"goal": "Rotate {TOKEN}"}}')
+    saved(store, "Add a basket")
+    shown = json.loads(store.current.read_bytes())
+    shown["note"] = f"password: {WORD}"
+    store.current.write_text(json.dumps(shown), encoding="utf-8")
+    keep_copy(store)
+    return store
+
+
+def held(store: SessionStore) -> list[tuple[str, str]]:
+    return [(Path(it.path).name, it.name) for it in secrets_held(store)]
+
+
+@pytest.mark.row("003 T86", "003 T91")
+def test_every_place_is_named_without_its_value_and_after_a_redaction_no_value_is_left(
+    leaky: SessionStore, state: Path
+) -> None:
+    assert held(leaky) == [
+        *(("history.db", "#2"), ("history.db", "#3"), ("history.db", "#4")),
+        ("history.db", ""),  # actions of no session, those that wait for one among them
+        *(("archive-2024.db", "#2"), ("archive-2024.db", "#3"), ("archive-2024.db", "#4")),
+        *(("archive-2024.db", ""), ("archive-2024.db", "")),
+        *(("current.json", ""), ("sessions-2024-03-01T100000.json", "")),
+    ]
+    told = repr(secrets_held(leaky))
+    assert (TOKEN in told, WORD in told) == (False, False)
+    assert TOKEN.encode() in every_byte(leaky.root, state)
+    assert len(list(leaky.path.parent.glob("*.copy-*"))) == 1
+    done = redact_held(leaky)
+    assert len(done.changed) == 11
+    assert (done.left, done.unpurged, held(leaky)) == ([], [], [])
+    data = every_byte(leaky.root, state)
+    for value in (TOKEN, WORD, TOKEN[:12], TOKEN[4:].lower()):
+        assert value.encode() not in data, value
+
+    # What is no secret stays, and is found.
+    assert (leaky.get("2").goal, leaky.get("2").tags) == (f"Rotate {MARKER}", ("auth", MARKER))
+    session = leaky.get("3")
+    [action] = leaky.actions(session)
+    assert session.summary == f"password: {MARKER}"
+    assert session.approaches[0].text == f"tried {MARKER} again"
+    assert action.content.startswith("curl -H 'Authorization: Bearer ")
+    assert (session.updated_at, leaky.get("1").goal) == (OLD, "Fix the login")
+    assert search(leaky, Criteria(query="rotate"), limit=5).total == 1
+    assert matching(leaky, "rotate") == [2]
+
+
+def test_what_this_program_does_not_know_of_a_row_stays(store: SessionStore) -> None:
+    assert redact_held(store) == ([], [], [])
+    assert list(store.root.iterdir()) == []
+    saved(store, "One")
+    odd = {"mine": [1, {"deep": f"password: {WORD}"}], "other": None}
+    with store.writing() as connection:
+        connection.execute("UPDATE contexts SET metadata = ?", (json.dumps(odd),))
+    redact_held(store)
+    with store.reading() as connection:
+        [metadata] = connection.execute("SELECT metadata FROM contexts").fetchone()
+    assert json.loads(metadata) == {"mine": [1, {"deep": f"password: {MARKER}"}], "other": None}
+
+
+ODD = {
+    "deep": "[" * 800 + f'"password: {WORD}"' + "]" * 800,
+    "too deep": "[" * 90_000 + f'"password: {WORD}"',
+    "cut": '{"decisions": [{"what": "password: ' + WORD,
+    "half a character": '"\\ud800 password: ' + WORD + '"',
+}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("text", ODD.values(), ids=[*ODD])
+def test_odd_metadata_is_looked_at_as_a_text(store: SessionStore, text: str) -> None:
+    saved(store, "One")
+    with store.writing() as connection:
+        connection.execute("UPDATE contexts SET metadata = ?", (text,))
+    assert held(store) == [("history.db", "#1")]
+    assert redact_held(store).left == []
+
+
+def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(
+    store: SessionStore,
+) -> None:
+    first = saved(store, "Feed the zebra")
+    stored(store, goal=f"Rotate {TOKEN}")
+    with closing(sqlite3.connect(store.path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchone()
+        assert redact_held(store).unpurged == [store.path]
+        assert forget(store, [first.id]).unpurged == [store.path]
+    assert TOKEN.encode() in every_byte(store.root)
+    assert redact_held(store) == ([], [], [])
+    assert forget(store, []).unpurged == []
+    data = every_byte(store.root)
+    assert (TOKEN.encode() in data, b"zebra" in data) == (False, False)
+
+
+def test_a_projection_that_leads_elsewhere_is_neither_read_nor_copied(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(store, "Fix the login")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text(f"private\npassword: {TOKEN}\n")
+    store.current.unlink()
+    store.current.symlink_to(elsewhere)
+    assert secrets_held(store) == []
+    redact_held(store)
+    assert store.current.is_symlink()
+    assert elsewhere.read_text() == f"private\npassword: {TOKEN}\n"
+    monkeypatch.setattr("core.room.redaction.MOST_FILE_BYTES", 100)
+    text = f"password: {TOKEN}\n" + "x" * 100
+    (tmp_path / "large").write_text(text)
+    clean_file(tmp_path / "large")
+    assert (tmp_path / "large").read_text() == text  # and one that is too large is not cut
