@@ -30,6 +30,7 @@ _WRAPPERS = {
     "timeout": "-k -s",
     "xargs": "-n -I -P -L -d",
 }
+_WITH_LINE = re.compile(r"-(?!-).*c", re.DOTALL)  # an option of a shell before a line to run
 _SHELLS = frozenset("sh bash zsh dash ksh".split())
 
 
@@ -40,10 +41,11 @@ def is_recorded(line: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     name is excluded.
     """
     wanted, unwanted = ([name.split() for name in names] for names in (include, exclude))
-    return any(
-        (not wanted or _is_among(command, wanted)) and not _is_among(command, unwanted)
-        for command in commands_in(line)
-    )
+    for command in commands_in(line):
+        is_wanted = not wanted or any(_leads(name, command) for name in wanted)
+        if is_wanted and not any(_leads(name, command) for name in unwanted):
+            return True
+    return False
 
 
 def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
@@ -53,15 +55,11 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
         if not words:
             continue
         words[0] = _ENDING.sub("", re.split(r"[/\\]", words[0])[-1])
-        at = next((at for at, word in enumerate(words[:4]) if _runs_a_line(word)), 0)
+        at = next((at for at, word in enumerate(words[:4]) if _WITH_LINE.fullmatch(word)), 0)
         if words[0] in _SHELLS and at and shells:
             yield from commands_in(" ".join(words[at + 1 :]), shells - 1)
         else:
             yield words
-
-
-def _runs_a_line(option: str) -> bool:
-    return option.startswith("-") and not option.startswith("--") and option.endswith("c")
 
 
 def _simple(line: str) -> Iterator[list[str]]:
@@ -106,10 +104,6 @@ def _unwrapped(words: Sequence[str]) -> list[str]:
         if name == "timeout":
             del left[:1]  # how long
     return left
-
-
-def _is_among(command: Sequence[str], names: Sequence[Sequence[str]]) -> bool:
-    return any(_leads(name, command) for name in names)
 
 
 def _leads(name: Sequence[str], command: Sequence[str]) -> bool:

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from core.config import Settings
 from rooms.sessions.draft import with_flag
-from rooms.sessions.session import Action, Changes, Point, Session
+from rooms.sessions.rows import INTO_ACTIONS, values_of_action
+from rooms.sessions.session import ACTION, POINTS, Action, Changes, Session, read_session
 from rooms.sessions.store import SessionStore, insert, open_sessions
 from tests.support.stdio_client import ROOT
 
@@ -27,29 +28,12 @@ THINGS = ("orders", "invoices", "refunds", "sign-up", "search", "billing", "cart
 KOREAN_THINGS = ("주문", "송장", "환불", "회원 가입", "검색", "청구", "장바구니", "내보내기")
 
 SampleSession = tuple[Session, list[Action]]
-
-
-class Story(NamedTuple):
-    """One session before it has a date; in its goal `{thing}` is filled in.
-
-    decided: what, why. tried: description, result, reason. blocked: description, and how it was
-    resolved, "" while it is open. done: kind, content, result.
-    """
-
-    goal: str
-    summary: str
-    status: str
-    tags: Sequence[str]
-    decided: Sequence[tuple[str, str]]
-    tried: Sequence[tuple[str, str, str]]
-    blocked: Sequence[tuple[str, str]]
-    files: Sequence[str]
-    changed: str
-    done: Sequence[tuple[str, str, str]]
+# One session as an export has it, before it has a date; in its goal `{thing}` is filled in.
+Story = dict[str, Any]
 
 
 _WORDS = ROOT / "tests/data/session_words.json"
-CHAINS = [[Story(**it) for it in chain] for chain in json.loads(_WORDS.read_text("utf-8"))]
+CHAINS: list[list[Story]] = json.loads(_WORDS.read_text("utf-8"))
 
 
 def sample_sessions(count: int = 24, *, seed: int = 7, archived: int = 0) -> list[SampleSession]:
@@ -89,11 +73,8 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
         for session, actions in sessions:
             insert(connection, session)
             connection.executemany(
-                "INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (it.id, session.id, it.kind, it.content, it.result, it.file_path, it.created_at)
-                    for it in actions
-                ],
+                f"INSERT {INTO_ACTIONS}",
+                [values_of_action(replace(it, context_id=session.id)) for it in actions],
             )
 
 
@@ -115,9 +96,9 @@ def _told(count: int, chance: random.Random) -> Iterator[tuple[Story, int]]:
 
 
 def _filled(story: Story, at: int) -> Story:
-    is_korean = any("가" <= char <= "힣" for char in story.goal)
+    is_korean = any("가" <= char <= "힣" for char in story["goal"])
     thing = (KOREAN_THINGS if is_korean else THINGS)[at]
-    return story._replace(goal=story.goal.replace("{thing}", thing))
+    return {**story, "goal": story["goal"].replace("{thing}", thing)}
 
 
 def _session(
@@ -125,52 +106,41 @@ def _session(
 ) -> Session:
     started, now = _iso(moment - timedelta(minutes=chance.randrange(10, 85))), _iso(moment)
     agent = chance.choice(AGENTS)
-    session = Session(
+    session = replace(
+        read_session(story),
         number=number,
         id=id_of(number),
         parent_id=id_of(parent) if parent else "",
-        goal=story.goal,
-        summary=story.summary,
-        status=story.status,
-        tags=tuple(story.tags),
         agent=agent,
-        decisions=tuple(
-            Point(text=what, why=why, made_by=agent, at=now) for what, why in story.decided
-        ),
-        approaches=tuple(
-            Point(text=what, result=result, why=reason, at=now)
-            for what, result, reason in story.tried
-        ),
-        blockers=tuple(
-            Point(
-                text=what,
-                is_resolved=bool(how),
-                why=how,
-                at=started,
-                resolved_at=now if how else "",
-            )
-            for what, how in story.blocked
-        ),
-        changes=Changes(modified_files=tuple(story.files), summary=story.changed),
         started_at=started,
-        ended_at=now if story.status in ("completed", "paused") else "",
+        ended_at=now if story["status"] in ("completed", "paused") else "",
         created_at=started,
         updated_at=now,
     )
-    return with_flag(session)
+    points: Any = {
+        name: tuple(
+            replace(
+                it,
+                at=started if name == "blockers" else now,
+                made_by=agent if name == "decisions" else "",
+                resolved_at=now if it.is_resolved else "",
+            )
+            for it in getattr(session, name)
+        )
+        for name in POINTS
+    }
+    return with_flag(replace(session, **points))
 
 
 def _actions(story: Story, session: Session, moment: datetime) -> Iterator[Action]:
-    for at, (kind, content, result) in enumerate(story.done):
-        before = timedelta(minutes=len(story.done) - at)
-        yield Action(
+    for at, done in enumerate(story["actions"]):
+        action = ACTION.read(done)
+        yield replace(
+            action,
             id=f"act_{session.number:06x}{at:06x}",
             context_id=session.id,
-            kind=kind,
-            content=content,
-            result=result,
-            file_path=content if kind == "edit" else "",
-            created_at=_iso(moment - before),
+            file_path=action.content if action.kind == "edit" else "",
+            created_at=_iso(moment - timedelta(minutes=len(story["actions"]) - at)),
         )
 
 

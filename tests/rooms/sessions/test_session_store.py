@@ -278,17 +278,6 @@ def test_no_session_continues_itself_or_one_behind_it(save: Save, store: Session
     assert [store.get(f"#{at}").goal for at in (1, 2, 3)] == ["a", "b", "c"]
 
 
-def test_a_session_with_the_goal_of_the_one_before_it_is_another_one(
-    save: Save, store: SessionStore
-) -> None:
-    save("a")
-    again = save("a", parent="#1")
-    assert (again.is_new, again.session.parent_id) == (True, store.get("#1").id)
-    assert save("a", parent="#1").session.number == 2
-    assert save("a").session.number == 2
-    assert save("a", parent="#2").session.number == 3
-
-
 @pytest.mark.row("003 T69")
 def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None:
     ids = [save(name).session.id for name in "abc"]
