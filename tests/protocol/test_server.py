@@ -109,6 +109,10 @@ def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
         for tool in tools
     ]
     assert surface == json.loads(SURFACE.read_text(encoding="utf-8"))
+    # What a session pays for it, and what every client takes.
+    assert len(json.dumps(surface, ensure_ascii=False, separators=(",", ":")).encode()) < 3_900
+    assert max(len(tool.description.encode()) for tool in tools) < 1_024
+    assert len(instructions().encode()) <= 512
 
 
 @pytest.mark.row("001 3-1.a")
@@ -182,12 +186,6 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
     server.log_memory("auth", "gap", "rule")
     said = sentence("en", "protocol.stored_cancelled", tool="log_memory")
     assert capsys.readouterr().err == f"server.py: {said}\n"
-
-
-def test_descriptions_and_instructions_are_short_enough_for_every_client() -> None:
-    for tool in ask(Client.list_tools):
-        assert len(tool.description.encode()) < 1_024
-    assert len(instructions().encode()) <= 512
 
 
 def test_an_answer_travels_once_as_plain_text(project: Path) -> None:

@@ -13,7 +13,11 @@ from core.text.wording import (
     similar_topics,
     topic_to_keep,
 )
+from tests.support.rows import none_of
 from tests.support.samples import NOW, a_principle, a_record
+from tests.support.tables import table
+
+TABLES = table("wording")
 
 PRINCIPLE = new_record(a_principle(), now=NOW)
 # Reading such a memory again and again would otherwise ask for what nobody can do.
@@ -76,51 +80,15 @@ def test_a_long_question_ends_at_a_question_where_it_can(text: str, kept: str) -
 
 
 @pytest.mark.row("001 3-3.d")
-@pytest.mark.parametrize(
-    ("one", "two", "reason", "shared"),
-    [
-        ("Auth", "auth", "case", "auth"),
-        ("auth", "auth-login", "words", "auth"),
-        ("login_auth", "auth/login", "words", "auth login"),
-        ("ui form", "form.ui", "words", "form ui"),
-        ("auth", "authentication", "prefix", "auth"),
-        ("payment", "payments-api", "prefix", "payment"),
-        ("결제", "결제모듈", "contains", "결제"),
-        ("認証", "認証基盤", "contains", "認証"),
-        ("api-gatway", "api-gateway", "spelling", ""),
-        ("auth", "db", None, ""),
-        ("ci", "cache", None, ""),
-        ("css", "cssx", "spelling", ""),
-        ("css", "cash", None, ""),
-        ("v2-1-x", "v2-1-y-long-name-here", None, ""),  # a shared beginning counts letters only
-    ],
-)
-def test_similar_topics_come_with_their_reason(
-    one: str, two: str, reason: str | None, shared: str
-) -> None:
-    found = [(pair.reason, pair.shared) for pair in similar_topics([one, two])]
-    assert found == ([(reason, shared)] if reason else [])
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "kept"),
-    [
-        ("auth", "auth-login", "auth"),
-        ("auth-login", "auth", "auth"),
-        ("login_bug_fix_2026", "login", "login"),
-        ("login-ui", "login_bug_fix_2026", "login-ui"),
-        ("code", "code-review", "code-review"),
-        ("결제", "결제모듈", "결제"),
-        ("auth", "authentication", ""),
-        ("api-gatway", "api-gateway", ""),
-        ("fix", "fix-login", ""),
-    ],
-)
-def test_of_similar_topics_the_broader_clean_one_is_kept(one: str, other: str, kept: str) -> None:
-    pair = next(iter(similar_topics([one, other])), None) or SimilarTopics(
-        topic=one, other=other, reason="spelling"
-    )
-    assert topic_to_keep(pair) == kept
+def test_similar_topics_come_with_their_reason_and_the_broader_clean_one_is_kept() -> None:
+    for one, two, reason, shared in TABLES["similar"]:
+        [pair] = similar_topics([one, two])
+        assert (pair.reason, pair.shared) == (reason, shared), (one, two)
+    none_of(pair for pair in TABLES["not similar"] if similar_topics(pair))
+    for one, two, kept in TABLES["kept"]:
+        alike = next(iter(similar_topics([one, two])), None)
+        pair = alike or SimilarTopics(topic=one, other=two, reason="spelling")
+        assert topic_to_keep(pair) == kept, (one, two)
 
 
 def test_similar_topics_are_compared_with_all_even_for_one_target() -> None:

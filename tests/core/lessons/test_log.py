@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import RefusedError
 from core.lessons.changes import select
-from core.lessons.log import MemoryLog, following, split_lines
-from core.lessons.record import MOST_LINE_BYTES, Record, cached_parse_line, parse_line
+from core.lessons.log import MemoryLog, following
+from core.lessons.record import MOST_LINE_BYTES, Record, parse_line
 from core.lessons.upkeep import examine
 from tests.support.changes import bring_back, delete, log_of, upsert
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_record
@@ -101,12 +101,6 @@ MINE = upsert(log_of(ONE), a_draft("one", lesson="mine"), now=NOW)[0]
 THEIRS = upsert(log_of(ONE), a_draft("one", lesson="theirs"), now=LATER)[0]
 
 
-def test_a_version_that_a_principle_did_not_see_is_shown_beside_it() -> None:
-    log, principle, _ = upsert(THEIRS, a_principle(), [THEIRS.records[0].token], now=LATER)
-    merged = log_of(*(it.to_bytes() for it in (log, MINE, THEIRS)))
-    assert merged.records == [principle, *MINE.records]
-
-
 @pytest.mark.parametrize("lesson", [ONE.lesson, "once more"])
 @pytest.mark.parametrize("original", [ONE, replace(ONE, updated=LATER, seen=5)])
 @pytest.mark.parametrize("back_at", [NOW, LATER])  # also within the same second
@@ -131,15 +125,6 @@ def test_versions_of_two_branches_that_were_compacted_together_stay_away() -> No
     assert everything.records == [principle]
 
 
-def test_a_token_printed_before_a_save_still_fits_after_it_has_dropped_leftovers() -> None:
-    one = a_record("one")
-    mine, theirs = replace(one, lesson="mine"), replace(one, lesson="theirs", updated=LATER)
-    merged = log_of(mine, theirs)
-    [shown] = merged.records
-    after, _, _ = upsert(merged, a_draft("other"), now=LATER)
-    assert select(after, [shown.token]).removed == (shown,)
-
-
 def test_no_more_than_sixteen_former_versions_are_kept() -> None:
     log = log_of(a_record())
     fingerprints = []
@@ -147,27 +132,6 @@ def test_no_more_than_sixteen_former_versions_are_kept() -> None:
         fingerprints.append(log.records[0].fingerprint())
         log, _, _ = upsert(log, a_draft(lesson=f"rule {len(fingerprints)}"), now=LATER)
     assert log.records[0].former == tuple(fingerprints[-16:])
-
-
-@pytest.mark.long  # it costs much
-def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> None:
-    records = [a_record(f"gap {number}", topic=f"t{number % 7}") for number in range(2_100)]
-    again = replace(records[7], lesson="newer", updated=LATER)
-    first, principle, _ = upsert(log_of(*records[:5]), a_principle(), [records[1].token], now=NOW)
-    data = log_of(first.to_bytes(), b"note\n", *records[5:], again, records[1]).to_bytes()
-    outcomes = []
-    for log in (MemoryLog.parse(data), MemoryLog.of_lines(split_lines(data), cached_parse_line)):
-        saved = upsert(log, a_draft("gap 9", topic="t2"), now=LATER)
-        both = upsert(log, a_principle("more"), [records[9].token, principle.token], now=LATER)
-        outcomes.append(
-            [
-                *(log.count, log.topics, log.skipped, log.leftovers, saved[0].to_bytes()),
-                *(saved[1], saved[2].earlier, both[0].to_bytes(), both[1], both[2].removed),
-                *(log.records, both[0].records, both[0].topics),
-            ]
-        )
-    assert outcomes[0] == outcomes[1]
-    assert outcomes[0][0] == 2_100
 
 
 def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
@@ -302,17 +266,6 @@ def test_records_around_any_rubbish_are_read_and_the_rubbish_stays(odd: bytes) -
     assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
     after, saved, _ = upsert(log, a_draft("three"), now=LATER)
     assert after.to_bytes() == log.to_bytes() + saved.to_line()
-
-
-@pytest.mark.parametrize(
-    "text", ["\x00", "a\x00b", "\u2028", "\x85", "\ufeff\r\n", "\r", "가\u0301"]
-)
-def test_odd_characters_inside_a_text_come_back_exactly(text: str) -> None:
-    log, saved, _ = upsert(MemoryLog(), a_draft(f"gap {text}", lesson=f"{text} x"), now=NOW)
-    [again] = MemoryLog.parse(log.to_bytes()).records
-    assert again == saved
-    assert (again.missing_context, again.lesson) == (f"gap {text}", f"{text} x")
-    assert log.to_bytes().count(b"\n") == 1
 
 
 def test_two_texts_that_a_merge_brings_under_one_id_are_both_shown_and_kept() -> None:

@@ -196,23 +196,32 @@ def test_a_directory_that_cannot_be_synced_is_a_warning_since_the_file_is_replac
 def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(path, b"old\n")
-    steps: list[str] = []
+    steps: list[int | str] = []
     real_fsync, real_replace = os.fsync, os.replace
 
     def fsync(descriptor: int) -> None:
-        directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
-        steps.append("sync directory" if directory else "sync file")
+        steps.append(os.fstat(descriptor).st_ino)
         real_fsync(descriptor)
 
     def replace(source: Any, target: Any) -> None:
-        steps.append("rename")
+        steps.append(f"rename {Path(target).name}")
         real_replace(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    write(path, b"new\n")
-    assert steps == (["sync file", "rename"] + ([] if os.name == "nt" else ["sync directory"]))
+    write(path, b"old\n")
+    syncs_folders = os.name != "nt"
+    assert steps[0] == path.parent.parent.stat().st_ino or not syncs_folders  # of the new folder
+    steps.clear()
+    file = LogFile(path, lock_timeout_s=1)
+    file.rewrite(lambda _: Replacement(b"new\n", None, b"old\n"), aside_name="aside.txt")
+    log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
+    folders = [folder] if syncs_folders else []
+    assert steps == [
+        *(log, aside, "rename aside.txt", *folders),
+        *("rename memory_log.jsonl", *folders),
+    ]
+    assert (path.parent / "aside.txt").read_bytes() == b"old\n"
 
 
 def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_replaced(
@@ -298,29 +307,6 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
     assert log.strays() == []
     assert kept.read_bytes() == b"half"
     assert target.read_bytes() == RECORD
-
-
-@posix_only
-def test_a_new_folder_and_what_is_set_aside_are_synced_with_their_directories(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[int] = []
-    real = os.fsync
-
-    def fsync(descriptor: int) -> None:
-        synced.append(os.fstat(descriptor).st_ino)
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    write(path, b"one\n")
-    assert synced[0] == path.parent.parent.stat().st_ino
-    synced.clear()
-    file = LogFile(path, lock_timeout_s=1)
-    file.rewrite(lambda _: Replacement(b"two\n", None, b"one\n"), aside_name="aside.txt")
-    log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
-    assert synced == [log, aside, folder, folder]
-    assert path.read_bytes() == b"two\n"
-    assert (path.parent / "aside.txt").read_bytes() == b"one\n"
 
 
 def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
