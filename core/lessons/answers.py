@@ -225,7 +225,8 @@ def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[
         kinds = ", ".join(dict.fromkeys(saved.redacted))
         lines.append(say("answers.redacted", count=len(saved.redacted), kinds=kinds))
     lines += [say("answers.suspicious", field=name) for name in saved.suspicious]
-    by_field = {name: marks_of(getattr(record, name)) for name in LIMITS_BYTES}
+    names = LIMITS_BYTES if record.marks else ()  # nearly none has any
+    by_field = {name: marks_of(getattr(record, name)) for name in names}
     found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
     if found:
         only_hidden = record.marks == (HIDDEN_TEXT,)

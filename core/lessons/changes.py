@@ -164,7 +164,13 @@ def bring_back(
         if there and not found:
             raise RefusedError("other_text", id=version.id)
         known = [_as_one(found.values())] if found else []
-        newest = _visible(_as_newest(version, known, now), log.replaced.get(version.id, ()))
+        newest = replace(
+            united(version, known),  # what a newer one replaced stays listed
+            former=following(version, version, *known).former,
+            updated=latest(now, *(it.updated or it.created for it in (version, *known))),
+            seen=max(it.seen for it in (version, *known)),
+        )
+        newest = _visible(marked(newest, version), log.replaced.get(version.id, ()))
         brought.append(newest)
         earlier.append(tuple(found.values()))
         dropped |= found.keys()
@@ -360,17 +366,6 @@ def _as_one(versions: Iterable[Record]) -> Record:
         paths=_all_once(it.paths for it in newer),
         when=_all_once(it.when for it in newer),
     )
-
-
-def _as_newest(version: Record, known: Sequence[Record], now: str) -> Record:
-    """Return a former version as the newest; originals that a newer one replaced stay listed."""
-    record = replace(
-        united(version, known),
-        former=following(version, version, *known).former,
-        updated=latest(now, *(it.updated or it.created for it in (version, *known))),
-        seen=max(it.seen for it in (version, *known)),
-    )
-    return marked(record, version)
 
 
 def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:

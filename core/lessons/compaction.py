@@ -6,6 +6,7 @@ Pure: the same log gives the same offer. The model that reads it decides and sum
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from core.lessons.answers import (
     LIST_SHARE,
@@ -72,23 +73,21 @@ def compaction_answer(
     if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
         compared = compared[:TOPICS_COMPARED]
     if pairs := similar_topics(compared, among=wanted):
-        lines.append(_similar_line(pairs, frame))
+        most_tokens, texts = LIST_SHARE * frame.settings.budget_tokens, map(_pair_text, pairs)
+        shown = islice(texts, PAIRS_SHOWN)
+        listing = listed(shown, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
+        lines.append(say("answers.compact_similar", pairs=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
     return "\n".join(lines + _fit_topics(chosen, budget, frame))
 
 
-def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
-    """Name pairs of topics, why they are alike, and the one to keep where that is clear."""
-    texts = []
-    for pair in pairs[:PAIRS_SHOWN]:
-        why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
-        if kept := topic_to_keep(pair):
-            why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
-        texts.append(f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})")
-    most_tokens = LIST_SHARE * frame.settings.budget_tokens
-    listing = listed(texts, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
-    return say("answers.compact_similar", pairs=listing.text)
+def _pair_text(pair: SimilarTopics) -> str:
+    """Name two topics, why they are alike, and the one to keep where that is clear."""
+    why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
+    if kept := topic_to_keep(pair):
+        why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
+    return f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})"
 
 
 def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame) -> list[str]:
