@@ -438,26 +438,27 @@ def clean(data: bytes, *, now: str) -> Cleaning:
     bring the version with the secret back. now: ISO 8601; when the cleaned records were updated.
     """
     log = MemoryLog.parse(data)
-    found = [it for it in look(log) if it.spots]
-    if not found:
-        return Cleaning(data=data)
+    gone, base = sorted(log.leftovers), log.rewritten()
+    leftovers = MemoryLog([log.content(at) for at in gone], [log.entries[at] for at in gone])
     changes = [
-        Cleaned(lines=(it.first + 1,), before=(it.record,), after=None, kinds=it.kinds)
-        for it in found
-        if it.record and it.first in log.leftovers
+        Cleaned(lines=(gone[it.first] + 1,), before=(it.record,), after=None, kinds=it.kinds)
+        for it in look(leftovers)
+        if it.record and it.spots
     ]
+    found = [it for it in look(base) if it.spots]
+    if not changes and not found:
+        return Cleaning(data=data)
     numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftovers]
-    base = log.rewritten()
     lines, dropped = list(base.lines), set[int]()
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
     after = dict(before)
-    for it in look(base):
-        if it.clean and it.record and it.spots:
+    for it in found:
+        if it.clean and it.record:
             # A version id that holds a secret itself is not listed.
             tokens = [token for token in it.record.tokens() if not find(token)]
             after[it.first] = renewed(it.record, it.clean, now, tokens)
             kinds[it.first] = it.kinds
-        elif it.spots:
+        else:
             mark = mark_of(lines[0]) if it.first == 0 else b""
             lines[it.first] = mark + it.raw
             dropped.update(range(it.first + 1, it.first + it.length))
