@@ -141,7 +141,7 @@ class Plan:
     """Every file that a job looks at, once, under whatever name.
 
     notes: what the user should know. tools: what clients then offer. there: the kinds of parts of
-    ours that stand in the files as they are.
+    ours that stand in files which could be written, as they are.
     """
 
     def __init__(self, job: Job) -> None:
@@ -205,7 +205,8 @@ class Plan:
         before, pieces = change.text, list[str]()
         with suppress(CannotEditError):
             pieces = [*ours(before)]
-        self.there |= {kind} if pieces else set()
+        if pieces and self.is_sound(path):
+            self.there.add(kind)
         try:
             after = edited(before)
         except CannotEditError as error:
