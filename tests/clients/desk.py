@@ -3,24 +3,21 @@
 import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.clients.headless import CLIENTS, INSTALLED, Headless, filled
+from tests.clients.headless import CLIENTS, Headless, filled
 from tests.clients.stand_in_model import Request, Script, StandInModel
 from tests.support.cli_process import Run
+from tests.support.node_packages import needs_packages
 from tests.support.samples import a_line, a_record
 
-NEEDS_CLIENTS = [
-    pytest.mark.night,
-    pytest.mark.skipif(
-        not INSTALLED.is_dir() and not os.environ.get("CI"),
-        reason="the clients are not installed: npm ci --prefix tests/clients --ignore-scripts",
-    ),
-]
+NEEDS_CLIENTS = [pytest.mark.night, needs_packages("tests/clients")]
 WAIT_S = 100.0
 LESSON = "Refunds are rounded half up, see refund.py"
 
@@ -77,6 +74,12 @@ class Desk(NamedTuple):
         assert process.returncode == 0, printed.decode()
         assert model.elsewhere == [], f"reached for {model.elsewhere}"
         return model.requests
+
+
+def rows_of(database: Path, query: str, *given: object) -> list[tuple[Any, ...]]:
+    """Ask a database of SQLite that a client's server has written."""
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute(query, given).fetchall()
 
 
 def a_desk(top: Path, cache: Path, *setups: str) -> Desk:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.clients.stand_in_model import Call
+from tests.support.node_packages import packages_of
 
-INSTALLED = Path(__file__).with_name("node_modules")
+INSTALLED = packages_of("tests/clients")
 
 
 class Headless(NamedTuple):

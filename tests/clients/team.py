@@ -2,16 +2,15 @@
 
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from tests.clients.desk import rows_of
 from tests.support.cli_process import CLI
 from tests.support.http_server import HttpServer, free_port
 
@@ -73,9 +72,8 @@ class Team:
     def worked(self, goal: str) -> list[str]:
         """Who saved the sessions of the project with a goal, as the room calls them."""
         path = self.project / ".context" / "sessions" / "history.db"
-        asked = "SELECT agent FROM contexts WHERE goal = ?"
-        with closing(sqlite3.connect(path)) as connection:
-            return [str(name) for [name] in connection.execute(asked, (goal,))]
+        found = rows_of(path, "SELECT agent FROM contexts WHERE goal = ?", goal)
+        return [str(name) for [name] in found]
 
     def _started(self) -> HttpServer:
         rooms = ("--rooms", OFFERED, "--project", str(self.project))

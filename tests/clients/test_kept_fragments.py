@@ -4,17 +4,15 @@ Nobody is asked anything, as in test_real_clients.py: what runs was allowed by s
 """
 
 import re
-import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from commands.clients.table import TOOLS, client_of
-from tests.clients.desk import NEEDS_CLIENTS, Desk, a_desk
+from tests.clients.desk import NEEDS_CLIENTS, Desk, a_desk, rows_of
 from tests.clients.headless import CLAUDE_CODE, CLIENTS, GEMINI, Headless
 from tests.clients.stand_in_model import Call, Request, Script, Step
 
@@ -81,11 +79,6 @@ def offered(request: Request) -> list[str]:
     return sorted(re.sub(r".*sentinel[-_]memory[-_]+", "", it) for it in marked if "sentinel" in it)
 
 
-def rows(desk: Desk, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(desk.home / DATABASE)) as connection:
-        return connection.execute(query).fetchall()
-
-
 def git(desk: Desk, *words: str) -> str:
     command = ["git", "-c", "user.name=it", "-c", "user.email=it@example.org", *words]
     done = subprocess.run(command, cwd=desk.project, capture_output=True, text=True, check=True)
@@ -113,7 +106,7 @@ def test_every_tool_of_the_room_runs_and_leaves_nothing_in_the_project(
     assert git(desk, "status", "--porcelain") == ""
     if client in ENDING:
         working = "SELECT deletion FROM fragments WHERE lifetime = 'working'"
-        assert rows(desk, working) == [("ended",)]
+        assert rows_of(desk.home / DATABASE, working) == [("ended",)]
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)

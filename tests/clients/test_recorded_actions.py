@@ -4,13 +4,11 @@ Nobody is asked anything, as in test_real_clients.py. One conversation runs comm
 and saves; the actions then belong to the session that it has saved.
 """
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.clients.desk import NEEDS_CLIENTS, a_desk
+from tests.clients.desk import NEEDS_CLIENTS, a_desk, rows_of
 from tests.clients.headless import CLIENTS, CODEX, GEMINI, Headless
 from tests.clients.stand_in_model import Call
 
@@ -72,14 +70,10 @@ def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
     requests = desk.run(started, script)
     assert "#1" in requests[-1].answers[-2]
     path = desk.project / ".context" / "sessions" / "history.db"
-    with closing(sqlite3.connect(path)) as connection:
-        kept = connection.execute(
-            "SELECT type, content, coalesce(result, ''), coalesce(file_path, '')"
-            " FROM actions JOIN contexts c"
-            " ON c.id = context_id WHERE c.goal = ?",
-            (GOAL,),
-        ).fetchall()
-        [[waiting]] = connection.execute(
-            "SELECT count(*) FROM actions WHERE context_id LIKE 'conv:%'"
-        )
+    actions = (
+        "SELECT type, content, coalesce(result, ''), coalesce(file_path, '')"
+        " FROM actions JOIN contexts c ON c.id = context_id WHERE c.goal = ?"
+    )
+    kept = rows_of(path, actions, GOAL)
+    [[waiting]] = rows_of(path, "SELECT count(*) FROM actions WHERE context_id LIKE 'conv:%'")
     assert (sorted(kept), waiting) == (sorted(EXPECTED[client.key]), 0)
