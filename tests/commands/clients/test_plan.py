@@ -149,18 +149,6 @@ def test_the_table_to_paste_is_shown_where_it_cannot_be_put_in(bench: Bench) -> 
     assert problems(bench.plan("codex", remove=True)) == ["toml_form_out"]
 
 
-@pytest.mark.parametrize("name", ["azure-sentinel", "sentinel-siem"])
-def test_a_server_of_others_that_is_named_after_a_sentinel_is_left_alone(
-    name: str, bench: Bench
-) -> None:
-    entry = {"command": "uv", "args": ["run", "/opt/azure/server.py", "--project", "x"]}
-    bench.put({"root/.cursor/mcp.json": {"mcpServers": {name: entry}}})
-    assert bench.plan("cursor", remove=True, rules=False).changes == []
-    bench.do("cursor")
-    servers = bench.data("root/.cursor/mcp.json")["mcpServers"]
-    assert (list(servers), servers[name]) == ([name, "sentinel-memory"], entry)
-
-
 def test_a_renamed_entry_keeps_its_name_and_is_allowed_by_it(bench: Bench) -> None:
     entry = {"command": "/old/python", "args": [str(bench.tool / "server.py")], "env": {"A": "b"}}
     bench.put({"root/.mcp.json": {"mcpServers": {"memory": entry}}})
@@ -203,46 +191,33 @@ def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: 
     assert ("root/.codex/hooks.json" in bench.files()) != remove
 
 
-# A file of the user serves one project.
+# An entry that is there.
 
 
-def test_claude_desktop_tells_which_project_it_served_until_now(bench: Bench) -> None:
-    other = str(bench.top / "other")
-    bench.do("claude-desktop")
-    fresh = bench.files()
-    bench.put({DESKTOP: fresh[DESKTOP].replace(str(bench.root).encode(), other.encode())})
-    [note] = bench.do("claude-desktop").notes
-    assert (note.key, note.facts["project"]) == ("served_before", other)
-    assert bench.files() == fresh
-    assert bench.plan("claude-desktop").notes == []
-
-
-@pytest.mark.parametrize("named", ["--project", "env"])
-def test_an_entry_of_claude_desktop_for_another_project_is_not_taken_out(
-    named: str, bench: Bench
+@pytest.mark.parametrize(
+    ("client", "asked", "before", "after", "noted"), ROWS["what_becomes_of_an_entry_that_is_there"]
+)
+def test_what_becomes_of_an_entry_that_is_there(
+    client: str,
+    asked: dict[str, Any],
+    before: dict[str, Any],
+    after: dict[str, Any],
+    noted: list[str],
+    bench: Bench,
 ) -> None:
-    other = str(bench.top / "other")
-    entry: dict[str, Any] = {"command": "python", "args": ["/t/server.py"]}
-    if named == "env":
-        entry["env"] = {"SENTINEL_MEMORY_PROJECT": other}
-    else:
-        entry["args"] += ["--project", other]
-    bench.put({DESKTOP: {"mcpServers": {"sentinel-memory": entry}}})
-    before = bench.files()
-    [note] = bench.do("claude-desktop", remove=True).notes
-    assert (note.key, note.facts["project"]) == ("entry_stays", other)
-    assert bench.files() == before
-
-
-@pytest.mark.parametrize("args", [["/t/server.py"], ["/t/server.py", "--project", "a\0b"]])
-def test_an_entry_of_claude_desktop_that_names_no_project_is_taken_out(
-    args: list[str], bench: Bench
-) -> None:
-    theirs = {"db": {"command": "db-mcp"}}
-    entry = {"command": "python", "args": args}
-    bench.put({DESKTOP: {"mcpServers": {"sentinel-memory": entry, **theirs}}})
-    assert bench.do("claude-desktop", remove=True).notes == []
-    assert bench.data(DESKTOP) == {"mcpServers": theirs}
+    """Those of others, and of other projects, stay; what a user has put into ours does, too."""
+    row, signs = row_of(client), {"python": bench.python, "root": str(bench.root)}
+    signs["server"] = str(bench.tool / "server.py")
+    path = bench.machine.path(row.entry["project"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = [json.dumps({row.under: entries}) for entries in (before, after)]
+    for sign, place in signs.items():
+        texts = [text.replace(f"{{{sign}}}", place) for text in texts]
+    path.write_text(texts[0])
+    planned = bench.do(client, **asked)
+    assert json.loads(path.read_text()) == json.loads(texts[1])
+    assert (notes(planned), planned.problems) == (noted, [])
+    assert all(note.facts["project"] == "/other" for note in planned.notes)
 
 
 def test_an_entry_that_served_one_project_serves_each_from_then_on(bench: Bench) -> None:
@@ -251,14 +226,6 @@ def test_an_entry_that_served_one_project_serves_each_from_then_on(bench: Bench)
     planned = bench.plan("codex", level="user")
     assert notes(planned) == ["served_one_before"]
     assert '"--project"' not in planned.changes[0].text
-
-
-def test_a_working_directory_that_would_name_another_project_goes(bench: Bench) -> None:
-    entry = {"command": "x", "args": [str(bench.tool / "server.py")], "cwd": "/elsewhere"}
-    bench.put({"root/.gemini/settings.json": {"mcpServers": {"sentinel-memory": entry}}})
-    bench.do("gemini")
-    made = bench.data("root/.gemini/settings.json")["mcpServers"]["sentinel-memory"]
-    assert "cwd" not in made
 
 
 def test_a_packaged_claude_desktop_is_set_up_as_well(bench: Bench) -> None:
@@ -496,14 +463,6 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(
     assert spoken(bench) == {"en"}
     bench.do(client, remove=True)
     assert bench.files() == {} and fresh
-
-
-def test_a_language_joins_what_the_user_has_in_the_environment(bench: Bench) -> None:
-    entry = {"command": bench.python, "args": [str(bench.tool / "server.py")], "env": {"A": "b"}}
-    bench.put({DESKTOP: {"mcpServers": {"sentinel-memory": entry}}})
-    bench.do("claude-desktop", chosen="ko")
-    [made] = bench.data(DESKTOP)["mcpServers"].values()
-    assert made["env"] == {"A": "b", "SENTINEL_MEMORY_LANG": "ko"}
 
 
 # What is for one machine alone; switches; the memory.
