@@ -1,5 +1,6 @@
 """Tests which files hold the rules after setup, and that each client that is set up reads them."""
 
+import json
 import os
 from itertools import combinations
 from pathlib import Path
@@ -14,9 +15,11 @@ from core.messages import Language
 from tests.support.documents import blocks, text_of
 from tests.support.sentences import sentence
 from tests.support.setup_bench import Bench
+from tests.support.tables import table
 
 RULES, KOREAN = (f"{BEGIN}\n{rules(lang)}{END}\n" for lang in ("en", "ko"))
-IMPORT = f"{BEGIN}\n@AGENTS.md\n{END}\n"
+IMPORT, BELOW = (f"{BEGIN}\n@{name}\n{END}\n" for name in ("AGENTS.md", "../AGENTS.md"))
+ROWS = table("commands/rules")  # by case
 RULE = ".cursor/rules/sentinel-memory.mdc"  # where an older version put them for Cursor
 BY_HAND: dict[Language, str] = {
     "en": text_of(".cursorrules"),
@@ -104,73 +107,30 @@ def test_every_client_that_is_set_up_reads_the_rules_and_what_it_read_before(
         assert texts(bench) == before, chosen
 
 
-def test_the_rules_stand_in_one_file_and_the_others_import_it(bench: Bench) -> None:
-    do(bench, "claude-code")
-    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT}
-    do(bench, "gemini", "cursor", "codex", "copilot", "vscode")
-    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT, "GEMINI.md": IMPORT}
-    bench.do("codex", remove=True)
-    assert texts(bench)["AGENTS.md"] == RULES
-
-
-@pytest.mark.parametrize(
-    ("client", "name"), [("claude-code", "CLAUDE.md"), ("gemini", "GEMINI.md")]
-)
-def test_the_agents_file_of_a_team_is_not_hidden_by_a_new_file(
-    client: str, name: str, bench: Bench
+@pytest.mark.parametrize("case", ROWS)
+def test_the_rules_stand_in_one_file_and_nothing_of_the_user_is_hidden(
+    case: str, bench: Bench
 ) -> None:
-    bench.put({"root/AGENTS.md": "Be kind.\n"})
-    do(bench, client)
-    assert texts(bench) == {"AGENTS.md": f"Be kind.\n\n{RULES}", name: IMPORT}
-    assert bench.plan(client, hooks=False).changes == []
-    do(bench, client, remove=True)
-    assert texts(bench) == {"AGENTS.md": "Be kind.\n"}
+    """A case is the files before, and what each setup, or with `-` each removal, leaves there.
 
+    Behind that stand the clients for which a removal has left the rules.
+    """
+    signs = {"{rules}": RULES, "{import}": IMPORT, "{import from below}": BELOW}
 
-def test_a_claude_file_that_hides_the_agents_file_is_turned_into_an_import(bench: Bench) -> None:
-    bench.put({"root/AGENTS.md": "Be kind.\n", "root/CLAUDE.md": RULES})
-    do(bench, "claude-code")
-    assert texts(bench) == {"AGENTS.md": f"Be kind.\n\n{RULES}", "CLAUDE.md": IMPORT}
+    def filled(files: dict[str, str]) -> dict[str, str]:
+        text = json.dumps(files)
+        for sign, held in signs.items():
+            text = text.replace(sign, json.dumps(held)[1:-1])
+        return dict(json.loads(text))
 
-
-def test_texts_that_the_user_keeps_apart_stay_apart(bench: Bench) -> None:
-    before = {"CLAUDE.md": "Be kind.\n", "AGENTS.md": "Be brief.\n"}
-    bench.put({f"root/{name}": text for name, text in before.items()})
-    do(bench, "claude-code")
-    assert texts(bench) == {**before, "CLAUDE.md": f"Be kind.\n\n{RULES}"}
-    do(bench, "codex")
-    assert texts(bench)["AGENTS.md"] == f"Be brief.\n\n{RULES}"
-    do(bench, "claude-code", "codex", remove=True)
-    assert texts(bench) == before
-
-
-def test_an_import_stays_when_the_file_gets_a_text_of_its_own(bench: Bench) -> None:
-    bench.put({"root/AGENTS.md": "Be kind.\n"})
-    do(bench, "claude-code")
-    bench.put({"root/CLAUDE.md": f"{IMPORT}\nBe brief.\n"})
-    do(bench, "claude-code", "codex")
-    assert texts(bench)["CLAUDE.md"] == f"{IMPORT}\nBe brief.\n"
-    do(bench, "claude-code", remove=True)
-    assert texts(bench)["CLAUDE.md"] == "\nBe brief.\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("CLAUDE.md", "@../AGENTS.md\n"),
-        (".claude/CLAUDE.md", "@AGENTS.md\n"),
-        ("CLAUDE.md", "```\n@AGENTS.md\n```\n"),
-        ("CLAUDE.md", "The line `@AGENTS.md` imports.\n"),
-        ("CLAUDE.md", "<!--\n@AGENTS.md\n-->\nBe kind.\n"),
-        ("CLAUDE.md", "    @AGENTS.md\n"),
-        ("GEMINI.md", "mail@AGENTS.md\n"),
-    ],
-)
-def test_what_only_looks_like_an_import_is_none(name: str, text: str, bench: Bench) -> None:
-    bench.put({f"root/{name}": text})
-    do(bench, "gemini" if name == "GEMINI.md" else "claude-code")
-    assert texts(bench)[name].count(BEGIN) == 1
-    assert texts(bench)["AGENTS.md"] == RULES
+    before, *steps = ROWS[case]
+    bench.put({f"root/{name}": text for name, text in filled(before).items()})
+    for words, after, *kept in steps:
+        clients, remove = words.removeprefix("-").split(), words.startswith("-")
+        found = bench.do(*clients, remove=remove).notes
+        assert [note.facts["clients"] for note in found if note.key == "kept"] == kept
+        assert texts(bench) == filled(after)
+        assert bench.plan(*clients, remove=remove).changes == []
 
 
 def test_a_link_to_agents_counts_as_the_same_file(bench: Bench) -> None:
@@ -197,16 +157,6 @@ def test_an_agents_file_that_is_left_alone_is_neither_imported_nor_hidden(
     do(bench, "claude-code")
     assert (bench.root / "CLAUDE.md").read_text() == f"Be kind.\n\n{RULES}"
     assert (bench.root / "AGENTS.md").read_bytes() == content
-
-
-def test_a_block_stays_while_another_client_reads_it(bench: Bench) -> None:
-    bench.do("cursor", "codex", "claude-code")
-    [note] = bench.do("codex", remove=True).notes
-    assert (note.key, note.facts["clients"]) == ("kept", "Cursor, Claude Code")
-    bench.do("cursor", remove=True)
-    assert texts(bench) == {"AGENTS.md": RULES, "CLAUDE.md": IMPORT}
-    bench.do("claude-code", remove=True)
-    assert bench.files() == {}
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
