@@ -108,9 +108,8 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
-        self.error(
-            with_nearest(say("parser.option", value=name), name, self._option_string_actions)
-        )
+        refusal = say("parser.option", value=name)
+        self.error(with_nearest(refusal, name, self._option_string_actions))
 
     def _joined(self, words: Sequence[str]) -> list[str]:
         """Return the words, a text that begins with a dash joined to the option before it."""
@@ -132,8 +131,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and what shows the right way, and end with 2. Raises SystemExit."""
+        help_command = f"{self.prog} --help"
+        if f"{self.prog} ".startswith(f"{CLI} "):
+            command = self.prog[len(CLI) :].split()
+            help_command = " ".join([CLI, "help", *(name for name in command if name != "help")])
         lines = [f"{self.prog}: {shown(self._sentence(message))}"]
-        lines.append(say("parser.see", command=self._help_command()))
+        lines.append(say("parser.see", command=help_command))
         if sys.stderr and sys.stderr.isatty():
             width = max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
             lines = [piece for line in lines for piece in filled(line, width)]
@@ -148,9 +151,11 @@ class Parser(argparse.ArgumentParser):
                 facts = {"name": name, **match.groupdict()}
                 if "value" in facts:
                     facts["value"] = facts["value"].strip("'\"")
-                if key == "one_value" and (value := self._value_behind(name)):
+                pairs = pairwise(self._words)
+                behind = [it for word, it in pairs if word in name.split("/") and it[:1] == "-"]
+                if key == "one_value" and behind:
                     option = name.rpartition("/")[2]
-                    return say("parser.dash", name=name, option=option, value=value)
+                    return say("parser.dash", name=name, option=option, value=behind[0])
                 if key != "choice":
                     return say(f"parser.{key}", **facts)
                 known = re.findall(r"[^\s,')]+", facts["choices"])
@@ -158,19 +163,6 @@ class Parser(argparse.ArgumentParser):
                 said = say(f"parser.{kind}", **{**facts, "choices": ", ".join(known)})
                 return with_nearest(said, facts["value"], known)
         return f"{name}: {reason}" if name else reason
-
-    def _value_behind(self, name: str) -> str:
-        """Return the word behind an option, "" where none begins with a dash there."""
-        for word, behind in pairwise(self._words):
-            if word in name.split("/") and behind.startswith("-"):
-                return behind
-        return ""
-
-    def _help_command(self) -> str:
-        if f"{self.prog} ".startswith(f"{CLI} "):
-            command = self.prog[len(CLI) :].split()
-            return " ".join([CLI, "help", *(name for name in command if name != "help")])
-        return f"{self.prog} --help"
 
 
 def with_nearest(said: str, name: str, known: Iterable[str]) -> str:

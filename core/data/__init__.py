@@ -16,9 +16,9 @@ rule:
 
 Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
 `shapes.jsonl` has what names and values look like, `characters.jsonl` what a character may hide or
-stand for: parts and shapes, each shape as alternatives. `secret_words.jsonl` has the words that
-make a name a secret's or none, and those that make a value none. The fields of `orders.jsonl` are
-described in `core/guard/injection.py`.
+stand for: parts and shapes, each shape as alternatives, and letters that look like one of ASCII.
+`secret_words.jsonl` has the words that make a name a secret's or none, and those that make a value
+none. The fields of `orders.jsonl` are described in `core/guard/injection.py`.
 """
 
 import json

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 from unicodedata import normalize
 
-from core.data import shape, spelled
+from core.data import rows, shape, spelled
 
 _TABLE = "characters"
 _class_of = partial(spelled, table=_TABLE)
@@ -25,20 +25,15 @@ UNSEEN = _class_of("{{UNSEEN}}")
 
 _LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 _MOST_DECODED_CHARS = 80
-_CYRILLIC = str.maketrans("аеосрхуіјѕԁԛԝАВЕКМНОРСТХІЈЅ", "aeocpxyijsdqwABEKMHOPCTXIJS")
-_OTHER_SCRIPTS = str.maketrans(
-    "аеосрхуіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅԌԚԜӀ"  # Cyrillic
-    "ονϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϲιρυχκα"  # Greek
-    "օոսհցԼՕՍ"  # Armenian
-    "ɑɡıɩʏᴄᴏᴜᴠᴡᴢꓐꓑꓓꓖꓗꓙꓚꓠꓢꓣꓤ",  # Latin of phoneticians, Lisu
-    "aeocpxyijshdqwlABEKMHOPCTXYIJSGQWIovjABEZHIKMNOPTYXCcipuxkaonuhgLOUagiiycouvwzBPDGKJCNSRR",
-)
-_ENTITIES = {  # of HTML
-    **{"lowbar": "_", "UnderBar": "_", "equals": "=", "colon": ":", "hyphen": "-", "dash": "-"},
-    **{"period": ".", "plus": "+", "sol": "/", "comma": ",", "excl": "!", "num": "#"},
-    **{"dollar": "$", "percnt": "%", "ast": "*", "commat": "@", "shy": "", "zwnj": "", "zwj": ""},
-    **{"ZeroWidthSpace": "", "NoBreak": "", "nbsp": " "},
+# Letters that look like one of ASCII, and names in HTML.
+_ALPHABETS = {
+    row["alphabet"]: dict(zip(map(ord, row["letters"]), row["ascii"], strict=True))
+    for row in rows(_TABLE)
+    if "alphabet" in row
 }
+_IN_A_WORD = _ALPHABETS.pop("Cyrillic within a word")
+_IN_ASCII = {code: char for letters in _ALPHABETS.values() for code, char in letters.items()}
+_ENTITIES: dict[str, str] = next(row["meant"] for row in rows(_TABLE) if "entities" in row)
 
 
 class Places(NamedTuple):
@@ -107,7 +102,7 @@ def ascii_twin(text: str) -> str:
     """Return the ASCII text that this one looks like, "" when it is ASCII or looks like none."""
     if text.isascii():
         return ""
-    twin = normalize("NFKC", text.translate(_OTHER_SCRIPTS))
+    twin = normalize("NFKC", text.translate(_IN_ASCII))
     return twin if twin.isascii() else ""
 
 
@@ -124,7 +119,7 @@ def views_of(text: str) -> Iterator[str]:
     if is_plain(text):
         yield text.lower()
         return
-    text = _shape("lookalike").sub(_in_ascii, text.translate(_OTHER_SCRIPTS))
+    text = _shape("lookalike").sub(_in_ascii, text.translate(_IN_ASCII))
     lowered = "İ".join(map(str.lower, text.split("İ")))  # it would become two characters
     yield _read(lowered, "unseen_or_jamo")[0]
     if _shape("unseen").search(lowered):
@@ -164,7 +159,7 @@ def _forms_otherwise(text: str) -> Iterator[tuple[str, Places | None]]:
     plain = text
     if not text.isascii():
         if _shape("mixed_scripts").search(text):
-            plain = plain.translate(_CYRILLIC)
+            plain = plain.translate(_IN_A_WORD)
         plain = _shape("other_shape").sub(_in_ascii, plain)
     level = _shape("blank_or_nothing").sub(" ", _with_blanks(plain))
     if level != text:

@@ -14,7 +14,7 @@ from core import git as call
 from core.git import HistoryError, Repository, WorkTree
 from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
-from tests.support.git_clones import commit, git, new_project, path_of, save
+from tests.support.git_clones import commit, git, new_project, path_of, save, slow_git
 from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -58,11 +58,16 @@ def reason(folder: Path) -> tuple[str, str]:
 # Layouts.
 
 
-def test_the_work_tree_is_found_from_any_folder_below_it(project: Path) -> None:
+def test_the_work_tree_is_found_from_any_folder_and_where_its_git_directory_is_elsewhere(
+    project: Path, tmp_path: Path
+) -> None:
     found = WorkTree(project / ".context")
     assert Path(found.git_directory) == project / ".git"
     assert (found.top, found.prefix) == (project, ".context/")
     assert WorkTree(project).prefix == ""
+    (project / ".git").rename(tmp_path / "kept")
+    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
+    assert subjects(path_of(project)) == ["two", "memory"]
 
 
 def test_a_linked_worktree_and_its_log_are_its_own(project: Path, tmp_path: Path) -> None:
@@ -91,14 +96,6 @@ def test_neither_a_bare_repository_nor_a_git_directory_nor_any_folder_is_a_work_
     assert reason(project / ".git" / "objects") == ("no_repository", "")
     key, said = reason(tmp_path)
     assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
-
-
-def test_a_git_directory_elsewhere_is_found_by_the_file_that_names_it(
-    project: Path, tmp_path: Path
-) -> None:
-    (project / ".git").rename(tmp_path / "kept")
-    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
-    assert subjects(path_of(project)) == ["two", "memory"]
 
 
 @pytest.mark.long  # it costs much
@@ -246,21 +243,15 @@ def test_an_author_in_another_encoding_is_read(project: Path) -> None:
 # What cannot be read.
 
 
-def test_git_is_asked_no_longer_than_wanted(project: Path) -> None:
-    with pytest.raises(HistoryError, match=r"did not answer within 0 s"):
-        WorkTree(project, deadline_s=time.monotonic())
-
-
 @posix
-def test_a_git_that_never_answers_is_given_up(
+def test_git_is_asked_no_longer_than_wanted(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(HistoryError, match=r"did not answer within 0 s"):
+        WorkTree(project, deadline_s=time.monotonic())
     repository = Repository(path_of(project))
-    silent = tmp_path / "bin" / "git"
-    silent.parent.mkdir()
-    silent.write_text("#!/bin/sh\nexec sleep 600\n")
-    silent.chmod(0o700)
-    monkeypatch.setenv("PATH", os.pathsep.join((str(silent.parent), os.environ["PATH"])))
+    slow_git(tmp_path / "git")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
     monkeypatch.setattr(call, "TIMEOUT_S", 0)
     with pytest.raises(HistoryError, match=r"answer within 0 s"):
         next(repository.contents(["0" * 40]))
@@ -276,18 +267,25 @@ def gone(project: Path, revision: str, *, torn: bool = False) -> None:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("torn", [False, True])
-@pytest.mark.parametrize(
-    "revision", ["HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context"]
-)
-def test_a_history_that_lacks_an_object_is_a_sentence(
-    project: Path, revision: str, torn: bool
+def test_a_history_that_lacks_an_object_or_a_branch_that_cannot_be_read_is_a_sentence(
+    project: Path, tmp_path: Path
 ) -> None:
-    gone(project, revision, torn=torn)
-    with pytest.raises(HistoryError) as caught:
-        subjects(path_of(project))
-    assert caught.value.key == "objects_missing"
-    assert "git fsck" in str(caught.value) and "git fsck" in in_language("ko", str, caught.value)
+    for at, revision in enumerate(
+        ("HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context")
+    ):
+        for torn in (False, True):
+            lacking = Path(shutil.copytree(project, tmp_path / f"{at}{torn}"))
+            gone(lacking, revision, torn=torn)
+            with pytest.raises(HistoryError) as caught:
+                subjects(path_of(lacking))
+            assert caught.value.key == "objects_missing"
+            for language in ("en", "ko"):
+                assert "git fsck" in in_language(language, str, caught.value)
+    for content in ("", "garbage\n", "0" * 40 + "\n"):
+        (project / ".git" / "refs" / "heads" / "main").write_text(content)
+        with pytest.raises(HistoryError) as caught:
+            subjects(path_of(project))
+        assert caught.value.key in ("objects_missing", "git_failed")
 
 
 @pytest.mark.long  # it costs much
@@ -308,15 +306,6 @@ def test_a_revision_that_leads_to_a_missing_commit_is_told_from_an_unknown_one(
     with pytest.raises(HistoryError) as caught:
         commit_of(Repository(path_of(project)), name)
     assert caught.value.key == key
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("content", ["", "garbage\n", "0" * 40 + "\n"])
-def test_a_branch_that_cannot_be_read_is_no_empty_history(project: Path, content: str) -> None:
-    (project / ".git" / "refs" / "heads" / "main").write_text(content)
-    with pytest.raises(HistoryError) as caught:
-        subjects(path_of(project))
-    assert caught.value.key in ("objects_missing", "git_failed")
 
 
 @pytest.mark.long  # it costs much
