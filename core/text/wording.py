@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.data import word_list
+from core.data import shape, word_list
 from core.text.plain import normal_form
 
 if TYPE_CHECKING:
@@ -26,34 +26,8 @@ _MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the las
 _TOPIC_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 _MOST_WORDS = 5
 
-_SEPARATORS = re.compile(r"[-_/.:\s]+")
-_WORD_ENDS = r"[-_/.\s]+"  # compiled where topics are compared: a hook never does
+_WORD_ENDS = r"[-_/.\s]+"
 _REPAIR_ENDS = ("버그수정", "오류수정", "에러수정", "버그픽스")
-_VERSION = re.compile(r"v[0-9]+|v[0-9]+_[0-9]+")
-_TICKET = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z][A-Z0-9]{1,9})-[0-9]{2,6}(?![0-9A-Za-z])|#[0-9]+")
-# A day or a month; a year stands for one unless it is part of a product's name.
-_DATE = re.compile(
-    r"(?<![0-9])20[0-9]{2}(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?[0-3][0-9])?|[-_. ]?q[1-4])(?![0-9])"
-)
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}년?")
-
-_FENCE_OR_DIFF = re.compile(
-    r"^(?:[ \t]{0,3}(?:```|~~~)|diff --git |@@ -[0-9]+(?:,[0-9]+)? \+[0-9]+)", re.MULTILINE
-)
-_CODE_LINE = re.compile(
-    r"""
-    .*[;{}]$                                                # statements and blocks
-    | (?:def|class|func|fn|function|interface|struct|enum)\s+\w.*[:({]
-    | import\s+[\w.{*] | from\s+[\w.]+\s+import\b | \#include\b | using\s+[\w.]+; | package\s+\w
-    | (?:if|elif|else|for|while|try|except|with|switch)\b.*:$
-    | return(?:\s+\S+)?$
-    | (?:return|const|let|var|final|public|private|protected|static|await)\s+[\w.\[<].*[=(;]
-    | [\w.\[\]"']+\s*(?:[-+*/|&]?=|:=)\s*\S+$             # an assignment
-    | </?\w[^>]*>$                                          # an element of markup
-    | [\w.]+\(.*\)$                                        # a call
-    """,
-    re.VERBOSE,
-)
 _LEAST_CODE_LINES, _LEAST_STATEMENTS = 3, 2
 
 
@@ -65,24 +39,26 @@ def scope_of(topic: str) -> Scope | None:
     product and a number in that of a standard are none.
     """
     text = normal_form("NFKC", topic[:_TOPIC_CHARS])
-    words = [word for word in _SEPARATORS.split(text.casefold()) if word]
+    words = [word for word in shape("topic_separator").split(text.casefold()) if word]
     if "".join(words) in word_list("broad_topics"):
         return "broad"
     if not words:
         return None
     first, followed = words[0], list(zip(words, [*words[1:], ""], strict=True))
-    years = [before for before, word in pairwise(["", *words]) if _YEAR.fullmatch(word)]
+    years = [
+        before for before, word in pairwise(["", *words]) if shape("topic_year").fullmatch(word)
+    ]
     names_a_moment = any(it not in word_list("named_by_year") for it in years) or (
-        not years and _DATE.search(text.casefold())
+        not years and shape("topic_date").search(text.casefold())
     )
     names_a_ticket = any(
-        it[1] not in word_list("standards") for it in _TICKET.finditer(text)
+        it[1] not in word_list("standards") for it in shape("topic_ticket").finditer(text)
     ) or any(word in word_list("ticket_words") and it.isdigit() for word, it in followed)
     if len(words) == 1:
         names_a_change = first.endswith(_REPAIR_ENDS)
     else:
         verbs = word_list("verbs_of_change")
-        has_version = any(map(_VERSION.fullmatch, words))
+        has_version = any(map(shape("topic_version").fullmatch, words))
         names_a_change = (
             (first in verbs and (len(words) > 2 or has_version))
             or (first in word_list("verbs_of_versions") and has_version)
@@ -226,10 +202,10 @@ def is_source_code(text: str) -> bool:
 
     Code is three lines or more that look like it, or a block in braces with two statements.
     """
-    if _FENCE_OR_DIFF.search(text):
+    if shape("fence_or_diff").search(text):
         return True
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    code = sum(bool(_CODE_LINE.match(line)) for line in lines)
+    code = sum(bool(shape("code_line").match(line)) for line in lines)
     if code >= _LEAST_CODE_LINES and 2 * code > len(lines):
         return True
     return text.count(";") >= _LEAST_STATEMENTS and all(sign in text for sign in "{}()=")
