@@ -268,7 +268,11 @@ def hostile_texts(seed: int) -> list[str]:
     for rule in rules():
         example = expand(examples()[rule.name].example)[0]
         half = len(example) // 2
-        seeds.update(dict.fromkeys([*rule.hints, example, example[:half], example[half:]]))
+        seeds.update(
+            dict.fromkeys(
+                [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
+            )
+        )
     pieces = [piece for piece in seeds if piece]
     mixtures = ["".join(rng.choices(pieces, k=LONG)) for _ in range(MIXTURES)]
     return [(piece * LONG)[:LONG] for piece in pieces] + [text[:LONG] for text in mixtures]

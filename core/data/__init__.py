@@ -7,7 +7,8 @@ rule:
   secret stands, `pair` a user and a password with a mark between them, `keyed` what may stand
   between the name of a secret and its value. Of two rules for one place the earlier line counts.
 - `hints`: in lower case; the pattern is tried where one of them stands in the text. Those of a
-  `keyed` rule are looked for near a name: behind it, right behind it (`^`), also before it (`‹`).
+  `keyed` rule are looked for behind a name, those of `next_to` right behind it; one of `behind`
+  must stand before it.
 - `pattern`: `{{edge sk-}}` is a prefix that begins a word; before `{{dash sk-}}` no dash stands
   either. In a `keyed` rule `§` is the name, and the value follows the match.
 - `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
@@ -23,6 +24,7 @@ none. The fields of `orders.jsonl` are described in `core/guard/injection.py`.
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,8 +41,10 @@ class Rule(NamedTuple):
 
     name: str
     table: str
-    hints: list[str]
+    hints: Sequence[str]
     pattern: str
+    next_to: Sequence[str] = ()
+    behind: Sequence[str] = ()
     group: int = 0
     before: bool = False
     gate: str = ""

@@ -7,9 +7,8 @@ sign, `said` or `bare` in a sentence, `far` or `random` anywhere near.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
 from core.guard.secret_names import Certainty, Name, may_have_names, names_in
@@ -55,33 +54,12 @@ _MOST_EMPTY_ROWS = 3  # in a row without a secret, and the column holds somethin
 _MOST_ROWS = 20  # of a table below the name that heads its column
 
 
-class KeyedRule(NamedTuple):
-    """A rule for names, with its hints by where they are looked for.
-
-    ahead, next_to, behind: behind the name, right behind it, before it.
-    """
-
-    rule: Rule
-    ahead: tuple[str, ...]
-    next_to: tuple[str, ...]
-    behind: tuple[str, ...]
-
-
 @cache
-def keyed_rules(korean: bool) -> tuple[KeyedRule, ...]:
+def keyed_rules(korean: bool) -> tuple[Rule, ...]:
     """Return the rules for the names of a language in their order."""
-    found = list[KeyedRule]()
-    for rule in rules():
-        is_for_particles = korean and rule.name == "keyed-bare-word"  # its Korean form takes them
-        if rule.table != "keyed" or is_for_particles:
-            continue
-        plain = tuple(hint for hint in rule.hints if not hint.startswith(("^", "‹")))
-        next_to = tuple(hint[1:] for hint in rule.hints if hint.startswith("^"))
-        behind = tuple(hint[1:] for hint in rule.hints if hint.startswith("‹"))
-        if rule.before:
-            plain, behind = (), plain
-        found.append(KeyedRule(rule, plain, next_to, behind))
-    return tuple(found)
+    found = (rule for rule in rules() if rule.table == "keyed")
+    # of the bare word there is a Korean form, which takes particles
+    return tuple(rule for rule in found if not (korean and rule.name == "keyed-bare-word"))
 
 
 @cache
@@ -114,10 +92,10 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
             continue
         if name.is_password and name.certainty != Certainty.UNUSUAL:
             passwords.append((name.start, name.end))
-        for keyed in values.rules_near(name):
-            if spans := values.of_rule(name, keyed.rule):
-                yield from ((start, end, keyed.rule.name) for start, end in spans)
-                block_end = spans[-1][1] if keyed.rule.name == "keyed-block" else 0
+        for rule in values.rules_near(name):
+            if spans := values.of_rule(name, rule):
+                yield from ((start, end, rule.name) for start, end in spans)
+                block_end = spans[-1][1] if rule.name == "keyed-block" else 0
                 break
         else:
             for start, end in tables.below(name):
@@ -210,11 +188,11 @@ class _Values:
 
     def __init__(self, text: str, folded: str) -> None:
         self._text, self._folded = text, folded
-        self._rules: dict[bool, list[KeyedRule]] = {}  # of which a hint stands anywhere
+        self._rules: dict[bool, list[Rule]] = {}  # of which a hint stands anywhere
         self._promises: list[int] | None = None
         self._seen: dict[tuple[int, str, str, str, str, Certainty], Span | None] = {}
 
-    def rules_near(self, name: Name) -> Iterator[KeyedRule]:
+    def rules_near(self, name: Name) -> Iterator[Rule]:
         """Yield the rules of which a hint stands near a name, in their order."""
         text, start = self._text, name.start
         promised = self._has_promise(name.end, name.end + _REACH_CHARS) or name.is_phrase
@@ -223,26 +201,25 @@ class _Values:
             return
         if name.korean not in self._rules:
             self._rules[name.korean] = [
-                keyed
-                for keyed in keyed_rules(name.korean)
-                if _has_any(self._folded, keyed.ahead or keyed.behind)
-                or _has_any(text, keyed.next_to)
+                rule
+                for rule in keyed_rules(name.korean)
+                if _has_any(self._folded, rule.hints or rule.behind) or _has_any(text, rule.next_to)
             ]
         before = text[max(0, start - _AHEAD_CHARS) : name.end].casefold()
         ahead = text[name.end : name.end + _AHEAD_CHARS].casefold()
         next_to = text[name.end : name.end + _NEXT_CHARS]
-        for keyed in self._rules[name.korean]:
-            if keyed.rule.before:
-                if promised_before and _has_any(before, keyed.behind):
-                    yield keyed
+        for rule in self._rules[name.korean]:
+            if rule.before:
+                if promised_before and _has_any(before, rule.behind):
+                    yield rule
                 continue
-            is_for_hangul = keyed.rule.name.startswith("keyed-korean")
+            is_for_hangul = rule.name.startswith("keyed-korean")
             if not promised or (is_for_hangul and not name.korean and next_to.isascii()):
                 continue
-            if keyed.behind and not _has_any(before, keyed.behind):
+            if rule.behind and not _has_any(before, rule.behind):
                 continue
-            if _has_any(ahead, keyed.ahead) or _has_any(next_to, keyed.next_to):
-                yield keyed
+            if _has_any(ahead, rule.hints) or _has_any(next_to, rule.next_to):
+                yield rule
 
     def _has_promise(self, start: int, end: int) -> bool:
         """Return whether something that a value may have begins between two places."""
@@ -453,5 +430,5 @@ def _is_id(text: str, start: int, value: str, name: Name, gate: str) -> bool:
     return shape("of_a_digest").search(line) is not None
 
 
-def _has_any(text: str, words: tuple[str, ...]) -> bool:
+def _has_any(text: str, words: Iterable[str]) -> bool:
     return any(map(text.__contains__, words))

@@ -57,16 +57,20 @@ def test_lookalike_of_rule_stays_byte_for_byte() -> None:
     only_marked_goes(it.lookalike for it in EXAMPLES.values())
 
 
+def hints_of(rule: Rule) -> list[str]:
+    return [*rule.hints, *rule.next_to, *rule.behind]
+
+
 def test_rule_has_source_example_and_hints_that_occur() -> None:
     def has_found_hint(rule: Rule) -> bool:
-        hints = [hint.lstrip("^‹") if rule.table == "keyed" else hint for hint in rule.hints]
-        return any(hint in expand(EXAMPLES[rule.name].example)[0].casefold() for hint in hints)
+        example = expand(EXAMPLES[rule.name].example)[0].casefold()
+        return any(map(example.__contains__, hints_of(rule)))
 
     assert [*EXAMPLES] == [rule.name for rule in rules()]
     none_of(it for it in EXAMPLES.values() if not it.source.startswith("https://"))
     none_of(it for it in EXAMPLES.values() if "«" not in it.example or "»" not in it.example)
-    none_of(rule for rule in rules() if not rule.hints or not has_found_hint(rule))
-    none_of(hint for rule in rules() for hint in rule.hints if hint != hint.casefold())
+    none_of(rule for rule in rules() if not has_found_hint(rule))
+    none_of(hint for rule in rules() for hint in hints_of(rule) if hint != hint.casefold())
 
 
 def test_every_quantifier_of_a_pattern_is_bounded() -> None:

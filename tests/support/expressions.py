@@ -105,11 +105,11 @@ def _in_tables() -> Iterator[Expression]:
         for name, pattern in shapes(table).items():
             yield Expression(f"{table}.jsonl {name}", pattern)
     for korean in (False, True):
-        for keyed in keyed_rules(korean):
-            before, after = around_name(keyed.rule.pattern, keyed.rule.before)
+        for rule in keyed_rules(korean):
+            before, after = around_name(rule.pattern, rule.before)
             for part in filter(None, (before, after)):
                 searched = part is before  # within the last characters before a name
-                yield Expression(keyed.rule.name, part.pattern, anchored=not searched)
+                yield Expression(rule.name, part.pattern, anchored=not searched)
     for phrase in orders():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
             yield Expression("core.guard.injection", compiled(pattern).pattern)
