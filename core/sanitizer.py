@@ -352,58 +352,48 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
 
 
 def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Iterator[Secret]:
-    """Yield the tokens that stand before or behind others without an edge between them.
+    """Yield the tokens that stand behind or before others without an edge between them.
 
     Where very many hang together, the rest of the word is taken for one.
     """
     starts = {start: kind for start, _, kind in tokens}
     ends = {end: kind for _, end, kind in tokens}
-    tries, done = 0, 0
-    for at in sorted(ends.keys() - starts.keys()):
-        kind = ends[at]
-        while at >= done and _is_alnum(text[at : at + 1]) and at not in starts:
-            starts[at] = kind
+    tries, rest = 0, range(0)
+    for is_before in (False, True):
+        here, other = (starts, ends) if is_before else (ends, starts)
+        edges = sorted(here.keys() - other.keys(), reverse=is_before)
+        for at in edges:  # of what is found, too
+            beside = text[max(0, at - 1) : at] if is_before else text[at : at + 1]
+            if at in other or at in rest or not _is_alnum(beside):
+                continue
+            other[at] = here[at]
             tries += len(called)
+            first = max(0, at - _LONGEST_GLUED_CHARS) if is_before else at
+            piece = text[first : at if is_before else at + _LONGEST_TOKEN_CHARS]
             if tries > _MOST_TRIES:
                 space = compiled(r"\s").search(text, at)
-                done = space.start() if space else len(text)
-                yield Secret(at, done, kind)
-            elif glued := _token_at_an_end(text[at : at + _LONGEST_TOKEN_CHARS], called):
-                token, rule = glued
-                start, end = token.span(rule.group)
-                yield Secret(at + start, at + end, rule.name)
-                at += token.end()
-    done = len(text)
-    for at in sorted(starts.keys() - ends.keys(), reverse=True):
-        kind = starts[at]
-        while 0 < at <= done and _is_alnum(text[at - 1]) and at not in ends:
-            ends[at] = kind
-            first = max(0, at - _LONGEST_GLUED_CHARS)
-            tries += len(called)
-            if tries > _MOST_TRIES:
-                done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
-                yield Secret(done, at, kind)
-            elif glued := _token_at_an_end(text[first:at], called, last=True):
+                last = space.start() if space else len(text)
+                first = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
+                rest = range(first, at) if is_before else range(at, last)
+                yield Secret(rest.start, rest.stop, here[at])
+            elif glued := _token_at_an_end(piece, called, last=is_before):
                 token, rule = glued
                 start, end = token.span(rule.group)
                 yield Secret(first + start, first + end, rule.name)
-                at = first + token.start()
+                edge = first + (token.start() if is_before else token.end())
+                here[edge] = rule.name
+                edges.append(edge)
 
 
 def _token_at_an_end(
-    text: str, called: Sequence[Rule], *, last: bool = False
+    text: str, called: Sequence[Rule], *, last: bool
 ) -> tuple[re.Match[str], Rule] | None:
     """Return the token with which a text begins, or with `last` ends, and its rule."""
     for rule in called:
         expression = rule_expression(rule.pattern)
-        if not last:
-            token = expression.match(text)
-            if token and token.end():
+        for token in expression.finditer(text) if last else [expression.match(text)]:
+            if token and token.end() and (token.end() == len(text) or not last):
                 return token, rule
-            continue
-        tokens = list(expression.finditer(text))
-        if tokens and tokens[-1].end() == len(text):
-            return tokens[-1], rule
     return None
 
 
