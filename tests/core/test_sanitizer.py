@@ -129,10 +129,10 @@ def test_redaction_is_idempotent_on_any_mixture(pieces: list[str]) -> None:
 @pytest.mark.long  # it measures the time
 @pytest.mark.parametrize("piece", PIECES["hostile"])
 def test_time_is_linear_in_the_length_of_hostile_text(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
+    text = piece * (40_000 // len(piece))  # more than a window
     began = time.process_time()
     redact(text)
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(
@@ -300,11 +300,11 @@ def test_forms_take_time_in_proportion_to_the_text(piece: str) -> None:
     def took(size: int) -> float:
         text = (piece * size)[:size]
         rounds = []
-        for _ in range(5):
+        for _ in range(4):
             start = time.process_time()
             list(forms_of(text))
             rounds.append(time.process_time() - start)
         return min(rounds)
 
     took(1_000)
-    assert took(80_000) < 12 * took(16_000) + 0.005
+    assert took(40_000) < 12 * took(8_000) + 0.005
