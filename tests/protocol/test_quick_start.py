@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import StartServer
 from tests.support.cli_process import GoodRun
 from tests.support.rows import none_of
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import ROOT, ServerProcess
 
 MOST_ADDED = 80  # modules to those of a plain server; they were 68
 # With why nothing needs it, and what a call runs in.
@@ -148,11 +148,8 @@ def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(project:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
-def test_the_first_calls_may_come_all_at_once(
-    era: Era, project: Path, start_server: StartServer
-) -> None:
-    server = start_server("--project", str(project), cwd=project, era=era, is_new=True)
+def test_the_first_calls_may_come_all_at_once(project: Path, start_server: StartServer) -> None:
+    server = start_server("--project", str(project), cwd=project, is_new=True)
     asked = [server.ask_tool("search_memory", query=f"task {number}") for number in range(40)]
     asked_lists = [server.ask("tools/list") for _ in range(10)]
     assert len({server.tool_text(request) for request in asked}) == 1
@@ -177,19 +174,13 @@ print(json.dumps({
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("chosen", ["", "0"])
-def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_built(
-    chosen: str,
-) -> None:
-    name = "PYDANTIC_DISABLE_PLUGINS"  # a user's own choice stays
-    environment = {k: v for k, v in os.environ.items() if k != name}
-    if chosen:
-        environment[name] = chosen
+def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_built() -> None:
+    environment = {**os.environ, "PYDANTIC_DISABLE_PLUGINS": "0"}  # a user's own choice stays
     command = (sys.executable, "-c", IMPORTED)
     assert GoodRun.process(*command, cwd=ROOT, environment=environment).told == {
         "collects": True,
         "frozen": True,
-        "plugins": chosen or "__all__",
+        "plugins": "0",
         "base": {},
         # True: pydantic defers no longer. Look at the top of server.py, and for a new switch.
         "built models": False,

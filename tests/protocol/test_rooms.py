@@ -19,7 +19,7 @@ from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.sentences import sentence
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import ROOT, ServerProcess
 
 LESSONS = ["search_memory", "log_memory", "compact_memory"]
 CORE = ["context_save", "context_search", "context_get", "context_warn"]
@@ -40,10 +40,10 @@ OF_ALL = f"{OF_LESSONS}\n{OF_SESSIONS}\n{OF_FRAGMENTS}"
 def start(tmp_path: Path, start_server: StartServer) -> Callable[..., ServerProcess]:
     """Starts a server with these rooms, whose fragments lie in the project; more: its variables."""
 
-    def started(rooms: str | None = None, era: Era = HANDSHAKE, **more: str) -> ServerProcess:
+    def started(rooms: str | None = None, **more: str) -> ServerProcess:
         words = ["--project", str(tmp_path), *(("--rooms", rooms) if rooms is not None else ())]
         environment = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db"), **more}
-        return start_server(*words, cwd=tmp_path, era=era, environment=environment)
+        return start_server(*words, cwd=tmp_path, environment=environment)
 
     return started
 
@@ -62,10 +62,8 @@ def names(server: ServerProcess, kind: str) -> list[str]:
         (None, "", LESSONS, OF_LESSONS),
         (None, "sessions:core", CORE, OF_SESSIONS),
         ("lessons", "kitchen", LESSONS, OF_LESSONS),  # the command line wins
-        ("lessons,sessions", "", LESSONS + SESSIONS, f"{OF_LESSONS}\n{OF_SESSIONS}"),
         ("sessions:core, lessons", "", LESSONS + CORE, f"{OF_LESSONS}\n{OF_SESSIONS}"),
         ("sessions", "", SESSIONS, OF_SESSIONS),
-        ("fragments", "", FRAGMENTS, OF_FRAGMENTS),
         ("fragments:core", "", FRAGMENTS_CORE, OF_FRAGMENTS),
         ("lessons,sessions:core,fragments", "", LESSONS + CORE + FRAGMENTS, OF_ALL),
     ],
@@ -88,11 +86,8 @@ def test_a_room_brings_its_tools_and_its_instructions(
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
-def test_without_the_log_what_is_the_logs_is_not_there(
-    era: Era, start: Callable[..., ServerProcess]
-) -> None:
-    server = start("sessions", era)
+def test_without_the_log_what_is_the_logs_is_not_there(start: Callable[..., ServerProcess]) -> None:
+    server = start("sessions")
     said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
     assert said == "Resource not found: 'memory://log'"
     said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]

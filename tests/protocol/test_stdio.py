@@ -306,17 +306,17 @@ def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told
 @pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-2.f")
 @posix_only
-@pytest.mark.parametrize(("place", "lang"), [("home", "en"), ("root", "ko")])
 def test_nothing_is_written_where_no_project_was_named(
-    start_server: StartServer, tmp_path: Path, place: str, lang: Language
+    start_server: StartServer, tmp_path: Path
 ) -> None:
-    directory = {"home": tmp_path, "root": Path("/")}[place]
+    directory = Path("/")
+    lang: Language = "ko"
     environment = {"SENTINEL_MEMORY_PROJECT": UNEXPANDED, "CLAUDE_PROJECT_DIR": " "}
     environment |= {"HOME": str(tmp_path), "SENTINEL_MEMORY_LANG": lang}
     server = start_server("--project", UNEXPANDED, cwd=directory, environment=environment)
     before = sorted(os.listdir(directory))
     assert [server.call("search_memory") for _ in range(2)] == [no_records(directory, lang)] * 2
-    facts = {"path": str(directory), "kind": place, "source": "cwd"}
+    facts = {"path": str(directory), "kind": "root", "source": "cwd"}
     assert server.refusal("log_memory", **GAP) == sentence(lang, "errors.project_refused", **facts)
     assert sorted(os.listdir(directory)) == before
     assert sorted(server.stderr().splitlines()) == [  # each is told once
