@@ -275,9 +275,15 @@ WHERE made.number = fragments.number;
 -- No index is made, and no table goes, with a trigger waiting.
 SET CONSTRAINTS ALL IMMEDIATE;
 
--- Beside the words of a text whose it is: else the words of all agents are read for one.
+-- Beside the words of a text whose it is: else the words of all agents are read for one. A change
+-- goes into the index at once: each question would read the list of those that wait, row by row.
 CREATE INDEX idx_fragments_found_by ON agent_memory.fragments
-  USING gin ((found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])));
+  USING gin ((found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])))
+  WITH (fastupdate = off);
+
+ALTER INDEX agent_memory.idx_fragments_keywords SET (fastupdate = off);
+
+SELECT gin_clean_pending_list('agent_memory.idx_fragments_keywords');
 
 DROP TABLE agent_memory.fragment_terms;
 
@@ -355,19 +361,20 @@ CREATE TRIGGER count_changed AFTER UPDATE ON agent_memory.fragments
 -- `default` alone, and give away nothing but numbers, whose rows are then read under row security.
 -- An agent's transaction has bitmap scans off, without which there is no GIN. `OFFSET 0` keeps the
 -- other conditions and the limit from the planner: with them an index of agents or numbers looks
--- cheap to it, by which every row is read.
+-- cheap to it, by which every row is read. Whose fragments are asked for is found once, not by row.
 CREATE OR REPLACE FUNCTION agent_memory.matching(questions tsquery[], most bigint)
   RETURNS TABLE (place bigint, number bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
   SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on SET enable_seqscan = off AS $$
   SELECT q.place, f.number FROM unnest(questions) WITH ORDINALITY AS q(question, place)
-  CROSS JOIN (SELECT string_agg(format('%L', '@' || md5(name)), '|')::tsquery AS seen
+  CROSS JOIN (SELECT array_agg(name) AS agents,
+      string_agg(format('%L', '@' || md5(name)), '|')::tsquery AS seen
     FROM unnest(ARRAY[current_setting('app.current_agent_id', true), 'default']) name) whose
   CROSS JOIN LATERAL (SELECT number FROM (SELECT number, agent_id, deleted_at, superseded_at
       FROM fragments
       WHERE found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)]) @@ (q.question && whose.seen)
       OFFSET 0) found
     WHERE deleted_at IS NULL AND superseded_at IS NULL
-    AND agent_id = ANY (ARRAY[current_setting('app.current_agent_id', true), 'default'])
+    AND agent_id = ANY (whose.agents)
     ORDER BY number DESC LIMIT most) f
 $$;
 
@@ -378,7 +385,8 @@ CREATE OR REPLACE FUNCTION agent_memory.keyworded(words text[], most bigint, is_
   FROM (SELECT number, plain_keywords, agent_id, deleted_at, superseded_at FROM fragments
     WHERE plain_keywords && words OFFSET 0) found
   WHERE (NOT is_live OR deleted_at IS NULL AND superseded_at IS NULL)
-    AND agent_id = ANY (ARRAY[current_setting('app.current_agent_id', true), 'default'])
+    AND agent_id = ANY ((SELECT ARRAY[current_setting('app.current_agent_id', true), 'default']
+      )::text[])
   ORDER BY 2 DESC, 1 DESC LIMIT most
 $$;
 

@@ -328,7 +328,8 @@ INDEXES = {
     "idx_fragments_topic": "(agent_id, plain_topic)",
     "idx_fragments_created": "created_at DESC",
     "idx_fragments_worth": "importance DESC",
-    "idx_fragments_keywords": "USING gin (plain_keywords)",
+    "idx_fragments_keywords": "USING gin (plain_keywords) WITH (fastupdate=off)",
+    "idx_fragments_found_by": "WITH (fastupdate=off)",  # else each question reads what waits
     "idx_fragments_tier": "(ttl_tier, created_at)",
     "idx_fragments_source": "(source)",
     "idx_fragments_verified": "(verified_at)",
