@@ -381,7 +381,7 @@ $$;
 CREATE OR REPLACE FUNCTION agent_memory.keyworded(words text[], most bigint, is_live boolean)
   RETURNS TABLE (number bigint, times bigint) LANGUAGE sql STABLE ROWS 100 SECURITY DEFINER
   SET search_path = agent_memory, pg_temp SET enable_bitmapscan = on SET enable_seqscan = off AS $$
-  SELECT number, cardinality(ARRAY(SELECT unnest(plain_keywords) INTERSECT SELECT unnest(words)))
+  SELECT number, (SELECT count(*) FROM unnest(words) word WHERE word = ANY (plain_keywords))
   FROM (SELECT number, plain_keywords, agent_id, deleted_at, superseded_at FROM fragments
     WHERE plain_keywords && words OFFSET 0) found
   WHERE (NOT is_live OR deleted_at IS NULL AND superseded_at IS NULL)
