@@ -13,7 +13,7 @@ from tests.support.team_engines import a_server
 
 AGENTS = ("alice", "bob", "default")
 WORDS = ("node", "redis", "deploy", "lint", "배포", "token")
-STEPS, SOME_STEPS = 90, 24
+STEPS, SOME_STEPS = 40, 24
 
 
 def a_cache(address: str, database: str, **environment: str) -> Cache:

@@ -20,10 +20,6 @@ from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
-from rooms.fragments.fragment import Wanted
-from rooms.fragments.room import repeats_when_cut
-from rooms.fragments.storage.postgres import PostgresEngine
-from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import postgres
 from tests.support.sentences import in_language, raised
 from tests.support.team_engines import TeamServer, a_server
@@ -72,7 +68,6 @@ def test_a_commit_without_an_answer_is_said_to_be_unknown(pool: Pool) -> None:
 
 
 def test_an_error_that_is_swallowed_inside_is_told_at_the_end(pool: Pool) -> None:
-    import psycopg
 
     with pytest.raises(DatabaseError) as told, pool.transaction(agent="alice") as connection:
         connection.execute("INSERT INTO plain VALUES (1)")
@@ -292,67 +287,3 @@ def test_a_database_without_the_roles_is_refused_with_the_command() -> None:
             pytest.fail("it began")
         assert "fragments migrate" in str(told.value)
         pool.close()
-
-
-@pytest.fixture
-def engine(team_database: str) -> PostgresEngine:
-    return PostgresEngine(a_server(team_database), timeout_s=5)
-
-
-def end_others(dsn: str) -> None:
-    """End every other connection to a database, as a server does that hands over to another."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-
-
-class Cuts:
-    """Ends the connections between two questions, so many times."""
-
-    def __init__(self, engine: PostgresEngine, dsn: str, times: int) -> None:
-        self.engine, self.dsn, self.left, self.tries = engine, dsn, times, 0
-
-    @repeats_when_cut
-    def read(self) -> tuple[int, int]:
-        self.tries += 1
-        with self.engine.reading() as reading:
-            before = reading.count(Wanted())[""]
-            if self.left:
-                self.left -= 1
-                end_others(self.dsn)
-                with self.engine.writing() as writing:  # the second try sees one state, too
-                    writing.add([a_fragment(f"f{self.tries}")])
-            return before, reading.count(Wanted())[""]
-
-
-def test_a_reading_that_was_cut_is_made_anew_in_one_state(
-    engine: PostgresEngine, team_database: str
-) -> None:
-    with engine.writing() as writing:
-        writing.add([a_fragment("first")])
-    cuts = Cuts(engine, team_database, times=1)
-    assert cuts.read() == (2, 2) and cuts.tries == 2
-
-
-def test_a_reading_that_is_cut_again_is_refused(engine: PostgresEngine, team_database: str) -> None:
-    with engine.writing() as writing:
-        writing.add([a_fragment("first")])
-    cuts = Cuts(engine, team_database, times=2)
-    with pytest.raises(ConnectionCutError):
-        cuts.read()
-    assert cuts.tries == 2
-
-
-def test_what_fails_for_another_reason_is_not_tried_again() -> None:
-    tries = list[int]()
-
-    @repeats_when_cut
-    def refuses() -> None:
-        tries.append(1)
-        raise ValueError
-
-    with pytest.raises(ValueError):
-        refuses()
-    assert tries == [1]

@@ -4,8 +4,8 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +36,7 @@ from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
+from tests.support.waiting import until
 
 ADDRESS = "SENTINEL_MEMORY_REDIS"
 PASSWORD = "of-a-test"
@@ -173,16 +174,16 @@ def killed(server: Valkey, step: int) -> None:
 
 
 def restarted(server: Valkey, step: int) -> None:
-    if step % 20 == 10:
+    if step % 16 == 8:
         server.kill()
-    if step % 20 == 14:
+    if step % 16 == 12:
         server.start()
 
 
 def frozen(server: Valkey, step: int) -> None:
-    if step in (30, 60):
+    if step in (12, 28):
         server.freeze()
-    if step in (33, 63):
+    if step in (14, 30):
         server.thaw()
 
 
@@ -258,12 +259,8 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
                 rows.add([new])
             everything_asked(through, "alice")
 
-    pairs = ((engine, "one"), (other, "other"))
-    threads = [threading.Thread(target=write, args=pair) for pair in pairs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, (engine, other), ("one", "other")))
     for through in (engine, other):
         assert everything_asked(through, "alice") == everything_asked(inner, "alice")
     other.close()
@@ -359,14 +356,13 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
             for number in range(20):
                 rows.holding(f"deploy {number}", 3_000)
 
-    threads = [threading.Thread(target=ask) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    together.wait(WAIT_S)
-    redis_server.kill() if fault == "killed" else redis_server.freeze()
-    is_gone.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(THREADS) as threads:
+        asking = [threads.submit(ask) for _ in range(THREADS)]
+        together.wait(WAIT_S)
+        redis_server.kill() if fault == "killed" else redis_server.freeze()
+        is_gone.set()
+        for it in asking:
+            it.result(WAIT_S)
     redis_server.thaw()
     assert engine.cache.rests
     assert 1 <= engine.cache.figures["errors"] <= THREADS
@@ -392,13 +388,12 @@ def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_serve
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
+    def look() -> bool:
         with suppress(RedisError):  # while it starts
-            if is_so():
-                return
-        time.sleep(0.05)
-    raise TimeoutError("it has not come about")
+            return is_so()
+        return False
+
+    until(look)
 
 
 @pytest.fixture

@@ -81,14 +81,14 @@ def stored(team: Room, *ids: str) -> list[Fragment]:
 def three(team: Room) -> dict[str, str]:
     """The id of what each agent has said of one matter."""
     ids = {it: saved(it, f"The shop of {it} runs on Node 20", topic="node") for it in AGENTS}
-    for agent in AGENTS:  # else the upkeep of the day may come to a fragment during a test
-        by(agent, tools.memory_consolidate)
+    by("default", tools.memory_consolidate)  # else that of the day may come during a test
     return ids
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.19")
-def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> None:
+@pytest.mark.row("002 2.19", "002 2.70.a")
+def test_an_agent_reads_its_own_and_what_all_share(
+    three: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for agent in AGENTS:
         seen = {three[agent], three["default"]}
         for said in (
@@ -107,6 +107,15 @@ def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> Non
                     said = refusal(agent, tool, **{name: three[other]})
                     assert "there is no such fragment" in said
     assert three["alice"] not in by("alice", tools.recall, text="shop node", agentId="default")
+    monkeypatch.setattr(tools._Room, "is_used", False)  # over stdio the environment names the agent
+    assert three["default"] in (said := tools.recall(text="shop node"))
+    assert three["alice"] not in said
+    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "alice")
+    assert three["alice"] in tools.recall(text="shop node")
+    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "system")
+    with pytest.raises(FragmentsError) as caught:
+        tools.recall(text="shop node")
+    assert str(caught.value).startswith("SENTINEL_MEMORY_AGENT: system is no name")
 
 
 def injected(agent: str) -> list[str]:
@@ -170,22 +179,6 @@ def test_no_name_makes_anybody_another_agent(team: Room, three: dict[str, str]) 
     for name in ("system", "Admin"):
         with pytest.raises(FragmentsError):
             by(name, tools.recall, text="shop")
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.70.a")
-def test_over_stdio_the_environment_names_the_agent(
-    team: Room, three: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tools._Room, "is_used", False)
-    assert three["default"] in (said := tools.recall(text="shop node"))
-    assert three["alice"] not in said
-    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "alice")
-    assert three["alice"] in tools.recall(text="shop node")
-    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "system")
-    with pytest.raises(FragmentsError) as caught:
-        tools.recall(text="shop node")
-    assert str(caught.value).startswith("SENTINEL_MEMORY_AGENT: system is no name")
 
 
 def test_sessions_of_one_name_do_not_meet(team: Room, environment: dict[str, str]) -> None:

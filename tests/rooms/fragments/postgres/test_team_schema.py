@@ -29,7 +29,7 @@ from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool
 from tests.support.team_engines import team_server as team_server
 
-OPERATORS = ROOT / "docs" / "operators" / "README.md"
+OPERATORS = ROOT / "docs" / "team.md"
 COUNT = 300
 ALICES = COUNT // 3
 SHARED = COUNT - ALICES
@@ -93,48 +93,96 @@ def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
     assert Schema(empty).look() == before
 
 
-@pytest.mark.long  # it costs much
+# Logins that are no superuser's, on a server of their own: roles are of a whole server.
+
+
+class Login:
+    """A database, and a login for it. before: what an administrator runs for it first."""
+
+    def __init__(self, server: Postgres, before: str = "") -> None:
+        self.user, self.database = f"login_{next(_NUMBERS)}", server.new_database()
+        self._dsn = server.dsn(self.database)
+        self.pool = Pool(a_server(server.dsn(self.database, user=self.user)))
+        self.run(f"CREATE ROLE {{user}} LOGIN; {before}")
+
+    def run(self, statements: str) -> None:
+        """Run statements as the superuser."""
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            connection.execute(
+                statements.replace("{user}", self.user).replace("{database}", self.database)
+            )
+
+
+_NUMBERS = count(1)
+OWNER = "ALTER DATABASE {database} OWNER TO {user};"
+MEMBER = "GRANT sentinel_room, sentinel_upkeep TO {user};"
+EXTENSION = "CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions;"
+
+
+@pytest.fixture(scope="module")
+def maker() -> Iterator[tuple[Postgres, Schema]]:
+    """The server, and the tables that an owner who may make roles has made as the first."""
+    with postgres() as server:
+        login = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
+        made = Schema(login.pool)
+        made.prepare()
+        yield server, made
+        login.pool.close()
+
+
+@pytest.mark.long  # it costs a server
+def test_an_owner_who_may_make_roles_makes_the_tables(maker: tuple[Postgres, Schema]) -> None:
+    assert maker[1].look().is_current
+
+
+@pytest.mark.long  # it costs a server
 @pytest.mark.row("002 2.80")
-def test_a_user_without_rights_works_after_the_administrators_statements() -> None:
-    with postgres() as running:
-        database = running.new_database()
-        administrator = Pool(a_server(running.dsn(database)))
-        with administrator.as_login() as connection:
-            connection.execute("CREATE ROLE plain_one LOGIN")
-        plain = Pool(a_server(running.dsn(database, user="plain_one")))
-        made = Schema(plain)
-        assert not made.is_ready()
-        with raised(ServerError, "no_right", match="--sql"):
+@pytest.mark.parametrize(
+    ("before", "missing"),
+    [
+        ("", "--sql"),
+        (f"{OWNER} {MEMBER} CREATE EXTENSION vector;", ""),
+        (f"{OWNER} {MEMBER} {EXTENSION} GRANT USAGE ON SCHEMA extensions TO {{user}};",
+         "schema extensions"),
+    ],
+)  # fmt: skip
+def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs(
+    maker: tuple[Postgres, Schema], before: str, missing: str
+) -> None:
+    login = Login(maker[0], before)
+    made = Schema(login.pool)
+    assert not made.is_ready()
+    if missing:
+        with raised(ServerError, "no_right", match=missing):
             made.prepare()
-        script = schema.script(made.look())
-        import psycopg
-
-        with psycopg.connect(running.dsn(database), autocommit=True) as connection:
-            for statement in script:
-                connection.execute(statement)
-        assert made.is_ready() and made.has_vectors
-        with plain.transaction(agent="alice") as lent:
-            lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
-                         " VALUES ('x', true, true)")  # fmt: skip
-        plain.close()
-        administrator.close()
+        login.run(";".join(schema.script(made.look())))
+    made.prepare()
+    assert made.is_ready() and made.has_vectors and made.look().is_current
+    with login.pool.transaction(agent="alice") as lent:
+        lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
+                     " VALUES ('x', true, true)")  # fmt: skip
+        assert lent.execute("SELECT count(*) FROM fragments").fetchone() == (0,)
+    if not missing:
+        assert PostgresEngine(login.pool.server, timeout_s=5).purge()
+    login.pool.close()
 
 
-@pytest.mark.long  # it costs much
-def test_an_owner_who_may_make_roles_makes_the_tables() -> None:
-    with postgres() as running:
-        database = running.new_database()
-        administrator = Pool(a_server(running.dsn(database)))
-        with administrator.as_login() as connection:
-            connection.execute("CREATE ROLE maker LOGIN CREATEROLE")
-            connection.execute(f'ALTER DATABASE "{database}" OWNER TO maker')
-        maker = Pool(a_server(running.dsn(database, user="maker")))
-        Schema(maker).prepare()
-        assert Schema(maker).look().is_current
-        with maker.transaction(agent="alice", changes=False) as lent:
-            assert lent.execute("SELECT count(*) FROM fragments").fetchone() == (0,)
-        maker.close()
-        administrator.close()
+@pytest.mark.long  # it costs a server
+def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
+    maker: tuple[Postgres, Schema],
+) -> None:
+    login = Login(maker[0])
+    administrator = Pool(a_server(maker[0].dsn(login.database)))
+    Schema(administrator).prepare()
+    administrator.close()
+    with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
+        Schema(login.pool).look()
+    login.run(str(caught.value).rpartition(": ")[2])
+    assert Schema(login.pool).look().is_current
+    login.pool.close()
+
+
+# The tables of another program.
 
 
 @pytest.mark.row("002 2.100")
@@ -239,30 +287,6 @@ def test_the_command_shows_then_does(
     assert done.code == 0, done.errors
     assert Schema(empty).look().is_current
     assert "up to date" in " ".join(Run.of(capsys, "fragments", "migrate").out.split())
-
-
-@pytest.mark.long  # it costs much
-def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there() -> None:
-    with postgres() as running:
-        database = running.new_database()
-        administrator = Pool(a_server(running.dsn(database)))
-        with administrator.as_login() as connection:
-            for statement in (
-                "CREATE ROLE sentinel LOGIN",
-                "CREATE ROLE sentinel_room NOLOGIN NOSUPERUSER NOBYPASSRLS",
-                "CREATE ROLE sentinel_upkeep NOLOGIN NOSUPERUSER NOBYPASSRLS",
-                "GRANT sentinel_room, sentinel_upkeep TO sentinel",
-                f'ALTER DATABASE "{database}" OWNER TO sentinel',
-                "CREATE EXTENSION vector",
-            ):
-                connection.execute(statement)
-        owner = Pool(a_server(running.dsn(database, user="sentinel")))
-        tables = Schema(owner)
-        tables.prepare()
-        assert tables.look().is_current and tables.has_vectors
-        assert PostgresEngine(owner.server, timeout_s=5).purge()
-        owner.close()
-        administrator.close()
 
 
 # What later versions added, away.
@@ -374,64 +398,3 @@ def test_the_indexes_of_a_server_are_the_declared_ones(team_pool: Pool) -> None:
     for said in ("USING hnsw", "vector_cosine_ops", "m='16'", "ef_construction='64'"):
         assert said in near
     assert "embedding IS NOT NULL" in near
-
-
-_NUMBERS = count(1)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Postgres]:
-    with postgres() as server:
-        with psycopg.connect(server.dsn(), autocommit=True) as connection:
-            for role in ("sentinel_room", "sentinel_upkeep"):
-                connection.execute(f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS")
-        yield server
-
-
-class Managed:
-    """A database, and a login that is no superuser."""
-
-    def __init__(self, server: Postgres) -> None:
-        self.user, self.database = f"login_{next(_NUMBERS)}", server.new_database()
-        self._dsn = server.dsn(self.database)
-        self.pool = Pool(a_server(server.dsn(self.database, user=self.user)))
-        self.run("CREATE ROLE {user} LOGIN")
-
-    def run(self, statements: str) -> None:
-        """Run statements as the superuser."""
-        with psycopg.connect(self._dsn, autocommit=True) as connection:
-            connection.execute(
-                statements.replace("{user}", self.user).replace("{database}", self.database)
-            )
-
-
-@pytest.fixture
-def managed(running: Postgres) -> Iterator[Managed]:
-    made = Managed(running)
-    yield made
-    made.pool.close()
-
-
-def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
-    running: Postgres, managed: Managed
-) -> None:
-    administrator = Pool(a_server(running.dsn(managed.database)))
-    Schema(administrator).prepare()
-    administrator.close()
-    with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
-        Schema(managed.pool).look()
-    managed.run(str(caught.value).rpartition(": ")[2])
-    assert Schema(managed.pool).look().is_current
-
-
-def test_an_extension_that_the_roles_do_not_reach_is_a_right_that_is_missing(
-    managed: Managed,
-) -> None:
-    managed.run("CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions;"
-                "GRANT USAGE ON SCHEMA extensions TO {user}; ALTER DATABASE {database} OWNER TO"
-                " {user}; GRANT sentinel_room, sentinel_upkeep TO {user};")  # fmt: skip
-    made = Schema(managed.pool)
-    with raised(ServerError, "no_right", match="schema extensions"):
-        made.prepare()
-    managed.run(";".join(schema.script(made.look())))
-    assert made.is_ready() and made.has_vectors
