@@ -19,12 +19,11 @@ from commands.clients.files import Change, Job, Plan
 from commands.clients.machine import (
     HERE,
     Installation,
-    commands_here,
-    installed,
     is_passing,
     machine_here,
     missing_packages,
     runner_of,
+    this_program,
     trace_of,
 )
 from commands.clients.parts import LANG, command_line
@@ -126,27 +125,23 @@ def _installation(*, is_idle: bool) -> Installation | None:
 
     is_idle: nothing that it would start is written down.
     """
-    windows, missing = os.name == "nt", missing_packages()
-    on_path = commands_here(sys.executable, os.environ)
-    runner = runner_of(sys.executable, os.environ)
-    if is_idle:
-        return installed(runner or (sys.executable,), str(HERE), windows=windows)
-    if on_path and not missing:
-        return on_path
+    program, missing = this_program(), missing_packages()
+    if is_idle or program.is_command:
+        return program
     if is_passing(str(HERE)):
         raise SetupError("passing", path=str(HERE))
-    if runner is None:
+    if runner_of(sys.executable, os.environ) is None:
         raise SetupError("no_uv")
-    if missing:
-        pip = HERE / ".venv" / ("Scripts/pip.exe" if windows else "bin/pip")
-        lines = [
-            [sys.executable, "-m", "venv", str(HERE / ".venv")],
-            [str(pip), "install", "-r", str(HERE / "requirements.txt")],
-        ]
-        shown = [f"  {plain(command_line(line, windows=windows))}" for line in lines]
-        _complain(say("setup.no_packages", packages=", ".join(missing), commands="\n".join(shown)))
-        return None
-    return installed(runner, str(HERE), windows=windows)
+    if not missing:
+        return program
+    pip = HERE / ".venv" / ("Scripts/pip.exe" if program.windows else "bin/pip")
+    lines = [
+        [sys.executable, "-m", "venv", str(HERE / ".venv")],
+        [str(pip), "install", "-r", str(HERE / "requirements.txt")],
+    ]
+    shown = [f"  {plain(command_line(line, windows=program.windows))}" for line in lines]
+    _complain(say("setup.no_packages", packages=", ".join(missing), commands="\n".join(shown)))
+    return None
 
 
 # What a person reads before the question.

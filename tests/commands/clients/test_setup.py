@@ -235,7 +235,7 @@ def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
     below = desk.root / "a [b] *" / "작업"
     below.mkdir(parents=True)
     git(desk.root, "init", "-q")
-    code, out, _ = desk.run("setup", "claude-code", "--yes", "--project", str(below))
+    code, out, _ = desk.run("setup", "claude-code", "--no-hooks", "--yes", "--project", str(below))
     assert code == 0
     option = shlex.join(["--project", str(desk.root)])
     said = sentence("en", "setup.below_top", top=str(desk.root), option=option)
@@ -246,7 +246,7 @@ def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
 def test_a_memory_that_git_ignores_is_said_and_left_out_of_the_line(cloned: Desk) -> None:
     for text in (".context/\n", "*.jsonl\n"):
         (cloned.root / ".gitignore").write_text(text)
-        out = cloned.run("setup", "codex", "--yes").out
+        out = cloned.run("setup", "codex", "--no-hooks", "--yes").out
         rule = f".gitignore:1:{text.strip()}"
         assert flat(sentence("en", "setup.memory_ignored", rule=rule)) in flat(out)
         assert ".context" not in "".join(re.findall(r"git add .*", out)[1:2])
@@ -270,7 +270,7 @@ def test_the_directory_of_the_memory_is_made_and_taken_back_unless_it_is_used(
 ) -> None:
     folder = cloned.root / ".context"
     for kept in ("", "log", "git"):
-        assert cloned.run("setup", "gemini", "codex", "--yes")[0] == 0
+        assert cloned.run("setup", "gemini", "codex", "--no-hooks", "--yes")[0] == 0
         assert {path.name: path.read_text() for path in folder.iterdir()} == COMPANIONS
         below = cloned.root / "sub"
         below.mkdir(exist_ok=True)
@@ -390,7 +390,7 @@ def test_the_command_says_what_a_room_does_and_costs(room: str, lang: Language, 
 
 @pytest.mark.parametrize("more", [("--rooms", "lessons,fragments"), ("--url", URL)])
 def test_as_many_tools_are_named_as_are_approved(more: tuple[str, ...], desk: Desk) -> None:
-    out = desk.run("setup", "claude-code", *more, "--yes").out
+    out = desk.run("setup", "claude-code", *more, "--no-hooks", "--yes").out
     settings = json.loads((desk.root / ".claude" / "settings.local.json").read_bytes())
     assert f"(tools: {len(settings['permissions']['allow'])})" in flat(out)
 
