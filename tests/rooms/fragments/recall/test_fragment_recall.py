@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Link
-from rooms.fragments.recall import Query, plain_line, recall
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.use import count_later
 from tests.support.both_engines import kept_in as kept_in
@@ -132,20 +131,6 @@ def test_working_memory_of_another_session_is_not_found(tmp_path: Path) -> None:
     add(room, "Ledger of two", session="two", lifetime="working")
     assert found(room, Query(text="ledger"), session="one") == ["Ledger of one"]
     assert len(found(room, Query(text="ledger"))) == 2
-
-
-@pytest.mark.row("002 2.25")
-def test_an_answer_keeps_its_budget_in_whole_lines_and_counts_the_rest(tmp_path: Path) -> None:
-    room = a_room(tmp_path)
-    add(room, *(f"Ledger entry {at} {'is long ' * (at % 5)}" for at in range(40)))
-    for tokens in (1, 40, 300, 5_000):
-        answer = recall(room, Query(text="ledger entry", tokens=tokens))
-        spent = sum(estimate_tokens(plain_line(it)) + 1 for it in answer.fragments)
-        assert spent <= tokens
-        assert len(answer.fragments) + answer.left_out == 40
-    assert recall(room, Query(text="ledger entry", tokens=5_000)).left_out == 0
-    limited = recall(room, Query(text="ledger entry", limit=3, tokens=5_000))
-    assert (len(limited.fragments), limited.left_out) == (3, 37)
 
 
 @pytest.mark.row("002 2.13.i")

@@ -1,8 +1,7 @@
-"""Tests what is said of the fragments' file, and that damage is repaired with the daily copy."""
+"""Tests what is said of the fragments' file, and what a repair does to it."""
 
 import array
 import os
-import shutil
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -12,17 +11,15 @@ import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
 from core.lessons.upkeep import Finding
-from core.room.copies import copies_of, date_of
-from core.room.database import DatabaseDamagedError, DatabaseError
-from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version, Wanted
+from core.room.database import DatabaseError
+from rooms.fragments.fragment import Embedding, Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine, migrations
 from rooms.fragments.upkeep.health import look
 from tests.support.sentences import raised
 
 SETTINGS = Settings(lock_timeout_s=5)
-PAGE = 4096
 DATE = "2026-05-01T10:00:00+00:00"
-COUNT = 200
+COUNT = 20
 
 
 @pytest.fixture
@@ -31,45 +28,21 @@ def place(tmp_path: Path) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, made: Path) -> SqliteEngine:
-    """Two hundred fragments with links, versions and vectors; one is in the bin."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return SqliteEngine(tmp_path / "memory.db", timeout_s=5)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory with their database."""
-    directory = tmp_path_factory.mktemp("made")
-    engine = SqliteEngine(directory / "memory.db", timeout_s=60)
-    with engine.writing() as writing:
-        added = writing.add([
-            Fragment(id=f"f{at:03}", content=f"word{at} " + "zebra " * 100, topic=f"t{at % 5}",
-                     keywords=("kay", "stripes"), created_at=DATE)
-            for at in range(COUNT)
-        ])  # fmt: skip
-        writing.put_links(
+def engine(tmp_path: Path) -> SqliteEngine:
+    """Some fragments with vectors; one is in the bin."""
+    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+    with engine.writing() as rows:
+        added = rows.add(
             [
-                Link(from_id=f"f{at:03}", to_id=f"f{at + 1:03}", created_at=DATE)
-                for at in range(COUNT - 1)
+                Fragment(id=f"f{at:03}", content=f"word{at} zebra", created_at=DATE)
+                for at in range(COUNT)
             ]
         )
-        writing.note(
-            [Version(fragment_id=it.id, content="before", amended_at=DATE) for it in added]
-        )
-        writing.note([Suspicion(first_id="f001", second_id="f002", similarity=0.5, found_at=DATE)])
         vector = array.array("f", (0.6, 0.8)).tobytes()
-        writing.put_vectors([Embedding(it.number, vector) for it in added])
-        writing.set_state({"model": "m"})
-        writing.touch([added[0].number], {"deleted_at": DATE, "deletion": "forgotten"})
-    close(engine)
-    return directory
-
-
-def close(engine: SqliteEngine) -> None:
+        rows.put_vectors([Embedding(it.number, vector) for it in added])
+        rows.touch([added[0].number], {"deleted_at": DATE, "deletion": "forgotten"})
     engine.close()
-    with closing(sqlite3.connect(engine.path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return engine
 
 
 def change(engine: SqliteEngine, statement: str) -> None:
@@ -94,17 +67,6 @@ def mended(place: Mapping[str, str]) -> Mapping[str, object]:
     return finding.fix() or {}
 
 
-def spoil(path: Path, text: str) -> int:
-    """Fill the pages of rows that hold this text; return how many there are."""
-    data, spoilt = bytearray(path.read_bytes()), 0
-    for start in range(PAGE, len(data), PAGE):
-        if data[start] == 13 and text.encode() in data[start : start + PAGE]:
-            data[start : start + PAGE] = b"\xee" * PAGE
-            spoilt += 1
-    path.write_bytes(data)
-    return spoilt
-
-
 def test_where_nothing_was_ever_saved_there_is_nothing_to_say(
     tmp_path: Path, place: Mapping[str, str]
 ) -> None:
@@ -122,52 +84,6 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     file = {"path": str(engine.path), "bytes": len(before), "mode": "600", "engine": ""}
     assert (well.severity, well.facts) == ("ok", counts | file)
     assert engine.path.read_bytes() == before
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.96")
-def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
-    engine: SqliteEngine, place: Mapping[str, str]
-) -> None:
-    engine.keep_copy()
-    [copy] = copies_of(engine.path)
-    with engine.writing() as writing:
-        writing.add([Fragment(id="lost", content="later", created_at=DATE)])
-    close(engine)
-    assert spoil(engine.path, "word120 zebra")
-    before = engine.path.read_bytes()
-    assert kinds(place) == [("damaged", "error", True)]
-    assert wrong(place)[0].facts["copy"] == date_of(copy)
-    with pytest.raises(DatabaseDamagedError) as caught, engine.reading() as reading:
-        reading.find(Wanted())
-    assert f"There is a daily copy of {date_of(copy)}" in str(caught.value)
-    told = mended(place)
-    aside = Path(str(told["aside"]))
-    assert aside.read_bytes() == before and aside.name.startswith("memory.db.damaged-2")
-    assert told["copy"] == date_of(copy)
-    assert kinds(place) == [("aside", "note", False)]
-    with engine.reading() as reading:
-        assert reading.count(Wanted(state="all")) == {"": COUNT}
-        assert reading.count(Wanted(state="bin")) == {"": 1}
-        assert len(reading.find(Wanted(keywords=("stripes",)))) == COUNT - 1
-        assert reading.holding("word120", 9).shares(0.25)
-        assert len(reading.near(array.array("f", (1.0, 0.0)).tobytes(), Wanted(), 500)) == COUNT - 1
-        assert [it.first_id for it in reading.entries(Suspicion)] == ["f001"]
-        assert reading.state() == {"model": "m"}
-    with engine.writing() as writing:
-        [it] = writing.add([Fragment(id="new", content="new", created_at=DATE)])
-    assert it.number == COUNT + 1
-
-
-def test_a_file_without_a_copy_begins_anew_beside_what_was_there(
-    engine: SqliteEngine, place: Mapping[str, str]
-) -> None:
-    engine.path.write_bytes(b"no database " * 900)
-    assert kinds(place) == [("damaged_alone", "error", True)]
-    told = mended(place)
-    assert (told["copy"], Path(str(told["aside"])).read_bytes()[:11]) == ("", b"no database")
-    with engine.writing() as writing:
-        writing.add([Fragment(id="new", content="new", created_at=DATE)])
 
 
 @pytest.mark.long  # it costs much

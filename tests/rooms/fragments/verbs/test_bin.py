@@ -61,21 +61,6 @@ def test_hard_removes_at_once_with_its_links_also_from_the_bin(room: Room) -> No
     assert "there is no such fragment" in refused(room, forget, id=other.id, hard=True)
 
 
-def test_nothing_pinned_goes_without_force(room: Room) -> None:
-    pinned = saved(room, "keep this", topic="t", is_anchor=True)
-    loose = saved(room, "not this", topic="t")
-    for is_hard in (False, True):
-        said = refused(room, forget, id=pinned.id, hard=is_hard)
-        assert "is pinned. Nothing was removed." in said
-    done = forget(room, topic=" t ")
-    assert (done.fragments, done.kept) == ([loose], 1)
-    assert stored(room, pinned.id) == [pinned]
-    assert forget(room, topic="t", hard=True).kept == 1
-    assert stored(room, loose.id) == []
-    assert forget(room, id=pinned.id, force=True).fragments == [pinned]
-    assert stored(room, pinned.id) == []
-
-
 @pytest.mark.row("002 2.40.d")
 def test_an_agent_forgets_its_own_and_what_is_everybodys(room: Room) -> None:
     mine, shared = saved(room, "mine", agent="cursor", topic="t"), saved(room, "all", topic="t")

@@ -143,13 +143,6 @@ def test_links_that_a_draft_names_are_made_or_nothing_is_saved(room: Room) -> No
     assert saved(room, "new", linked_to=(hidden.id,)).is_new
 
 
-@pytest.mark.row("002 2.33")
-def test_secrets_are_gone_before_the_hash_and_the_answer_says_so(room: Room) -> None:
-    assert saved(room, f"The key is {TOKEN}").redacted
-    assert not saved(room, "The key is [REDACTED]").is_new
-    assert TOKEN not in repr(all_of(room))
-
-
 def test_a_name_that_a_sign_ends_is_found(room: Room) -> None:
     texts = ["C# records compare by value", "The C++ build needs ninja", "F# runs with fsi"]
     for text in (*texts, "The C compiler is clang", "vitamin C"):
