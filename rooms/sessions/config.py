@@ -58,13 +58,9 @@ class Config(NamedTuple):
     shows_at_start: bool = True
     warns: bool = True
 
-    def directory(self, root: Path) -> Path:
-        """Return the directory of the database in a project."""
-        return root / self.folder
-
     def database(self, root: Path) -> Path:
         """Return the database of a project, which need not exist."""
-        return self.directory(root) / self.db_file
+        return root / self.folder / self.db_file
 
 
 def config_path(root: Path) -> Path:
@@ -76,7 +72,7 @@ def read_config(root: Path) -> Config:
     """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
     path = config_path(root)
     config = Config(**values_in(path, _KEYS))
-    outside = way_out(config.directory(root), root)
+    outside = way_out(root / config.folder, root)
     if outside and config.folder != FOLDER:
         raise wrong_value(path, "storage.location", _FOLDER.sentence)
     if outside:

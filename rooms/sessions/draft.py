@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from core.program import shown
 from core.room.redaction import without_secrets
 from core.sanitizer import redact, safe, values_in
 from core.text.plain import SURROGATE, normal_form
@@ -39,7 +38,7 @@ from rooms.sessions.session import (
 )
 
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
-_AGENT_CHARS = 40
+_AGENT_CHARS, _RAW_CHARS = 40, 1_000  # of the name of a client, and what is read of it
 # The one name of each client, whatever it calls itself in the handshake or in a hook.
 # fmt: off
 _AGENTS = {
@@ -128,18 +127,14 @@ def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
     return Cleaned(done, list(others), kinds)
 
 
-def client_name(agent: str) -> str:
-    """Return the name that a client gives itself as it may be stored."""
-    return safe(shown(agent[: AGENT_CHARS * _RAW_TIMES].strip()))[:AGENT_CHARS]
-
-
 def agent_of(name: str) -> str:
     """Return the name of a client as sessions hold it, "" for none.
 
-    An unknown one is kept as it is given, in lower case, without what cannot be printed.
+    An unknown one is kept as it is given, in lower case, without a secret and without what cannot
+    be printed.
     """
-    plain = "".join(char for char in _BLANKS.sub(" ", name) if char.isprintable())
-    lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
+    plain = "".join(char for char in _BLANKS.sub(" ", name[:_RAW_CHARS]) if char.isprintable())
+    lowered = safe(plain).strip().lower()[:_AGENT_CHARS].rstrip()
     return _AGENTS.get(lowered, lowered)
 
 

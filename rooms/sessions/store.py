@@ -134,10 +134,10 @@ class SessionStore:
         """
         # What knows secrets is loaded with the first save.
         from rooms.sessions.actions import settle
-        from rooms.sessions.draft import client_name, continued, prepared
+        from rooms.sessions.draft import agent_of, continued, prepared
 
         ready = prepared(draft, strict=self.settings.strict)
-        agent = client_name(agent)
+        agent = agent_of(agent)
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
             draft, line = ready.draft, list[str]()  # the sessions that end with its parent

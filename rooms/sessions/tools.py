@@ -186,7 +186,6 @@ def context_save(
     source code.
     """
     from rooms.sessions.answers import saved_object, saved_text
-    from rooms.sessions.draft import agent_of
     from rooms.sessions.search import resembling
     from rooms.sessions.store import copy_in_background
     from rooms.sessions.warnings import line_to_the_log
@@ -208,7 +207,7 @@ def context_save(
     )
     call = opened(writes=True)
     store = call.store
-    done = store.save(draft, agent=agent_of(client_name()), process=process_of())
+    done = store.save(draft, agent=client_name(), process=process_of())
     copy_in_background(store)
     warn_if_cancelled("context_save")
     related = list["Hit"]()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.plain import moment_of
-from rooms.sessions.draft import client_name, continued, prepared, with_resolved
+from rooms.sessions.draft import agent_of, continued, prepared, with_resolved
 from rooms.sessions.session import (
     POINTS,
     STATUSES,
@@ -214,10 +214,10 @@ def test_blanks_around_goal_and_tags_doubles_and_empty_ones_are_left_out() -> No
 
 @pytest.mark.row("003 T11")
 def test_the_name_of_a_client_is_one_short_line_without_a_secret() -> None:
-    assert client_name(" claude-code\n") == "claude-code"
-    assert client_name("a\x1b[31m\ud800b") == "a\ufffd[31m\ufffdb"
-    assert client_name("x" * 5_000) == "x" * 100
-    assert client_name(f"client {TOKEN}") == ""
+    assert agent_of(" Cursor-VSCode\n") == "cursor"
+    assert agent_of("a\x1b[31m\ud800b") == "a[31mb"
+    assert agent_of("x" * 5_000) == "x" * 40
+    assert agent_of(f"client {TOKEN}") == ""
 
 
 # what a save makes of it
