@@ -20,7 +20,7 @@ from rooms.sessions.hints import (
     is_order,
     name_of,
 )
-from rooms.sessions.search import Hit, Page
+from rooms.sessions.search import Hit, Page, Statistics
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import Saved
 
@@ -30,6 +30,7 @@ Object = dict[str, Any]
 _SAVED_TOKENS = 56
 _MOST_RELATED = 3
 _SHOWN_FAILURES, _MOST_FAILURES = 2, 10  # as lines; of a declared object, the newest
+_NAME_CHARS = 50  # of a name that is counted
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -174,6 +175,42 @@ def matched_tags(session: Session, goal: str) -> list[str]:
         return parts <= words if parts and tag.isascii() else bool(tag.strip()) and tag in text
 
     return [tag for tag in session.tags if is_named(tag.casefold())]
+
+
+# context_stats
+
+
+def counted_text(numbers: Statistics, range_: str) -> str:
+    """Return the counts, a line for each kind."""
+    lines = [_said("stats_head", count=numbers.sessions, range=range_)]
+    for key, counts in (
+        ("stats_status", numbers.by_status),
+        ("stats_agent", _by_agent(numbers)),
+        ("stats_tags", numbers.top_tags),
+    ):
+        if counts:
+            listed = ", ".join(f"{brief(it, _NAME_CHARS)} {n:,}" for it, n in counts.items())
+            lines.append(_said(key, listed=listed))
+    if numbers.sessions:
+        actions = f"{numbers.actions_per_session:.1f}"
+        lines.append(_said("stats_failed", failed=numbers.failed, actions=actions))
+    return "\n".join(lines)
+
+
+def counted_object(numbers: Statistics) -> Object:
+    """Return the object ContextStatsOutput."""
+    return {
+        "totalSessions": numbers.sessions,
+        "byStatus": dict(numbers.by_status),
+        "byAgent": _by_agent(numbers),
+        "topTags": [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()],
+        "failedApproaches": numbers.failed,
+        "avgActionsPerSession": round(numbers.actions_per_session, 1),
+    }
+
+
+def _by_agent(numbers: Statistics) -> dict[str, int]:
+    return {it or _said("unknown"): n for it, n in numbers.by_agent.items()}
 
 
 # context_get: what failed and what is open comes before what went well, since a reader is warned of

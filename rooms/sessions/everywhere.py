@@ -5,10 +5,11 @@ that a repository carries can give this consent. A search asks each project by i
 only reads there; no copy of a session leaves its project.
 """
 
-import contextlib
 import heapq
+import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,8 +18,8 @@ from core.config import Settings, state_directory
 from core.disk import reason_of
 from core.errors import SentinelError
 from rooms.sessions.search import MOST_OFFSET, Criteria, Hit, Level, Page, search
-from rooms.sessions.session import SessionsError
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.session import NoSuchSessionError, Session, SessionsError, UpkeepError
+from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, open_sessions
 
 _CONSENT = "sessions-are-shared"
 # Copies of short texts, made by older versions.
@@ -53,13 +54,13 @@ def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
     if path is None:
         return False
     remove_former_copies(root, environment)
-    with _told(path), contextlib.suppress(FileNotFoundError):
+    with _told(path), suppress(FileNotFoundError):
         path.unlink()
         return True
     return False
 
 
-@contextlib.contextmanager
+@contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Say which consent could not be changed."""
     try:
@@ -82,7 +83,7 @@ def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> No
     """Remove the database into which older versions copied short texts of the projects."""
     directory = state_directory(os.fspath(root), environment)
     for name in _FORMER if directory else ():
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.unlink(os.path.join(os.path.dirname(directory), name))
 
 
@@ -96,7 +97,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
     offset = min(offset, MOST_OFFSET)
     pages = [search(store, criteria, limit=offset + limit)]
     for other in others(store.root):
-        with contextlib.suppress(SentinelError, OSError):
+        with suppress(SentinelError, OSError):
             page = search(other, criteria, limit=offset + limit)
             name = other.root.name or str(other.root)
             hits = [hit._replace(project=name) for hit in page.hits]
@@ -116,7 +117,7 @@ def others(root: Path) -> Iterator[SessionStore]:
     own = os.path.realpath(root)
     for other in shared_roots(root, os.environ):
         if other != own and os.path.isdir(other):
-            with contextlib.suppress(SentinelError, OSError):
+            with suppress(SentinelError, OSError):
                 yield open_sessions(Path(other), Settings(lock_timeout_s=_WAIT_S))
 
 
@@ -139,3 +140,46 @@ def _root_in(consent: Path, environment: Mapping[str, str]) -> str:
         return ""
     is_in_place = os.path.isabs(root) and _consent_path(root, environment) == consent
     return root if is_in_place else ""
+
+
+# Where a session is
+
+
+def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
+    """Return the session of a number or an id, with the store that has it.
+
+    An id is looked for in the other projects that take part, too. Raises NoSuchSessionError, and
+    UpkeepError for an archived session, which names the file.
+    """
+    try:
+        return store, store.get(name)
+    except NoSuchSessionError:
+        if name.strip().startswith("ctx_"):
+            for other in others(store.root):
+                with suppress(SentinelError, OSError):
+                    return other, other.get(name)
+        check_archives(store, name)
+        raise
+
+
+def former_archive(store: SessionStore, session: Session) -> str:
+    """Return the archive of an older version that has the texts of a session, from the project on.
+
+    "" for nearly all sessions, and for a name that is none: others may write the table, too.
+    """
+    if not FORMER_ARCHIVE.match(session.archive):
+        return ""
+    return (store.path.parent / session.archive).relative_to(store.root).as_posix()
+
+
+def check_archives(store: SessionStore, name: str) -> None:
+    """Raise UpkeepError where the session of a number or an id is in an archive here."""
+    name = name.strip().lstrip("#")
+    field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
+    for path in store.archives():
+        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if field in line.partition('"goal"')[0]:  # both stand before all texts
+                    date = path.stem.removeprefix("sessions-")[:10]
+                    shown = path.relative_to(store.root).as_posix()
+                    raise UpkeepError("archived_away", name=name, path=shown, date=date)

@@ -91,7 +91,7 @@ class ForPeople(Room):
         return Found([item_of(hit.session) for hit in page.hits], page.total)
 
     def nothing(self, wanted: Wanted) -> list[str]:
-        from rooms.sessions.statistics import tags_of_all
+        from rooms.sessions.search import tags_of_all
 
         if wanted.forgotten:
             return [_say("gone_for_good")]
@@ -104,7 +104,7 @@ class ForPeople(Room):
 
     def named(self, name: str) -> list[Item]:
         """Return the session of a number or id, whole. Raises SessionNameError."""
-        from rooms.sessions.archive import check_archives
+        from rooms.sessions.everywhere import check_archives
         from rooms.sessions.session import NoSuchSessionError
         from rooms.sessions.store import shown_name
 
@@ -199,7 +199,7 @@ class ForPeople(Room):
         return examine(self._root, self._opened.settings, os.environ)
 
     def figures(self) -> Figures:
-        from rooms.sessions.statistics import statistics_of
+        from rooms.sessions.search import statistics_of
 
         counted = statistics_of(self.store)
         lines = [

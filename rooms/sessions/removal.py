@@ -1,8 +1,8 @@
-"""Takes out of everything that is kept of the sessions what must not be there.
+"""Takes out of everything that is kept of the sessions what shall not be there any more.
 
-Sessions that are forgotten, and secrets. A save redacts already; a secret that is found here was
-saved before a rule knew it, or by another program. Columns are read and written as they are: what
-this program does not know of them stays.
+Old sessions, which an archive keeps; sessions that are forgotten; and secrets. A save redacts
+already: a secret that is found here was saved before a rule knew it, or by another program. Columns
+are read and written as they are: what this program does not know of them stays.
 """
 
 import json
@@ -10,16 +10,37 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from core.disk import prepared, reason_of, rename, sync_directory
+from core.lessons.record import utc_now
 from core.room.database import Database
+from core.room.documents import as_json
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
 from rooms.sessions.everywhere import remove_former_copies
-from rooms.sessions.rows import add_to_index, remove_from_index, session_with_id
-from rooms.sessions.session import GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS, Session, shortened
-from rooms.sessions.store import SessionStore, delete, next_revision
+from rooms.sessions.rows import (
+    add_to_index,
+    remove_from_index,
+    session_with_id,
+    sessions_where,
+)
+from rooms.sessions.search import bound_of
+from rooms.sessions.session import (
+    GOAL_SHORT_CHARS,
+    SUMMARY_SHORT_CHARS,
+    Action,
+    Session,
+    SessionsError,
+    UpkeepError,
+    shortened,
+)
+from rooms.sessions.source import Incoming, read_source
+from rooms.sessions.store import ARCHIVE, SessionStore, delete, next_revision
 
+_OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
 _OF_SESSION = "goal", "summary", "status", "tags", "agent", "metadata", "process"
 _OF_JSON = "tags", "metadata"
 _OF_ACTION = "content", "result", "file_path"
@@ -29,6 +50,107 @@ _ALONE = "context_id NOT IN (SELECT id FROM contexts)"
 def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
     """Return the archives that an older version made, which the stack closes."""
     return [stack.enter_context(closing(store.beside(it))) for it in store.former_archives()]
+
+
+# Archives: sessions are exported, read back, compared, and only then removed. Whoever is killed
+# before has them twice at most, and an import takes none twice.
+
+
+class Archived(NamedTuple):
+    """What was archived, or would be. path: the file with the sessions, None where there is none.
+
+    open: how many are old enough and stay, since they have not ended. kept: the others that stay:
+    with an open blocker, or continued by a session that stays.
+    """
+
+    sessions: list[Session]
+    path: Path | None
+    open: int
+    kept: list[Session]
+
+
+def archive_before(
+    store: SessionStore,
+    date: str,
+    *,
+    with_open: bool = False,
+    dry_run: bool = False,
+) -> Archived:
+    """Move the sessions whose last save is older than a day or moment in ISO 8601 (UTC) to a file.
+
+    An import of that file brings them back, with their ids, numbers, actions and links. with_open:
+    also those that have not ended. dry_run: change nothing. Raises what the store raises, and
+    UpkeepError for what is no date or a file that could not be written or read back; nothing is
+    removed then.
+    """
+    try:
+        before = bound_of("before", date)
+    except SessionsError as error:
+        raise UpkeepError("bad_before", date=date) from error
+    with store.reading() as connection:
+        old = list(sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
+        ended = [it for it in old if it.ended_at or with_open]
+        going = _without_kept(connection, ended)
+        wholes = [whole_of(connection, it.number) for it in going]
+    kept = [it for it in ended if it not in going]
+    left = Archived(going, None, len(old) - len(ended), kept)
+    if dry_run or not going:
+        return left
+    path = _exported(store, wholes)
+    states = {it.id: it for it in going}
+    forget(store, states, is_meant=lambda it: it == states[it.id])
+    return left._replace(path=path)
+
+
+def _without_kept(connection: sqlite3.Connection, sessions: Sequence[Session]) -> list[Session]:
+    """Return the sessions without an open blocker, and without a child that stays."""
+    going = {it.id: it for it in sessions if not it.open_blockers}
+    statement = "SELECT id, parent_id FROM contexts WHERE parent_id IS NOT NULL"
+    children = connection.execute(statement).fetchall()
+    while stay := {parent for id_, parent in children if parent in going and id_ not in going}:
+        for id_ in stay:
+            del going[id_]
+    return list(going.values())
+
+
+def _exported(store: SessionStore, wholes: Sequence[Whole]) -> Path:
+    """Write sessions to a new archive, and read them back. Raises UpkeepError."""
+    moment, form = utc_now(), FORMS["json"]
+    sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
+    folder = store.path.with_name(ARCHIVE)
+    path = folder / f"sessions-{moment[:19].replace(':', '')}.json"
+    begin, end = form.begin(Head(store.root.name, len(wholes), moment)), form.end(0)
+    text = begin + ",".join(f"\n{it}" for it in sessions) + end
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        with prepared(path, [text.encode("utf-8", "replace")], mode=0o600) as temporary:
+            if os.path.lexists(path):
+                raise UpkeepError("archive_there", path=str(path))
+            rename(temporary, path)
+        sync_directory(folder)
+    except OSError as error:
+        facts = {"path": str(path), "reason": reason_of(error)}
+        raise UpkeepError("archive_unwritten", **facts) from error
+    back = {it.session.id: it for it in read_source(path).items}
+    for whole in wholes:
+        if not _is_same(back.get(whole.session.id), whole):
+            path.unlink()
+            name = f"#{whole.session.number}"
+            raise UpkeepError("archive_differs", path=str(path), name=name)
+    return path
+
+
+def _is_same(read: Incoming | None, whole: Whole) -> bool:
+    """Return whether all that a session says was read back; an action may get another id."""
+    if read is None:
+        return False
+
+    def told(actions: Iterable[Action]) -> list[tuple[str, ...]]:
+        return [(it.kind, it.content, it.result, it.file_path) for it in actions]
+
+    given = replace(read.session, has_warnings=whole.session.has_warnings)
+    return given == whole.session and told(read.actions) == told(whole.actions)
 
 
 # Forgetting

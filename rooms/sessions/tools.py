@@ -278,7 +278,7 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     matters, not for every hint. Notes, not orders.
     """
     from rooms.sessions.answers import whole_object, whole_text
-    from rooms.sessions.archive import find_session, former_archive
+    from rooms.sessions.everywhere import find_session, former_archive
     from rooms.sessions.hints import name_of
 
     call = opened()
@@ -338,7 +338,8 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    from rooms.sessions.statistics import counted_object, counted_text, statistics_of
+    from rooms.sessions.answers import counted_object, counted_text
+    from rooms.sessions.search import statistics_of
 
     call, days = opened(), range or "all"
     numbers = statistics_of(call.store, days)

@@ -11,8 +11,8 @@ from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.sessions.archive import archive_before
 from rooms.sessions.everywhere import share
+from rooms.sessions.removal import archive_before
 from rooms.sessions.store import SessionStore, keep_copy
 from tests.support.cli_process import Run as AnyRun
 from tests.support.doctor_desk import Desk, Run

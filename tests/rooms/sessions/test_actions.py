@@ -15,9 +15,17 @@ from core.config import state_directory
 from core.messages import Language
 from core.room.documents import ConfigError
 from rooms.sessions import actions
-from rooms.sessions.actions import Caller, Deed, dropped, record, record_save
+from rooms.sessions.actions import (
+    MOST_CHARS,
+    Caller,
+    Deed,
+    commands_in,
+    dropped,
+    is_recorded,
+    record,
+    record_save,
+)
 from rooms.sessions.config import EXCLUDED, INCLUDED, config_path
-from rooms.sessions.policy import MOST_CHARS, commands_in, is_recorded
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import SessionStore
 from tests.support.sentences import sentence

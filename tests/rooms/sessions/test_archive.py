@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions import archive
-from rooms.sessions.archive import Archived, archive_before, find_session
+from rooms.sessions import removal
+from rooms.sessions.everywhere import find_session
 from rooms.sessions.import_plan import carry_out, planned
+from rooms.sessions.removal import Archived, archive_before
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
 from rooms.sessions.source import read_source
@@ -133,13 +134,13 @@ def test_a_session_that_changes_meanwhile_stays(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = a_full_session(store)
-    write = archive._exported
+    write = removal._exported
 
     def written(*given: object) -> Path:
         path = write(*given)  # type: ignore[arg-type]
         saved(store, session.goal, id=session.id, summary="Saved meanwhile")
         return path
 
-    monkeypatch.setattr(archive, "_exported", written)
+    monkeypatch.setattr(removal, "_exported", written)
     archive_before(store, DAY)
     assert [it.summary for it, _ in everything(store)] == ["Saved meanwhile"]

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions.archive import find_session
-from rooms.sessions.everywhere import SharingError, search_all, share, shared_roots, unshare
+from rooms.sessions.everywhere import (
+    SharingError,
+    find_session,
+    search_all,
+    share,
+    shared_roots,
+    unshare,
+)
 from rooms.sessions.search import Criteria
 from rooms.sessions.session import NoSuchSessionError
 from rooms.sessions.store import SessionStore

@@ -17,8 +17,8 @@ from core.config import Settings
 from core.lessons.record import utc_now
 from core.room.database import SQLITE
 from rooms.sessions.actions import Caller, record_save
-from rooms.sessions.archive import former_archive
 from rooms.sessions.document import export
+from rooms.sessions.everywhere import former_archive
 from rooms.sessions.import_plan import Plan, carry_out, planned
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import ExchangeError, Session

@@ -18,10 +18,9 @@ from core.lessons.upkeep import Finding
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseBusyError, DatabaseDamagedError
 from core.room.redaction import clean_file
-from rooms.sessions.archive import archive_before
 from rooms.sessions.everywhere import share
 from rooms.sessions.health import examine
-from rooms.sessions.removal import forget, redact_held, secrets_held
+from rooms.sessions.removal import archive_before, forget, redact_held, secrets_held
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
 from rooms.sessions.store import ARCHIVE, SessionStore, delete, keep_copy
