@@ -224,7 +224,7 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         parent_id=draft.parent or session.parent_id,
         decisions=_joined(session.decisions, draft.decisions, now, made_by=agent),
         approaches=_joined(session.approaches, draft.approaches, now),
-        blockers=_joined_blockers(session.blockers, draft.blockers, now),
+        blockers=_joined(session.blockers, draft.blockers, now, are_blockers=True),
         changes=changes,
         ended_at=ended_at,
         updated_at=now,
@@ -259,29 +259,25 @@ def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Sess
 
 
 def _joined(
-    stored: Sequence[Point], given: Iterable[Point], now: str, *, made_by: str = ""
+    stored: Sequence[Point],
+    given: Iterable[Point],
+    now: str,
+    *,
+    made_by: str = "",
+    are_blockers: bool = False,
 ) -> tuple[Point, ...]:
     known = {_key(it.text): it for it in stored}
     for it in given:
         before = known.get(_key(it.text))
-        is_known = before and before.result == it.result and it.why in ("", before.why)
-        if not is_known:
-            known[_key(it.text)] = replace(it, made_by=it.made_by or made_by, at=it.at or now)
-    return tuple(known.values())
-
-
-def _joined_blockers(
-    stored: Sequence[Point], given: Iterable[Point], now: str
-) -> tuple[Point, ...]:
-    known: dict[str, Point] = {_key(it.text): it for it in stored}
-    for it in given:
-        before = known.get(_key(it.text), it)
-        new = replace(it, at=it.at or before.at or now)
+        told = (it.result, it.is_resolved)
+        is_known = before and told == (before.result, before.is_resolved)
+        if before and is_known and it.why in ("", before.why):
+            continue
+        first = (before.at if before and are_blockers else "") or now
+        new = replace(it, made_by=it.made_by or made_by, at=it.at or first)
         if it.is_resolved:
-            at = it.resolved_at or before.resolved_at or now
-            new = replace(new, why=it.why or before.why, resolved_at=at)
-        else:
-            new = replace(new, resolved_at="")
+            cure = it.why or (before.why if before else "")
+            new = replace(new, why=cure, resolved_at=it.resolved_at or now)
         known[_key(it.text)] = new
     return tuple(known.values())
 

@@ -4,7 +4,6 @@ import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -15,7 +14,7 @@ from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
 from rooms.sessions.rows import INDEX, as_texts, sessions_where, tags_of, texts_of
-from rooms.sessions.session import LESSON, NoSuchSessionError, Point, Session, SessionsError
+from rooms.sessions.session import LESSON, Point, Session, SessionsError
 from rooms.sessions.store import SessionStore
 
 Level = Literal["high", "medium", "low"]
@@ -200,17 +199,19 @@ def _condition(connection: sqlite3.Connection, criteria: Criteria) -> tuple[str,
 
 
 def resembling(
-    store: SessionStore, goal: str, *, limit: int, but: str = "", any_word: bool = False
+    store: SessionStore,
+    goal: str,
+    *,
+    limit: int,
+    but: Session | None = None,
+    any_word: bool = False,
 ) -> list[Hit]:
     """Return the sessions that are about the same as a goal, the closest first; each has a share.
 
-    but: the id of a session to leave out with its whole chain. any_word: whether words that no
+    but: a session to leave out with its whole chain. any_word: whether words that no
     session has keep none from being found, as in a search; LEAST_SHARE then holds for the others.
     """
-    left_out = set[int]()
-    if but:
-        with suppress(NoSuchSessionError):
-            left_out = {it.number for it in store.chain(store.get(but))}
+    left_out = {it.number for it in store.chain(but)} if but else set()
     with store.reading() as connection:
         most = _MOST_RESEMBLING
         found = Candidates(connection, goal, most=most, any_word=any_word, without=left_out)

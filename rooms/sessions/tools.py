@@ -213,7 +213,7 @@ def context_save(
     related = list["Hit"]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
         if store.config.recommends and done.is_new:
-            hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session.id)
+            hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session)
             related = [it for it in hits if it.level != "low"]
     beside = line_to_the_log(done.session, draft, call.log) if call.log else []
     return call.answered(

@@ -141,8 +141,8 @@ def test_what_resembles_a_goal_leaves_out_a_whole_chain(store: SessionStore) -> 
     first = saved(store, goal)
     second = saved(store, f"{goal} 2", parent=first.id)
     third = saved(store, f"{goal} 3")
-    assert [it.session.id for it in resembling(store, goal, limit=9, but=second.id)] == [third.id]
-    assert len(resembling(store, goal, limit=2, but="ctx_unknown")) == 2
+    assert [it.session.id for it in resembling(store, goal, limit=9, but=second)] == [third.id]
+    assert len(resembling(store, goal, limit=2)) == 2
     assert {it.level for it in resembling(store, goal, limit=9)} == {"high"}
 
 
