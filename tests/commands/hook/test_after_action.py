@@ -203,9 +203,9 @@ ODD: list[Any] = [
 @pytest.mark.long
 @pytest.mark.parametrize("client", CLIENTS)
 def test_hostile_payloads_end_well(client: str, desk: Desk) -> None:
-    """Each client gets a third of all pairs of a key and a value."""
+    """Each client gets a sixth of all pairs of a key and a value."""
     given = ran(client, desk.root, "npm test")
-    for key, odd in [*product([*given, "error"], ODD)][[*CLIENTS].index(client) % 3 :: 3]:
+    for key, odd in [*product([*given, "error"], ODD)][[*CLIENTS].index(client) :: 6]:
         done = desk.hook(CLIENTS[client], RECORDING, {**given, key: odd})
         assert (done.out, done.code) == ("", 0), (key, odd)
         assert "Traceback" not in done.errors

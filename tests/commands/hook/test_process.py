@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,14 +120,10 @@ TRAPS = {
     "no folder to be in": Trap(line='mkdir a; cd a; rmdir ../a; exec "$0" "$@"', answers=True),
     **{f"the sweep: {name}": swept(state) for name, state in STATES.items()},
 }  # fmt: skip
-# In each state each event, in one of the languages; and each state is met once by a process.
-CASES = [
-    (trap, event, ("en", "ko")[(at + turn) % 2])
-    for turn, event in enumerate(EVENTS)
-    for at, trap in enumerate(TRAPS)
-]
-IN_PROCESS = [it for it in CASES if TRAPS[it[0]].line == Trap().line]
-STARTED = [CASES[at + at % len(EVENTS) * len(TRAPS)] for at in range(len(TRAPS))]
+# Each state is met by the process of one event, in one of the languages.
+EACH = [(event, lang) for lang in ("en", "ko") for event in EVENTS]
+STARTED = [(trap, *EACH[at % len(EACH)]) for at, trap in enumerate(TRAPS)]
+IN_PROCESS = [name for name, trap in TRAPS.items() if trap.line == Trap().line]
 
 
 def payload(desk: Desk, event: str) -> dict[str, Any]:
@@ -155,7 +152,6 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
     given = json.dumps(payload(desk, event)).encode() if trap.given is None else trap.given
     variables = {"HOME": str(desk.home), "SENTINEL_MEMORY_LANG": lang, **trap.variables}
     where: dict[str, Any] = {"cwd": desk.elsewhere, "environment": desk.environment(**variables)}
-    trap.prepare(desk)
     before, words = desk.tree(), ("hook", event, *trap.words)
     if is_started:
         command = ("/bin/sh", "-c", trap.line, sys.executable, str(CLI), *words)
@@ -179,15 +175,16 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
 def test_a_hook_ends_with_0_and_says_json_or_nothing(
     desk: Desk, name: str, event: str, lang: Language
 ) -> None:
+    TRAPS[name].prepare(desk)
     check(desk, name, event, lang, is_started=True)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "event", "lang"), IN_PROCESS)
-def test_each_event_does_so_in_each_state(
-    desk: Desk, name: str, event: str, lang: Language
-) -> None:
-    check(desk, name, event, lang, is_started=False)
+@pytest.mark.parametrize(("name", "lang"), [*zip(IN_PROCESS, cycle(("ko", "en")), strict=False)])
+def test_each_event_does_so_in_each_state(desk: Desk, name: str, lang: Language) -> None:
+    TRAPS[name].prepare(desk)
+    for event in EVENTS:
+        check(desk, name, event, lang, is_started=False)
 
 
 # A part of the program that fails when it is loaded, in every way in which it may.

@@ -316,32 +316,40 @@ def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_lo
 @pytest.mark.long  # it costs much
 @needs_git
 @posix
-def test_a_commit_with_a_secret_is_refused_by_the_hook(project: Path) -> None:
-    hooks = {id_: keys for id_, keys in offered_hooks().items() if id_ != "sentinel-memory-report"}
-    assert list(hooks) == ["sentinel-memory-scan", "sentinel-memory-scan-all"]
-    wanted = {"language": "python", "entry": "sentinel-memory scan"}
-    assert all(wanted.items() <= keys.items() for keys in hooks.values())
-    files = re.compile(hooks["sentinel-memory-scan"]["files"])
+def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
+    hooks = offered_hooks()
+    assert [*hooks] == [f"sentinel-memory-{it}" for it in ("scan", "scan-all", "report")]
+    assert {keys["language"] for keys in hooks.values()} == {"python"}
+    scan, scan_all, report = hooks.values()
+    assert scan["entry"] == scan_all["entry"] == "sentinel-memory scan"
+    assert (report["pass_filenames"], report["verbose"]) == ("false", "true")
     paths = (LOG, f"app/{LOG}", "x.context/a.jsonl")
-    assert [path for path in paths if files.search(path)] == [LOG, f"app/{LOG}"]
-    started_so = shlex.join([sys.executable, str(ROOT / "cli.py"), "scan"])
+    for keys in (scan, report):
+        found = [path for path in paths if re.search(keys["files"], path)]
+        assert found == [LOG, f"app/{LOG}"]
+    _, *options = shlex.split(report["entry"])
+    cli = (sys.executable, str(ROOT / "cli.py"))
+    scripts = {
+        f"exec {shlex.join([*cli, *options])}": (
+            "**Memory:** 1 lesson added.",
+            "1 possible secret",
+        ),
+        f"git diff --cached --name-only -z | xargs -0 {shlex.join(cli)} scan": ("", "github-token"),
+        f"{shlex.join(cli)} scan --staged": ("", f"{LOG}:2: github-token in missing_context of"),
+    }
     git(project, "init", "--quiet")
-    for script in (
-        f"git diff --cached --name-only -z | xargs -0 {started_so}",
-        f"{started_so} --staged",
-    ):
+    for script, (told, refusal) in scripts.items():
         install_hook(project, script)
         write(project, SAFE)
         git(project, "add", "--all")
-        done = run_git(project, "commit", "--quiet", "--allow-empty", "--message", "good")
-        assert done.returncode == 0
+        done = run_git(project, "commit", "--allow-empty", "--message", "good")
+        assert (done.returncode, told in done.stdout + done.stderr) == (0, True)
         write(project, SAFE, BAD)
-        git(project, "add", "--all")
-        refused = run_git(project, "commit", "--quiet", "--message", "bad")
-        said = refused.stdout + refused.stderr
-        assert (refused.returncode != 0, TOKEN in said) == (True, False)
-        assert f"{LOG}:2: github-token in missing_context of record" in said
-    assert git(project, "log", "--format=%s").split() == ["good", "good"]
+        for how in (["--all"], [LOG]):  # git gives the hook an index of its own
+            refused = run_git(project, "commit", "--message", "bad", *how)
+            said = refused.stdout + refused.stderr
+            assert (refused.returncode != 0, refusal in said, TOKEN in said) == (True, True, False)
+    assert git(project, "log", "--format=%s").split() == ["good"] * len(scripts)
 
 
 def test_the_document_on_ci_names_every_hook_and_exit_status() -> None:
