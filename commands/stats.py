@@ -149,7 +149,7 @@ def showings(
         "days": KEPT_DAYS,
         "sessions": len(kept),
         "since": _moment(min((it["at"] for it in events), default=None)),
-        "clients": dict(Counter(_text(it[0], "client") for it in kept).most_common()),
+        "clients": dict(Counter(_client_of(it[0]) for it in kept).most_common()),
         "moments": {name: _totals(events, name) for name in MOMENTS},
         "shown": [
             {**record_data(it), "at_start": at_start[it.id], "at_action": at_action[it.id]}
@@ -173,7 +173,8 @@ def _totals(events: Events, name: str) -> dict[str, int]:
     """Count the texts that were shown at one kind of moment, with their records and tokens."""
     of_moment = [it for it in events if it["event"] == name]
     records = [len(versions_in(it, "shown")) for it in of_moment]
-    tokens = [_number(it, "tokens") for it in of_moment]
+    given = [it.get("tokens") for it in of_moment]
+    tokens = [it if type(it) is int and it > 0 else 0 for it in given]
     texts = sum(any(both) for both in zip(records, tokens, strict=True))
     return {"texts": texts, "records": sum(records), "tokens": sum(tokens)}
 
@@ -253,19 +254,16 @@ def _section(
         record = by_token[entry["token"]]
         text = " ".join(_safe(record.key_text).split())
         topic = topic_text(entry["topic"])
-        cells = [_cell(entry[name]) for name in columns]
+        values = [entry[name] for name in columns]
+        cells = [
+            f"{it:,}" if isinstance(it, int) else (it or UNKNOWN_DAY)[:DAY_CHARS] for it in values
+        ]
         rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
     lines += table(heads, rows, screen.width)
     if more := len(entries) - MOST_ROWS:
         lines += _said(say("stats.more", more=more), screen) if more > 0 else []
     return lines
-
-
-def _cell(value: int | str | None) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return value[:DAY_CHARS] if value else UNKNOWN_DAY
 
 
 def _said(text: str, screen: Screen) -> list[str]:
@@ -290,11 +288,6 @@ def _safe(text: str) -> str:
     return redact(text[:MOST_CHARS]).text
 
 
-def _text(event: Mapping[str, Any], name: str) -> str:
-    value = event.get(name, "")
+def _client_of(event: Mapping[str, Any]) -> str:
+    value = event.get("client", "")
     return _safe(value) if isinstance(value, str) else ""
-
-
-def _number(event: Mapping[str, Any], name: str) -> int:
-    value = event.get(name, 0)
-    return value if type(value) is int and value > 0 else 0

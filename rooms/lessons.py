@@ -289,7 +289,7 @@ class ForPeople(Room):
             return lines
 
         return Taken(
-            items=[item_of(record) for record in new[:FIRST_ITEMS]],
+            items=[_brief_item(record, "") for record in new[:FIRST_ITEMS]],
             count=len(new),
             redacted=redacted,
             notes=_import_notes(new, trial),

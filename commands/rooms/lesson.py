@@ -62,10 +62,10 @@ class LessonTextError(RefusedError):
 def _given(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the texts of the options that were given, by their fields."""
     values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
-    given = {field: value for field, value in values.items() if value is not None}
     return {
         field: value if isinstance(value, str) else "\n".join(value)
-        for field, value in given.items()
+        for field, value in values.items()
+        if value is not None
     }
 
 

@@ -10,6 +10,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -72,9 +73,14 @@ def screen_here(stream: TextIO | None = None) -> Screen:
     shown = stream or sys.stdout
     if shown is None:  # the caller closed it
         return Screen(width=USUAL_WIDTH)
-    is_terminal = shown.isatty()
+    is_terminal, columns = shown.isatty(), USUAL_WIDTH
+    if "COLUMNS" in os.environ:
+        columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    else:
+        with suppress(OSError, ValueError):  # a pipe, a file, a closed stream
+            columns = os.get_terminal_size(shown.fileno()).columns or USUAL_WIDTH
     return Screen(
-        width=max(_width_of(shown), LEAST_WIDTH),
+        width=max(columns, LEAST_WIDTH),
         colours=has_colours(os.environ, is_terminal=is_terminal),
         is_terminal=is_terminal,
         ascii_signs=not _has_signs(os.environ, shown.encoding or "utf-8"),
@@ -95,16 +101,6 @@ def has_colours(
     if not is_terminal or environment.get("TERM") == "dumb":
         return False
     return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
-
-
-def _width_of(stream: TextIO) -> int:
-    """Return the columns of COLUMNS, else of the terminal itself, else the usual."""
-    if "COLUMNS" not in os.environ:
-        try:
-            return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
-        except (OSError, ValueError):  # a pipe, a file, a closed stream
-            return USUAL_WIDTH
-    return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
 
 
 def _has_signs(environment: Mapping[str, str], encoding: str) -> bool:
@@ -195,17 +191,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> lis
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
     numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
-    return [
-        _row(list(zip(row, widths, numeric, strict=False)), row[-1], width) for row in (head, *rows)
-    ]
-
-
-def _row(aligned: Sequence[tuple[str, int, bool]], last: str, most: int) -> str:
-    line = ""
-    for text, width, is_number in aligned:
-        blank = " " * (width - cells(text))
-        line += INDENT + (blank + text if is_number else text + blank)
-    return line + INDENT + fitted(last, most - cells(line) - len(INDENT))
+    lines = list[str]()
+    for row in (head, *rows):
+        line = ""
+        for text, most, is_number in zip(row, widths, numeric, strict=False):
+            blank = " " * (most - cells(text))
+            line += INDENT + (blank + text if is_number else text + blank)
+        lines.append(line + INDENT + fitted(row[-1], width - cells(line) - len(INDENT)))
+    return lines
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
