@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.fragment import Fragment, Wanted, hash_of
+from rooms.fragments.room import Room
 from rooms.sessions.session import Action, Session
 from tests.support.samples import a_record
 
@@ -43,3 +44,9 @@ def a_fragment(id_: str, content: str = "NOAUTH from redis: no password given.")
         "estimated_tokens": estimate_tokens(content),
     }
     return Fragment(id=id_, content=content, content_hash=hash_of(content), **about)
+
+
+def stored(room: Room) -> dict[str, Fragment]:
+    """All fragments of a room by their ids, those in the bin as well."""
+    with room.engine.reading() as reading:
+        return {it.id: it for it in reading.find(Wanted(state="all"), limit=99)}

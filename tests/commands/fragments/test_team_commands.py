@@ -35,14 +35,17 @@ DAY = "2026-05-0{}T10:00:00+00:00"
 Told = Callable[..., Run]
 
 
-def a_fragment(id_: str, content: str, agent: str, day: int, **more: object) -> Fragment:
-    """A fragment of an agent, as a save leaves it."""
-    given: dict[str, object] = {
-        **{"id": id_, "content": content, "agent": agent, "created_at": DAY.format(day)},
-        **{"topic": "deploy", "keywords": ("cdn",), "content_hash": hash_of(content)},
-        **{"updated_at": DAY.format(day), "verified_at": DAY.format(day), **more},
-    }
-    return Fragment(**given)  # type: ignore[arg-type]
+def a_fragment(id_: str, content: str, agent: str, day: int, **more: Any) -> Fragment:
+    """A fragment of an agent with something in each of its fields."""
+    date = DAY.format(day)
+    plain = Fragment(
+        id=id_, content=content, agent=agent, topic="deploy", keywords=("cdn", "한글"),
+        content_hash=hash_of(content), estimated_tokens=estimate_tokens(content),
+        kind="decision", importance=0.625, source="docs/runbook.md", session="s1",
+        access_count=3, accessed_at=date, sessions_count=2, last_session="s1",
+        created_at=date, updated_at=date, verified_at=date, utility=0.75, stale_days=90,
+    )  # fmt: skip
+    return replace(plain, **more)
 
 
 @pytest.fixture
@@ -189,22 +192,6 @@ def test_an_empty_server_is_told_like_an_empty_machine(desk: Desk, team_server: 
     assert found == (None,)
 
 
-DATE = "2026-05-0{}T10:00:00+00:00"
-
-
-def a_whole(id_: str, content: str, agent: str, day: int, **more: Any) -> Fragment:
-    """A fragment with something in each of its fields."""
-    date = DATE.format(day)
-    plain = Fragment(
-        id=id_, content=content, agent=agent, topic="deploy", keywords=("cdn", "한글"),
-        content_hash=hash_of(content), estimated_tokens=estimate_tokens(content),
-        kind="decision", importance=0.625, source="docs/runbook.md", session="s1",
-        access_count=3, accessed_at=date, sessions_count=2, last_session="s1",
-        created_at=date, updated_at=date, verified_at=date, utility=0.75, stale_days=90,
-    )  # fmt: skip
-    return replace(plain, **more)
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file with fragments of two agents, one of which say the same: links, versions, a pin, the
@@ -214,48 +201,44 @@ def file(tmp_path: Path) -> Path:
     engine = SqliteEngine(path, timeout_s=5)
     with engine.writing() as writing:
         writing.add([
-            a_whole("alice001", "The deploy serves the old bundle.", "alice", 1),
-            a_whole("robert01", "The deploy serves the old bundle.", "robert", 1),
-            a_whole("alice002", "Purge the cache.", "alice", 2, is_anchor=True, tier="permanent",
+            a_fragment("alice001", "The deploy serves the old bundle.", "alice", 1),
+            a_fragment("robert01", "The deploy serves the old bundle.", "robert", 1),
+            a_fragment("alice002", "Purge the cache.", "alice", 2, is_anchor=True, tier="permanent",
                        privacy="public"),
-            a_whole("robert02", "배포는 리뷰 두 명이 필요하다.", "robert", 3,
-                       superseded_at=DATE.format(4)),
-            a_whole("robert03", "The window is on Friday.", "robert", 3,
-                       deleted_at=DATE.format(4), deletion="forgotten"),
+            a_fragment("robert02", "배포는 리뷰 두 명이 필요하다.", "robert", 3,
+                       superseded_at=DAY.format(4)),
+            a_fragment("robert03", "The window is on Friday.", "robert", 3,
+                       deleted_at=DAY.format(4), deletion="forgotten"),
         ])  # fmt: skip
         writing.put_links([
             Link(from_id="alice001", to_id="alice002", relation="resolved_by",
-                 created_at=DATE.format(2)),
+                 created_at=DAY.format(2)),
             Link(from_id="robert02", to_id="robert01", relation="superseded_by",
-                 created_at=DATE.format(4)),
+                 created_at=DAY.format(4)),
         ])  # fmt: skip
         writing.note([
             Version(fragment_id="alice001", content="It is stale.", topic="old",
-                    keywords=("one", "two"), importance=0.25, amended_at=DATE.format(1),
+                    keywords=("one", "two"), importance=0.25, amended_at=DAY.format(1),
                     amended_by="alice"),
-            Activity(session_id="s1", agent="alice", started_at=DATE.format(1),
-                     last_at=DATE.format(1), calls=4, written=2),
-            Activity(session_id="s1", agent="robert", started_at=DATE.format(3),
-                     last_at=DATE.format(3), calls=1, reflected_at=DATE.format(3)),
+            Activity(session_id="s1", agent="alice", started_at=DAY.format(1),
+                     last_at=DAY.format(1), calls=4, written=2),
+            Activity(session_id="s1", agent="robert", started_at=DAY.format(3),
+                     last_at=DAY.format(3), calls=1, reflected_at=DAY.format(3)),
             *(ToolFeedback(tool_name="recall", relevant=True, sufficient=False, session_id="s1",
-                           suggestion="더 짧게 😀", created_at=DATE.format(3), agent=it)
+                           suggestion="더 짧게 😀", created_at=DAY.format(3), agent=it)
               for it in ("alice", "robert", "robert")),
             TaskFeedback(session_id="s1", overall_success=False, tool_pain_points=("slow",),
-                         created_at=DATE.format(3), agent="robert"),
+                         created_at=DAY.format(3), agent="robert"),
             Suspicion(first_id="alice001", second_id="alice002", similarity=0.5,
-                      found_at=DATE.format(4)),
+                      found_at=DAY.format(4)),
         ])  # fmt: skip
     engine.close()
     return path
 
 
 def run(desk: Desk, place: str, *words: str, is_private: bool = False) -> Run:
-    """With all rights of whoever runs the tests: the server's socket is in a folder of its own.
-
-    is_private: whether it says that what it has written is.
-    """
-    given = {"SENTINEL_MEMORY_FRAGMENTS": place}
-    done = Run.placed(*words, **desk.place(**given), is_bound=False)
+    """is_private: whether it says that what it has written is."""
+    done = on_server(desk, place, *words)
     assert (done.code, done.errors.startswith("For you alone: ")) == (0, is_private), done
     return done
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.config import Settings
+from core.config import STATE_VARIABLE, Settings
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.fragments_room import a_room
@@ -18,6 +18,13 @@ def width(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A terminal of 80 cells; the user has no fragments."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "data" / "memory.db"))
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of the user's state."""
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 @pytest.fixture
@@ -43,3 +50,9 @@ def room(tmp_path: Path) -> Room:
     with made.engine.writing() as writing:
         writing.add([a_fragment("redis001")])
     return made
+
+
+@pytest.fixture
+def three(log: bytes, sessions: SessionStore, room: Room) -> Room:
+    """A project with a lesson, two sessions and a fragment."""
+    return room

@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.config import STATE_VARIABLE
 from core.store import MemoryStore
-from rooms.fragments.fragment import Fragment
-from rooms.fragments.fragment import Wanted as Asked
 from rooms.fragments.room import Room as FragmentsRoom
 from rooms.room import rooms_of
 from rooms.sessions.session import NoSuchSessionError
@@ -22,7 +19,7 @@ from tests.commands.rooms.test_read import opened
 from tests.support.cli_process import Command, said_yes
 from tests.support.git_clones import path_of, write
 from tests.support.room import OLD, a_room, act, every_byte, saved
-from tests.support.room_samples import RECORD, a_fragment, a_session
+from tests.support.room_samples import RECORD, a_fragment, a_session, stored
 from tests.support.samples import a_draft, a_record
 from tests.support.session_samples import keep
 
@@ -37,28 +34,10 @@ FATES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's state directory."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return tmp_path / "state"
-
-
-@pytest.fixture
-def three(log: bytes, sessions: SessionStore, room: FragmentsRoom) -> FragmentsRoom:
-    """A project with a lesson, two sessions and a fragment."""
-    return room
-
-
 def there(command: Command) -> dict[str, list[str]]:
     """The ids in each room."""
     data = command("list", "--json").told
     return {name: [it["id"] for it in data[name]["items"]] for name in NAMES}
-
-
-def stored(room: FragmentsRoom) -> dict[str, Fragment]:
-    with room.engine.reading() as reading:
-        return {it.id: it for it in reading.find(Asked(state="all"), limit=99)}
 
 
 # nothing goes unseen

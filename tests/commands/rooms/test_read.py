@@ -21,7 +21,7 @@ from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
 from rooms.room import Opened
 from rooms.sessions.session import Action, Changes, Point
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run
 from tests.support.costly import one_in
 from tests.support.fragment_samples import keep_fragments
@@ -67,12 +67,6 @@ OLD_RECORD = replace(RECORD, created=DAY.format(3))  # of a year that is said
 def shop(project: Path) -> Path:
     write(project, VAT, REFUND, RULE)
     return project
-
-
-@pytest.fixture
-def three(log: bytes, sessions: SessionStore, room: Room) -> Room:
-    """A project with a lesson, two sessions and a fragment."""
-    return room
 
 
 def told(command: Command, *words: str, room: str = "lessons") -> list[dict[str, Any]]:
@@ -354,21 +348,21 @@ PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/oth
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "name", ["", "memory.db", "other.db", ".local/share/sentinel-memory/memory.db"]
 )
 def test_the_same_file_is_looked_for_as_the_room_opens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", place.format(tmp_path))
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
     if name:
         keep_fragments(tmp_path / name, []).close()
-    if sys.platform == "linux" or place.strip():
-        room = open_room(SETTINGS, os.environ)
-        assert Fragments(opened(tmp_path)).is_there() == room.engine.exists()
+    for place in PLACES:
+        monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", place.format(tmp_path))
+        if sys.platform == "linux" or place.strip():
+            room = open_room(SETTINGS, os.environ)
+            assert Fragments(opened(tmp_path)).is_there() == room.engine.exists(), place
 
 
 def test_a_place_that_is_none_is_left_to_the_room_to_refuse(

@@ -6,24 +6,16 @@ from typing import Any
 
 import pytest
 
-from core.config import STATE_VARIABLE, Settings
-from rooms.fragments.fragment import Fragment, Wanted
+from core.config import Settings
 from rooms.fragments.room import Room
 from rooms.sessions.everywhere import shared_roots
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import Command
-from tests.support.room_samples import a_session
+from tests.support.room_samples import a_session, stored
 from tests.support.session_samples import keep
 
 OLD = "2024-03-01T10:00:00+00:00"
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of the user's state."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return tmp_path / "state"
 
 
 @pytest.fixture
@@ -101,11 +93,6 @@ def test_a_repository_cannot_share_by_what_it_carries(store: SessionStore, state
     keep(open_sessions(store.root, Settings()), [(a_session(5), [])])
     assert shared_roots(store.root, os.environ) == []
     assert not state.exists()
-
-
-def stored(room: Room) -> dict[str, Fragment]:
-    with room.engine.reading() as reading:
-        return {it.id: it for it in reading.find(Wanted(state="all"), limit=99)}
 
 
 def test_fragments_are_pinned_and_unpinned(room: Room, command: Command) -> None:

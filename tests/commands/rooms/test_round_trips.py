@@ -11,7 +11,6 @@ import pytest
 
 from core.config import Settings
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from rooms.sessions.document import export
 from rooms.sessions.store import SessionStore, open_sessions
@@ -19,7 +18,7 @@ from tests.support.cli_process import TOKEN, Command
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
 from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of
-from tests.support.room_samples import a_fragment
+from tests.support.room_samples import a_fragment, stored
 from tests.support.session_samples import make_sample_store
 
 
@@ -41,11 +40,6 @@ def elsewhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def lines_in(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def contents(room: Room) -> list[str]:
-    with room.engine.reading() as reading:
-        return [it.content for it in reading.find(Wanted(state="all"), limit=99)]
 
 
 # Ours.
@@ -78,7 +72,7 @@ def test_all_rooms_go_into_one_file_and_come_back_from_it(
     for number in ("1", "2"):
         assert came.get(number) == kept.get(number)
         assert came.actions(came.get(number)) == kept.actions(kept.get(number))
-    assert contents(a_room(project.parent / "new")) == contents(room)
+    assert stored(a_room(project.parent / "new")) == stored(room)
     again = command("import", str(backup), "--yes")
     assert again.lines[-1] == "Nothing to save."
     assert (
@@ -102,7 +96,7 @@ def test_a_room_alone_goes_out_and_comes_in(
     new = elsewhere(project, monkeypatch)
     assert "Sessions 2." in command("import", str(backup), "--room", "sessions", "--yes").lines[0]
     assert not path_of(new).exists()
-    assert len(contents(a_room(project.parent / "new"))) == 0
+    assert stored(a_room(project.parent / "new")) == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
@@ -263,7 +257,7 @@ def test_rows_of_a_table_come_through_standard_input_from_anywhere_in_korean(
     assert done.lines[0] == "<stdin>: 조각. 저장할 것: 조각 2."
     assert "새로 생기는 연결: 1개." in done.lines
     assert done.lines[-1] == "뜻으로도 찾으려면: `python cli.py fragments embed`"
-    assert len(contents(a_room(tmp_path / "data"))) == 2
+    assert len(stored(a_room(tmp_path / "data"))) == 2
 
 
 def test_a_graph_goes_into_the_log_unless_it_is_to_be_fragments(
@@ -273,7 +267,8 @@ def test_a_graph_goes_into_the_log_unless_it_is_to_be_fragments(
     assert "a file of server-memory" in command("import", "memory.jsonl", "-n").out
     done = command("import", "memory.jsonl", "--room", "fragments", "-y")
     assert done.lines[0] == "memory.jsonl: Fragments. To save: Fragments 4."
-    assert "Kim works on shop" in contents(a_room(tmp_path / "data"))
+    came = stored(a_room(tmp_path / "data")).values()
+    assert "Kim works on shop" in {it.content for it in came}
 
 
 def test_an_export_of_fragments_by_an_older_version_comes_in(
