@@ -1,7 +1,7 @@
 """Tests the wheel and the source archive as strangers meet them: installed, beside their own code.
 
-The wheel is installed with its packages for the newest Python of this machine that will do; the
-archive makes the same wheel. What else is installed borrows the packages of the tests.
+The archive makes the same wheel. At night it is installed with its packages for the newest Python
+of this machine that will do, otherwise it borrows the packages of the tests.
 """
 
 import json
@@ -155,12 +155,18 @@ def pip(python: Path, *words: str | Path, cwd: Path) -> None:
     run(sys.executable, "-m", "pip", "--python", python, "install", *options, *words, cwd=cwd)
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+@pytest.fixture(scope="module", params=["borrows", pytest.param("newest", marks=pytest.mark.night)])
+def installed(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installed]:
     """The program, installed, and a project whose modules have the names of ours and raise."""
     folder = tmp_path_factory.mktemp("installed")
-    python = environment(folder / "venv", newest_python())
-    pip(python, wheel, cwd=folder)
+    if request.param == "newest":
+        python = environment(folder / "venv", newest_python())
+        pip(python, wheel, cwd=folder)
+    else:
+        python = environment(folder / "venv", sys.executable, borrows=True)
+        pip(python, "--no-deps", wheel, cwd=folder)
     project = folder / "project"
     for name in OURS:
         for path in (project / f"{name}.py", project / name / "__init__.py"):
