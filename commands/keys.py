@@ -36,17 +36,7 @@ def list_keys(arguments: argparse.Namespace) -> int:
         return 0
     screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    rows = [
-        [
-            plain(it.name),
-            plain(it.agent),
-            day_text(_moment(it.made_at)),
-            day_text(_moment(it.used_at)) if it.used_at else say("keys.never"),
-            str(it.tokens),
-        ]
-        for it in listed
-    ]
-    first, *lines = table(head, rows, screen.width)
+    first, *lines = table(head, [_row(it) for it in listed], screen.width)
     count = say("keys.listed", count=len(listed))
     print_within([screen.painted(first, "bold"), *lines, "", count])
     return 0
@@ -77,6 +67,12 @@ def remove_key(arguments: argparse.Namespace) -> int:
 
 def _facts(key: Key) -> Facts:
     return {"name": plain(key.name), "tokens": key.tokens}
+
+
+def _row(key: Key) -> list[str]:
+    used = day_text(_moment(key.used_at)) if key.used_at else say("keys.never")
+    made = day_text(_moment(key.made_at))
+    return [plain(key.name), plain(key.agent), made, used, str(key.tokens)]
 
 
 def _as_data(key: Key) -> dict[str, object]:
