@@ -77,6 +77,9 @@ class Sequence(RuleBasedStateMachine):
             for each in engines
         ]
         self.names: list[dict[str, str]] = [{} for _ in engines]  # what stands for an id
+        for engine in engines:
+            with engine.writing():
+                pass  # the tables of a server are there before anything is kept: so is the file
 
     def do(self, act: Act, *, lets_pins_go: bool = False) -> None:
         """Do it in each room; `act` gets the room, and what says the id of a number."""
