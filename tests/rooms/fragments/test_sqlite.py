@@ -4,8 +4,6 @@ import array
 import math
 import random
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
@@ -283,18 +281,3 @@ def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -
         assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(it.number, 0.0)]
         raise KeyError
     assert nearest() == [(it.number, 1.0)]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("004 4.10")
-def test_numpy_is_not_loaded_before_the_first_vector(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from rooms.fragments.storage.sqlite import SqliteEngine\n"
-        "from rooms.fragments.fragment import Fragment, Wanted\n"
-        "engine = SqliteEngine(Path(sys.argv[1]), timeout_s=5)\n"
-        "with engine.writing() as rows: rows.add([Fragment(id='f', content='c')])\n"
-        "with engine.reading() as rows: rows.find(Wanted()), rows.holding('c', 9)\n"
-        "assert 'numpy' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "m.db")], check=True)
