@@ -17,38 +17,16 @@ from core.program import NO_CANCELLATION
 from core.room.one_list import Gathered
 from protocol.tools import OfferedRoom, SessionlessServer
 from rooms.sessions import tools
+from tests.support.stdio_client import ROOT
 
 Call = Callable[..., str]
 
 CLIENT = Implementation(name="tests", version="1")  # which the library names otherwise by version
 
+_WORK = json.loads((ROOT / "tests/data/session_failures.json").read_text("utf-8"))
+GOALS: dict[str, str] = {lang: told["goal"] for lang, told in _WORK.items()}
 # What was tried, and why it failed.
-FAILURES = {
-    "en": (
-        ("Replace axios with fetch in the upload", "the proxy drops every CORS preflight"),
-        ("Cache tokens in localStorage", "the security review refused it: injected scripts"),
-        ("Run the migration in one transaction", "MySQL commits each DDL statement by itself"),
-        ("Mock the clock with freezegun", "asyncio timers went on with the real one"),
-        ("Retry the payment without a key", "two approvals for one order"),
-        ("Upgrade React to 19 first", "the chart library needs 18 until its next release"),
-        ("Use Redis for what is signed in", "staging has no Redis and nobody may add one"),
-        ("Lower the worker count to two", "uploads timed out behind the load balancer"),
-    ),
-    "ko": (
-        ("업로드 화면에서 axios를 fetch로 바꾸기", "프록시가 CORS 사전 요청을 모두 버린다"),
-        ("토큰을 localStorage에 저장", "보안 검토에서 스크립트 주입 위험으로 거절되었다"),
-        ("마이그레이션을 한 트랜잭션으로 실행", "MySQL은 DDL 문마다 커밋한다"),
-        ("freezegun으로 시계 고정", "asyncio 타이머는 실제 시계를 따른다"),
-        ("멱등 키 없이 결제 재시도", "한 주문에 승인이 두 번 났다"),
-        ("React 19로 먼저 올리기", "차트 라이브러리가 다음 버전까지 18을 요구한다"),
-        ("로그인 저장소로 Redis 사용", "스테이징에 Redis가 없고 추가할 권한도 없다"),
-        ("워커 수를 둘로 줄이기", "로드 밸런서 뒤에서 업로드가 시간 초과되었다"),
-    ),
-}
-GOALS = {
-    "en": "Checkout login and payment upload for the shop, part {at}: tokens, retries and limits",
-    "ko": "쇼핑몰 결제 로그인과 업로드 {at}번째 개선: 토큰 만료와 재시도 처리, 제한 정리하기 작업",
-}
+FAILURES: dict[str, list[tuple[str, str]]] = {lang: it["failures"] for lang, it in _WORK.items()}
 
 
 def tokens_of(text: str) -> int:
