@@ -154,14 +154,14 @@ def recommended_object(hits: Sequence[Hit], goal: str) -> Object:
         if is_order(session):
             continue
         failed = [brief(tried.text, FAILURE_CHARS) for tried in session.failed[-_MOST_FAILURES:]]
-        told: Object = {
+        declared: Object = {
             "id": session.id,
             "goal": goal_of(session),
             "summary": session.summary_short,
             "relevance": it.level or "low",
             "matchedTags": matched_tags(session, goal),
         }
-        found.append({**told, "failedApproaches": failed} if failed else told)
+        found.append({**declared, "failedApproaches": failed} if failed else declared)
     return {"recommendations": found}
 
 

@@ -266,11 +266,15 @@ def _joined(
     made_by: str = "",
     are_blockers: bool = False,
 ) -> tuple[Point, ...]:
+    """Return the stored points with those that a draft adds or changes.
+
+    made_by: who decides. are_blockers: they keep the time of their discovery.
+    """
     known = {_key(it.text): it for it in stored}
     for it in given:
         before = known.get(_key(it.text))
-        told = (it.result, it.is_resolved)
-        is_known = before and told == (before.result, before.is_resolved)
+        outcome = (it.result, it.is_resolved)
+        is_known = before and outcome == (before.result, before.is_resolved)
         if before and is_known and it.why in ("", before.why):
             continue
         first = (before.at if before and are_blockers else "") or now

@@ -263,11 +263,11 @@ class Shape(Generic[_Value]):
 
     def as_json(self, value: _Value) -> dict[str, Any]:
         """Return the declared object."""
-        told = {name: getattr(value, field) for name, field in self.names.items()}
+        values = {name: getattr(value, field) for name, field in self.names.items()}
         return {
-            name: list(it) if isinstance(it, tuple) else it
-            for name, it in told.items()
-            if it or name not in self.optional
+            name: list(each) if isinstance(each, tuple) else each
+            for name, each in values.items()
+            if each or name not in self.optional
         }
 
     def read(self, data: Mapping[str, Any], **more: Any) -> _Value:
