@@ -11,29 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx2
 import pytest
 from fastmcp import Client
 from fastmcp.client.auth import OAuth
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp import ClientSession
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from pydantic import AnyUrl
 
 from http_server.keys import Keys
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.sessions import SESSIONS_AT_ONCE
 from rooms.fragments.upkeep.passes import STEPS
 from tests.support.broken_messages import CALL, known, spoilt, text_of
-from tests.support.consent_browser import agree, answered
+from tests.support.consent_browser import agree
 from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer, bearer, hello
-from tests.support.login_flow import sent_back_to
 from tests.support.waiting import until
 
-OURS, OTHER, BACK = "https://pages.example", "https://evil.example", "http://localhost:33418/back"
+OURS, OTHER = "https://pages.example", "https://evil.example"
 PREFLIGHT = {
     "Access-Control-Request-Method": "POST",
     "Access-Control-Request-Headers": "authorization,content-type,mcp-session-id,"
@@ -451,11 +444,11 @@ def test_nothing_that_was_sent_is_in_what_the_server_says(server: HttpServer) ->
         assert text not in server.said
 
 
-# Other people's clients.
+# Other people's clients; FastMCP's login is the one of the protocol's own library.
 
 
 class LoggingIn(OAuth):
-    """FastMCP's own login, with a key instead of a window. pages: how many it opened."""
+    """Its login, with a key instead of a window. pages: how many it opened."""
 
     pages = 0
 
@@ -486,55 +479,3 @@ def test_the_client_of_fastmcp_logs_in_once_and_renews_its_token(
     assert (login.pages, first == second, first[:4]) == (1, False, "smt_")
     for token in (first, second):
         assert server.call("tools/list", key=token)[0] == 200
-
-
-class Kept:
-    """What a client of the library has been given."""
-
-    tokens: OAuthToken | None = None
-    client: OAuthClientInformationFull | None = None
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
-
-
-@pytest.mark.long  # it costs much
-def test_the_client_of_the_library_logs_in_once_and_renews_its_token(server: HttpServer) -> None:
-    kept, pages, tokens = Kept(), list[str](), list[str]()
-
-    async def open_page(address: str) -> None:
-        pages.append(await asyncio.to_thread(answered, address, KEY))
-
-    async def come_back() -> AuthorizationCodeResult:
-        return AuthorizationCodeResult(**sent_back_to(pages[-1]))
-
-    asked = OAuthClientMetadata(
-        redirect_uris=[AnyUrl(BACK)], client_name="Library", token_endpoint_auth_method="none"
-    )
-    login = OAuthClientProvider(server.url, asked, kept, open_page, come_back)
-
-    async def use() -> None:
-        async with (
-            httpx2.AsyncClient(auth=login) as http,
-            streamable_http_client(server.url, http_client=http) as (read, write),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            for number in range(2):
-                said = {"content": f"The library logs in {number}"}
-                assert not (await session.call_tool("remember", said)).is_error
-                assert kept.tokens
-                tokens.append(kept.tokens.access_token)
-                login.context.token_expiry_time = time.time() - 1
-
-    asyncio.run(use())
-    assert (len(pages), len(set(tokens))) == (1, 2)

@@ -147,10 +147,5 @@ class Site(Flow):
 def sent_back(response: Any) -> dict[str, str]:
     """Return what the page that goes on hands to the client."""
     [address] = NEXT.findall(response.text)
-    return sent_back_to(html.unescape(address))
-
-
-def sent_back_to(address: str) -> dict[str, str]:
-    """Return what the address to which a browser comes back hands to the client."""
-    query = parse_qs(urlsplit(address).query)
+    query = parse_qs(urlsplit(html.unescape(address)).query)
     return {name: values[0] for name, values in query.items()}

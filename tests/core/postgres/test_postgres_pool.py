@@ -134,24 +134,6 @@ def turn_of_alice(pool: Pool) -> None:
         pass
 
 
-@pytest.mark.row("002 2.12.h")
-def test_several_who_look_before_they_add_store_a_text_once(team_pool: Pool) -> None:
-    def remember(at: int) -> None:
-        with team_pool.transaction(agent="alice") as connection:
-            same = "SELECT 1 FROM fragments WHERE agent_id = 'alice' AND content_hash = 'h'"
-            if not connection.execute(same).fetchone():
-                connection.execute(
-                    "INSERT INTO fragments (id, content, topic, type, importance, content_hash,"
-                    " agent_id) VALUES (%s, 'x', 't', 'fact', .5, 'h', 'alice')",
-                    (f"f{at}",),
-                )
-
-    with ThreadPoolExecutor(20) as threads:
-        list(threads.map(remember, range(40)))
-    with team_pool.transaction() as connection:
-        assert connection.execute("SELECT count(*) FROM fragments").fetchone() == (1,)
-
-
 def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
     looks = list[int]()
 
