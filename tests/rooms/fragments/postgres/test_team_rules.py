@@ -4,8 +4,8 @@ import json
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,6 +27,7 @@ from rooms.fragments.upkeep.service import ServedFragments
 from rooms.fragments.use import count_use
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
+from tests.support.waiting import until
 
 AGENTS = ("alice", "bob", "default")
 ID = re.compile(r"\b[a-z2-9]{8}\b")
@@ -202,11 +203,9 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
 ) -> None:
     saved("alice", "The shop runs on Node 20")
     served = ServedFragments(Settings(), environment)
-    ends = [threading.Thread(target=served.end_session, args=("alice", "s1")) for _ in range(6)]
-    for it in ends:
-        it.start()
-    for it in ends:
-        it.join()
+    with ThreadPoolExecutor(6) as threads:
+        ends = [threads.submit(served.end_session, "alice", "s1") for _ in range(6)]
+        assert [it.result() for it in ends] == [None] * 6
     with team.engine.reading() as reading:
         noted = reading.find(Wanted(kinds=("fact",), topics=("session",)))
     assert [(it.agent, it.source) for it in noted] == [("alice", "s1")]
@@ -258,15 +257,14 @@ def test_the_upkeep_of_a_server_ends_idle_sessions_and_stops(
     served = ServedFragments(Settings(), environment)
     thread = threading.Thread(target=served.tend, args=(stop,))
     thread.start()
-    end = time.monotonic() + 60
-    ended: set[str] = set()
-    while ended != {"alice", "bob"} and time.monotonic() < end:
-        time.sleep(0.02)
+
+    def ended() -> set[str]:
         with team.engine.reading() as reading:
-            ended = {it.agent for it in reading.entries(Activity) if it.ended_at}
+            return {it.agent for it in reading.entries(Activity) if it.ended_at}
+
+    until(lambda: ended() == {"alice", "bob"})
     stop.set()
     thread.join()
-    assert ended == {"alice", "bob"}
 
 
 class _AfterSomeLooks(threading.Event):

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -47,12 +48,9 @@ def without_vectors(team_server: TeamServer) -> Iterator[Pool]:
     """A database whose tables were made before it got the extension, with one fragment."""
     dsn = team_server.empty_dsn()
     pool = Pool(a_server(dsn))
-    with psycopg.connect(dsn, autocommit=True) as connection, connection.transaction():
-        found = schema._look(connection)
-        for statement in schema._statements_before(found):
-            connection.execute(statement)
-        connection.execute("SET LOCAL ROLE sentinel_upkeep")
-        for statement in schema._statements_inside(found):
+    statements = schema.script(replace(Schema(pool).look(), has_vectors=False))
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for statement in statements:
             connection.execute(statement)
     engine = engine_of(pool)
     with engine.writing() as writing:
