@@ -307,7 +307,7 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
         for name, new, old in tables if table else ():
             after = _with_values(after, name, new, old)
         is_sound = toml_data(after) == with_value(before, keys, table)
-    except CannotEditError:
+    except ValueError:  # CannotEditError, too
         is_sound = False
     if is_sound:
         return after
@@ -383,7 +383,10 @@ def _sections(text: str) -> list[_Section]:
             start = -1
         elif not sign.isspace() and sign[0] not in "#\ufeff":
             start, end = (token.start() if start < 0 else start), token.end()
-            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+            if sign in ("[", "{"):
+                depth += 1
+            elif sign in ("]", "}"):
+                depth -= 1
     return found
 
 
