@@ -222,6 +222,10 @@ class Plan:
         change.after = "" if after is None and path.is_symlink() else after
         change.parts.append(Part(kind, client, pieces, ours(change.text)))
 
+    def put(self, path: Path, kind: str, text: str | None) -> None:
+        """Have this text as the whole of a file, None for no file."""
+        self.edit(path, kind, lambda _: text, str.splitlines)
+
     def edit_json(
         self,
         path: Path,

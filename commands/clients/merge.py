@@ -297,15 +297,15 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
     allow an edit that changes nothing else.
     """
     before, after, keys = toml_data(text), text, tuple(path)
-    there = value_at(before, keys)
-    tables = _tables(keys, table or {}, there if isinstance(there, dict) else {})
+    below = [(key, it) for key, it in (table or {}).items() if isinstance(it, dict)]
+    tables = [(keys, table or {}), *(((*keys, key), it) for key, it in below)]
     try:
         if table is None:
             for section in reversed(_sections(text)):
                 if section.path[: len(keys)] == keys:
                     after = _cut(after, section.start, section.end)
-        for name, new, old in tables if table else ():
-            after = _with_values(after, name, new, old)
+        for name, new in tables if table else ():
+            after = _with_values(after, name, new, _table_at(before, name))
         is_sound = toml_data(after) == with_value(before, keys, table)
     except ValueError:  # CannotEditError, too
         is_sound = False
@@ -313,16 +313,14 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
         return after
     if table is None:
         raise CannotEditError("toml_form_out")
-    shown = [_table_text(name, new) for name, new, old in tables if name == keys or new != old]
-    raise CannotEditError("toml_form", block="\n\n".join(shown))
+    shown = [it for it in tables if it[0] == keys or it[1] != _table_at(before, it[0])]
+    block = "\n\n".join(_table_text(name, new) for name, new in shown)
+    raise CannotEditError("toml_form", block=block)
 
 
-def _tables(
-    path: tuple[str, ...], new: Table, old: Table
-) -> list[tuple[tuple[str, ...], Table, Table]]:
-    """Return a table and those below it by their keys, each as it is to be and as it was."""
-    below = [(key, it) for key, it in new.items() if isinstance(it, dict)]
-    return [(path, new, old), *(((*path, key), it, old.get(key) or {}) for key, it in below)]
+def _table_at(data: Table, keys: Keys) -> Table:
+    there = value_at(data, keys)
+    return there if isinstance(there, dict) else {}
 
 
 def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> str:

@@ -91,11 +91,7 @@ def _plan_memory(planned: Plan) -> None:
         is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
         is_gone = is_last and not is_team and planned.text(path) == wanted
         if is_gone or not (job.remove or os.path.lexists(path)):
-
-            def edited(_: str, after: str | None = None if is_gone else wanted) -> str | None:
-                return after
-
-            planned.edit(path, "memory", edited, str.splitlines)
+            planned.put(path, "memory", None if is_gone else wanted)
 
 
 def _machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
