@@ -232,10 +232,11 @@ def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
         left = [it for it, name in zip(handlers, ours, strict=True) if not name]
         return [{**item, "hooks": left}] if left else []
     new, [old] = missing.pop(ours[0]), handlers
-    handler = new if old is item else new["hooks"][0]
+    is_group = old is not item and "hooks" in new  # else the user wrote it as for another client
+    handler = new["hooks"][0] if is_group else new
     # The user may have added to a handler, but nothing that starts something else.
     kept = {key: it for key, it in old.items() if key in handler or key not in _STARTS}
-    if old is item:
+    if not is_group:
         return [{**kept, **handler}]
     group = {key: it for key, it in item.items() if key != "matcher"}
     return [{**new, **group, "hooks": [{**kept, **handler}]}]

@@ -385,7 +385,7 @@ def _items(
     row: Client, hooks: Hooks, job: Job, data: Table, offered: Collection[str]
 ) -> dict[str, dict[str, Table]]:
     """Return what stands at each of the client's events, by the event of ours."""
-    there = [item["hooks"][0] if hooks.grouped else item for _, item in hooks_in(data, called)]
+    there = [item.get("hooks", [item])[0] for _, item in hooks_in(data, called)]
     calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
     lang = next(iter(calls), "") if job.chosen is None else job.chosen
     wanted: dict[str, dict[str, Table]] = {}

@@ -338,6 +338,27 @@ def test_hooks_without_the_ending_change_in_place(bench: Bench) -> None:
     assert bench.files()[file] == after
 
 
+@pytest.mark.parametrize(
+    ("client", "file"),
+    [("cursor", "root/.cursor/hooks.json"), ("claude-code", "root/.claude/settings.json")],
+)
+def test_hooks_in_the_form_of_another_client_are_renewed(
+    client: str, file: str, bench: Bench
+) -> None:
+    bench.do(client)
+    data = bench.data(file)
+    for [item] in data["hooks"].values():
+        handlers = item.pop("hooks", None) or [{**item}]
+        other = handlers[0] if client == "claude-code" else {"hooks": handlers}
+        item.clear()
+        item.update(other)
+    bench.put({file: data})
+    assert [it.path for it in bench.do(client).changes] == [bench.path(file)]
+    assert bench.plan(client).changes == []
+    bench.do(client, remove=True)
+    assert bench.files() == {}
+
+
 def test_hooks_that_two_clients_share_stay_while_one_of_them_needs_them(bench: Bench) -> None:
     shared = ["root/.github/hooks/sentinel-memory.json"]
     bench.do("vscode", rooms=WITH_SESSIONS)
