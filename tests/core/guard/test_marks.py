@@ -8,7 +8,7 @@ import json
 import re
 import timeit
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 from re import _parser  # type: ignore[attr-defined]
 from time import perf_counter
@@ -196,30 +196,37 @@ def needed(group: str) -> list[str]:
 
 
 NEEDED = [w for rule in orders() for row in rule.needs for group in row for w in needed(group)]
-WORDS = frozenset(map(spelled_out, NEEDED))
-BY_END = {char: [word for word in WORDS if word[-1] == char] for char in {it[-1] for it in WORDS}}
+BITS = {word: 1 << at for at, word in enumerate(dict.fromkeys(map(spelled_out, NEEDED)))}
+BY_END = {char: [it for it in BITS if it[-1] == char] for char in {it[-1] for it in BITS}}
+BEGINNINGS = {word[:at] for word in BITS for at in range(len(word))}
 
-Words = frozenset[str]
+Words = int  # of words that are needed, a bit for each
 Paths = set[tuple[Words, str]]  # for each way through a pattern: words so far, and the last letters
 
 
 def words_in(text: str) -> Words:
-    return frozenset(word for word in WORDS if word in text)
+    return sum(bit for word, bit in BITS.items() if word in text)
+
+
+def bits_of(words: Words) -> Iterator[Words]:
+    while words:
+        yield words & -words
+        words &= words - 1
 
 
 def fewest(found: Iterable[Words]) -> list[Words]:
     """Those that hold no other one: a way with more words is found all the more."""
-    kept: dict[str, list[Words]] = {}  # by one of the words of each, which its holders have, too
-    for words in sorted(set(found), key=len):
-        if not any(any(map(words.issuperset, kept.get(word, ()))) for word in ("", *words)):
-            kept.setdefault(min(words, default=""), []).append(words)
+    kept: dict[Words, list[Words]] = {}  # by the first word of each, which its holders have, too
+    for words in sorted(set(found), key=int.bit_count):
+        if not any(words & it == it for bit in (0, *bits_of(words)) for it in kept.get(bit, ())):
+            kept.setdefault(words & -words, []).append(words)
     return [words for group in kept.values() for words in group]
 
 
 def pruned(paths: Paths) -> Paths:
     by_end: dict[str, set[Words]] = {}
     for words, end in paths:
-        by_end.setdefault(end[-24:], set()).add(words)
+        by_end.setdefault(end, set()).add(words)
     return {(words, end) for end, found in by_end.items() for words in fewest(found)}
 
 
@@ -232,7 +239,11 @@ def lettered(paths: Paths, chars: Iterable[str]) -> Paths:
     for words, end in paths:
         for char in chars:
             behind = end + char
-            found.add((words.union(filter(behind.endswith, BY_END.get(char, ()))), behind))
+            new = sum(BITS[it] for it in BY_END.get(char, ()) if behind.endswith(it))
+            # Of the letters only those matter with which a word may have begun.
+            while behind not in BEGINNINGS:
+                behind = behind[1:]
+            found.add((words | new, behind))
     return found
 
 
@@ -268,13 +279,16 @@ def test_no_rule_can_match_without_the_words_that_it_needs(number: int) -> None:
     rule = orders()[number]
     pattern = spelled(rule.pattern, "orders")
     pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in pattern)
-    ways = fewest(words for words, _ in through(_parser.parse(pattern), {(frozenset(), "")}))
+    ways = fewest(words for words, _ in through(_parser.parse(pattern), {(0, "")}))
     assert ways
-    rows = [[frozenset(map(spelled_out, needed(group))) for group in row] for row in rule.needs]
+    rows = [
+        [sum({BITS[spelled_out(it)] for it in needed(group)}) for group in row]
+        for row in rule.needs
+    ]
     for hint, of_hint in [(hint, words_in(hint)) for hint in rule.hints]:
         for words in ways:
             found = words | of_hint
-            assert any(not any(map(found.isdisjoint, row)) for row in rows), (words, hint)
+            assert any(all(found & group for group in row) for row in rows), (words, hint)
 
 
 def test_a_border_stands_beside_letters_only_since_a_text_is_cut_at_all_others() -> None:
