@@ -14,27 +14,22 @@ from tests.support.stdio_client import ROOT
 
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
-def test_a_usage_and_a_refusal_name_commands_that_run_where_they_are_read(
-    where: str, tmp_path: Path
-) -> None:
-    cwd = ROOT if where == "checkout" else tmp_path
-
-    def printed(*words: str) -> str:
+def test_a_usage_and_a_refusal_name_commands_that_run_where_they_are_read(tmp_path: Path) -> None:
+    def printed(cwd: Path, *words: str) -> str:
         return subprocess.check_output(words, cwd=cwd, encoding="utf-8")
 
-    told = printed(sys.executable, str(ROOT / "cli.py"), "list", "--help")
-    words = shlex.split(told.partition(": ")[2])
-    named = words[: words.index("list")]
-    assert printed(*named, "list", "--help") == told
-    assert (named[1] == "cli.py") == (where == "checkout")
-
+    for cwd in (ROOT, tmp_path):
+        told = printed(cwd, sys.executable, str(ROOT / "cli.py"), "list", "--help")
+        words = shlex.split(told.partition(": ")[2])
+        named = words[: words.index("list")]
+        assert printed(cwd, *named, "list", "--help") == told
+        assert (named[1] == "cli.py") == (cwd == ROOT)
     server = (sys.executable, str(ROOT / "server.py"), "--foo")
-    done = subprocess.run(server, cwd=cwd, capture_output=True, encoding="utf-8")
+    done = subprocess.run(server, cwd=tmp_path, capture_output=True, encoding="utf-8")
     refused, see = done.stderr.splitlines()
     assert refused.endswith(": There is no option --foo.")
     see = see.removeprefix("Nothing was done. ").removesuffix(" shows what it takes.")
-    told = printed(*(named := shlex.split(see)))
+    told = printed(tmp_path, *(named := shlex.split(see)))
     assert " ".join(named[:-1]) in told and "--version" in told
 
 
