@@ -78,15 +78,11 @@ def test_a_principle_that_lists_more_than_a_compaction_replaces_hides_nothing() 
     assert log_of(*records[1:], principle).count == 1
 
 
-def test_what_a_principle_hides_is_named_with_it() -> None:
+def test_a_save_tells_which_hidden_records_it_took_out() -> None:
     principle = replace(PRINCIPLE, source_ids=EVERY_TOKEN)
     log = log_of(*RECORDS, principle)
     assert log.records == [principle]
     assert log.hidden == [(record, principle) for record in RECORDS]
-
-
-def test_a_save_tells_which_hidden_records_it_took_out() -> None:
-    log = log_of(*RECORDS, replace(PRINCIPLE, source_ids=EVERY_TOKEN))
     after, _, removal = upsert(log, a_draft("new"), now=LATER)
     assert [record for record, _ in removal.before.hidden] == RECORDS
     assert after.count == 2
