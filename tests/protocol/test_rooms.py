@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.config import read_rooms, read_settings
+from core.errors import RefusedError
 from core.lessons.rules import instructions
 from core.messages import Facts, Language
 from core.room.one_list import Entry, Gathered, Source
@@ -17,8 +19,7 @@ from core.text.plain import Budget, estimate_tokens
 from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
-from tests.support.costly import one_in
-from tests.support.sentences import sentence
+from tests.support.sentences import raised, sentence
 from tests.support.stdio_client import ROOT, ServerProcess
 
 LESSONS = ["search_memory", "log_memory", "compact_memory"]
@@ -95,20 +96,29 @@ def test_without_the_log_what_is_the_logs_is_not_there(start: Callable[..., Serv
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
 
 
-WRONG = ("kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x")
-OF_ROOMS = ("bad_rooms", {"source": "--rooms", "known": KNOWN})
 BUDGET = "SENTINEL_MEMORY_BUDGET"
-OF_BUDGET = ("bad_setting", {"variable": BUDGET, "least": 1_000, "default": 20_000})
-STARTS = [  # arguments, variables, language, and the sentence with which the start ends
-    *((["--rooms", it], {}, "en", *OF_ROOMS) for it in WRONG),
-    ([], {BUDGET: "0"}, "ko", *OF_BUDGET),
-    ([], {BUDGET: "many"}, "en", *OF_BUDGET),
-    (["--rooms", "kitchen"], {}, "ko", *OF_ROOMS),
-]
+OF_ROOMS: Facts = {"source": "--rooms", "known": KNOWN}
+OF_BUDGET: Facts = {"variable": BUDGET, "least": 1_000, "default": 20_000}
+
+
+def test_an_unknown_room_and_an_unusable_setting_are_refused() -> None:
+    for rooms in ("kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"):
+        with raised(RefusedError, "bad_rooms") as caught:
+            read_rooms(rooms, "--rooms")
+        assert caught.value.facts == OF_ROOMS
+    for value in ("0", "many"):
+        [error] = read_settings({BUDGET: value}).errors
+        assert (error.key, error.facts) == ("bad_setting", OF_BUDGET)
 
 
 @pytest.mark.row("003 T85")
-@pytest.mark.parametrize(("words", "named", "lang", "key", "facts"), one_in(4, STARTS, names=5))
+@pytest.mark.parametrize(
+    ("words", "named", "lang", "key", "facts"),
+    [
+        (["--rooms", "kitchen"], {}, "en", "bad_rooms", OF_ROOMS),
+        ([], {BUDGET: "0"}, "ko", "bad_setting", OF_BUDGET),
+    ],
+)
 def test_an_unknown_room_or_an_unusable_setting_ends_the_start_with_a_sentence(
     words: list[str],
     named: dict[str, str],
