@@ -309,13 +309,13 @@ def size_of(connection: sqlite3.Connection) -> int:
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_the_index_takes_back_what_it_was_given(project: Path, tokenizer: str) -> None:
-    store = made(project, tokenizer)
-    keep(store, sample_sessions(40))
+    store, samples = made(project, tokenizer), sample_sessions(40)
+    keep(store, samples)
     with store.writing() as connection:
         assert size_of(connection) > 100
         for number in range(1, 41):
             before = resolve(connection, str(number))
-            other = sample_sessions(40, seed=number % 4)[0][0]
+            other, _ = samples[-number]
             after = replace(other, number=number, id=before.id, parent_id="")
             update(connection, before, after)
             delete(connection, after)
