@@ -209,12 +209,14 @@ def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() ->
     assert "shortened" in answer
 
 
+@pytest.mark.long  # it costs much
 def test_topics_that_are_all_made_of_the_same_letters_do_not_hold_a_call() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz012345"
     topics = [f"{letters[at % 32 :]}{letters[: at % 32]}{at:04d}" for at in range(250)]
     assert calls(lambda: similar_topics(topics)) < 10_000_000  # some 4; without a bound 20
 
 
+@pytest.mark.long  # it costs much
 def test_a_search_of_four_times_the_records_takes_about_four_times_as_long() -> None:
     def searching(count: int) -> int:
         records = (a_record(f"VAT of {at}", topic=f"topic {at % 50}") for at in range(count))
