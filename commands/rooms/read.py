@@ -25,7 +25,7 @@ from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
 from core.lessons.record_text import minute_of
 from core.messages import say
-from rooms.room import Item, Opened, Room, RoomNameError, Versions, Wanted, rooms_of
+from rooms.room import Item, Opened, Room, RoomNameError, Wanted, rooms_of
 
 MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
 NARROW = 56  # in fewer cells an item takes two lines
@@ -102,20 +102,15 @@ def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
         data = {"project": str(opened.project.root), "versions": versions, "notes": notes}
         print(plain_json(data))
         return 0
-    lines = [line for one in found for line in ("", *_version_lines(one, screen_here()))]
+    lines, screen = list[str](), screen_here()
+    for one in found:
+        lines += ["", screen.painted(plain(one.found[0].item.id), "bold"), *map(plain, one.notes)]
+        lines.append(say("records.versions", count=len(one.found)))
+        for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
+            head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
+            lines += ["", plain(head), *whole(item, screen)]
     print_lines(lines[1:])
     return 0
-
-
-def _version_lines(versions: Versions, screen: Screen) -> list[str]:
-    """Return the versions of one item, the newest first, each with the places that have it."""
-    lines = [screen.painted(plain(versions.found[0].item.id), "bold")]
-    lines += map(plain, versions.notes)
-    lines.append(say("records.versions", count=len(versions.found)))
-    for number, (item, places, _) in enumerate(versions.found, 1):
-        head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
-        lines += ["", plain(head), *whole(item, screen)]
-    return lines
 
 
 # What the commands that take ids have in common.

@@ -337,12 +337,6 @@ def test_each_text_can_be_changed_and_what_may_be_blank_removed(
     assert (saved(project)[0].when, saved(project)[0].topic) == ((), "billing")
 
 
-def test_the_same_texts_change_nothing(edit: Command, project: Path) -> None:
-    before = path_of(project).read_bytes()
-    assert edit("--lesson", VAT.lesson, "--path", "src/**") == Run(0, UNCHANGED, "")
-    assert path_of(project).read_bytes() == before
-
-
 @pytest.mark.long  # it costs much
 def test_a_principle_keeps_what_it_replaced_and_its_many_anchors(
     command: Command, project: Path
@@ -491,10 +485,11 @@ def test_a_record_that_changed_while_it_was_edited_is_not_written_over(
     assert "\nmine\n" in kept(project).read_text(encoding="utf-8")
 
 
-def test_an_editor_that_fails_or_is_not_there_changes_nothing(
+def test_the_same_texts_and_an_editor_that_fails_or_is_not_there_change_nothing(
     edit: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = path_of(project).read_bytes()
+    assert edit("--lesson", VAT.lesson, "--path", "src/**") == Run(0, UNCHANGED, "")
     assert edit().errors.startswith("No editor is set. Nothing was changed.")
     monkeypatch.setenv("VISUAL", "no-such-editor-here --wait")
     done = edit()

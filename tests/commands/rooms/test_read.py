@@ -104,6 +104,7 @@ def test_the_text_takes_what_a_wide_terminal_has(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert command("list").lines[2].endswith(f"  {REFUND.lesson}")
+    assert f"  {day_text(LATER)}  log " in command("list").lines[2]
 
 
 @pytest.mark.long  # it costs much
@@ -363,13 +364,8 @@ def test_the_same_file_is_looked_for_as_the_room_opens(
         if sys.platform == "linux" or place.strip():
             room = open_room(SETTINGS, os.environ)
             assert Fragments(opened(tmp_path)).is_there() == room.engine.exists(), place
-
-
-def test_a_place_that_is_none_is_left_to_the_room_to_refuse(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", "relative/memory.db")
-    assert Fragments(opened(project)).is_there()
+    assert Fragments(opened(tmp_path)).is_there()  # the room refuses it
 
 
 def opened(root: Path) -> Opened:
@@ -450,9 +446,6 @@ def test_the_words_are_found_as_a_model_finds_them(of_three: Command) -> None:
     assert found("ㅎㅂ") == found("환부") == found("rgparse") == found("zzz", "hooks") == 0
     assert found("hook", "--topic", "store") == 0
     assert found("hook", "--topic", "hooks") == 1
-
-
-def test_an_id_a_version_id_and_a_date_find_their_record(of_three: Command) -> None:
     assert ids(of_three, "search", LONG.id[:6]) == [LONG.id]
     assert ids(of_three, "search", LONG.token) == [LONG.id]
     assert len(ids(of_three, "search", "2026-03")) == 3
@@ -673,10 +666,6 @@ def test_no_secret_that_is_in_a_session_or_a_fragment_is_shown(
         for more in ((), ("--json",)) if "--yes" not in words else ((),):
             done = command(*words.split(), *more)
             assert (done.code, TOKEN in done.out + done.errors) == (0, False), words
-
-
-def test_a_day_is_said_as_people_say_it(shop: Path, command: Command) -> None:
-    assert f"  {day_text(LATER)}  log " in command("list").lines[2]
 
 
 # topics
