@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from core.room.redaction import without_secrets
-from core.sanitizer import redact, safe, values_in
+from core.sanitizer import redact, values_in
 from core.text.plain import SURROGATE, normal_form
 from rooms.sessions.session import (
     AGENT_CHARS,
@@ -130,11 +130,10 @@ def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
 def agent_of(name: str) -> str:
     """Return the name of a client as sessions hold it, "" for none.
 
-    An unknown one is kept as it is given, in lower case, without a secret and without what cannot
-    be printed.
+    An unknown one is kept as it is given, in lower case, without what cannot be printed.
     """
     plain = "".join(char for char in _BLANKS.sub(" ", name[:_RAW_CHARS]) if char.isprintable())
-    lowered = safe(plain).strip().lower()[:_AGENT_CHARS].rstrip()
+    lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
     return _AGENTS.get(lowered, lowered)
 
 

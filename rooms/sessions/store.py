@@ -133,11 +133,12 @@ class SessionStore:
         a day, unless it has ended.
         """
         # What knows secrets is loaded with the first save.
+        from core.sanitizer import safe
         from rooms.sessions.actions import settle
         from rooms.sessions.draft import agent_of, continued, prepared
 
         ready = prepared(draft, strict=self.settings.strict)
-        agent = agent_of(agent)
+        agent = agent_of(safe(agent))
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
             draft, line = ready.draft, list[str]()  # the sessions that end with its parent

@@ -19,6 +19,7 @@ from core.program import LOGGER
 from rooms.sessions.config import IGNORED, Config
 from rooms.sessions.session import Changes, Draft, NoSuchSessionError, Point, Session, SessionsError
 from rooms.sessions.store import Saved, SessionStore, delete, exist_in, open_sessions
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
 
 NOON = "2026-03-01T12:00:00+00:00"
@@ -211,6 +212,7 @@ def test_a_process_goes_on_with_its_own_session_before_a_newer_one_of_its_client
 
 @pytest.mark.row("003 T82")
 def test_another_goal_or_client_and_one_without_a_name_begin_anew(save: Save) -> None:
+    assert save("s", agent=f"client {TOKEN}", process="").session.agent == ""  # a secret is no name
     save("a", process="p1")
     assert save("b", process="p2").is_new
     assert save("a", process="p3", agent="cursor").is_new
