@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -187,7 +187,10 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     """
     from core.sanitizer import look_at, redact, values_in
 
-    look = look_at(_texts_in(record))
+    meta = {name: getattr(record, name) for name in _META_TEXTS}
+    pieces = {name: (it,) if isinstance(it, str) else it for name, it in meta.items()}
+    doubtful = [it for texts in pieces.values() for it in texts if not _HARMLESS.fullmatch(it)]
+    look = look_at((*record.texts, *doubtful))
     if not (record.extra or record.meta_extra or look.may_hold):
         topic = normalise_topic(record.topic)
         return record if topic == record.topic else replace(record, topic=topic), []
@@ -198,30 +201,19 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         clean[name], kinds = redact(getattr(record, name), known, look)
         found += [(name, kind) for kind in kinds]
     clean["topic"] = normalise_topic(clean.get("topic", record.topic))
-    for name in _META_TEXTS:
-        value = getattr(record, name)
-        pieces = list[str]()
-        for piece in [value] if isinstance(value, str) else value:
+    for name, texts in pieces.items():
+        kept = list[str]()
+        for piece in texts:
             is_plain = _HARMLESS.fullmatch(piece)
             text, kinds = (piece, ()) if is_plain else redact(piece, known, look)
             found += [("meta", kind) for kind in kinds]
             if name != "when" or text == piece:
-                pieces.append(text)
-        clean[name] = pieces[0] if isinstance(value, str) else tuple(pieces)
+                kept.append(text)
+        clean[name] = kept[0] if isinstance(meta[name], str) else tuple(kept)
     for name, field in (("meta_extra", "meta"), ("extra", "other_keys")):
         clean[name], members_kinds = _clean_members(getattr(record, name))
         found += [(field, kind) for kind in members_kinds]
     return replace(record, **clean), found
-
-
-def _texts_in(record: Record) -> Iterator[str]:
-    """Yield every text of a record that may hold a secret, other keys left out."""
-    yield from record.texts
-    for name in _META_TEXTS:
-        value = getattr(record, name)
-        for piece in (value,) if isinstance(value, str) else value:
-            if piece and not _HARMLESS.fullmatch(piece):
-                yield piece
 
 
 def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
