@@ -83,7 +83,7 @@ def export(arguments: argparse.Namespace) -> int:
     counts, private, notes = Counter[str](), 0, list[str]()
     project, now = opened.project.root.name, utc_now()
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
-    lines, items = [as_json(head) + "\n"], list[Item]()
+    lines, items = [as_json(head)], list[Item]()
     for room in rooms:
         going = room.rows(wanted, only_public=arguments.public, notes=notes)
         rows = unless_unread(room, partial(list[Outgoing], going), named=arguments.room or ())
@@ -92,7 +92,7 @@ def export(arguments: argparse.Namespace) -> int:
         own = sum(row.is_private for row in rows)
         if form == "jsonl":
             counts[room.name] = sum(row.is_counted for row in rows)
-            lines += [as_json({"room": room.name, "row": row.data}) + "\n" for row in rows]
+            lines += [as_json({"room": room.name, "row": row.data}) for row in rows]
         else:  # for people: what they can list, without the bin
             found = room.find(wanted).items
             shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
@@ -101,13 +101,9 @@ def export(arguments: argparse.Namespace) -> int:
             own = sum(it.privacy == "private" or (own > 0 and not it.privacy) for it in shown)
             items += shown
         private += own
-    text = "".join(lines)
-    if form == "markdown":
-        text = markdown(items, project, counts=counts, now=now)
-    if form == "html":
-        from commands.view.view import page  # loaded where it is asked for
-
-        text = page(items, project=project)
+    text = "\n".join([*lines, ""])
+    if form != "jsonl":
+        text = _document(items, form, project, counts=counts, now=now)
     for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)
     if output:
@@ -153,6 +149,16 @@ def _check(arguments: argparse.Namespace) -> None:
 def _counted(counts: Counter[str]) -> str:
     """Return how many there are of each room, for people."""
     return ", ".join(f"{title(name)} {count:,}" for name, count in counts.items()) or "0"
+
+
+def _document(
+    items: Sequence[Item], form: str, project: str, *, counts: Counter[str], now: str
+) -> str:
+    if form == "markdown":
+        return markdown(items, project, counts=counts, now=now)
+    from commands.view.view import page  # loaded where it is asked for
+
+    return page(items, project=project)
 
 
 def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: str) -> str:
