@@ -415,8 +415,17 @@ class Life(RuleBasedStateMachine):
     @rule(entries=st.lists(NEW_ENTRIES, max_size=3))
     def note(self, entries: list[Entry]) -> None:
         def noted(rows: Rows) -> None:
-            ids = {it.id for it in rows.find(Wanted(state="all"))}
-            rows.note(it for it in entries if not isinstance(it, Version) or it.fragment_id in ids)
+            agents = {it.id: it.agent for it in rows.find(Wanted(state="all"))}
+
+            def is_about_known(entry: Entry) -> bool:
+                if isinstance(entry, Version):
+                    return entry.fragment_id in agents
+                if isinstance(entry, Suspicion):  # upkeep compares fragments of one agent
+                    agent = agents.get(entry.first_id)
+                    return agent is not None and agent == agents.get(entry.second_id)
+                return True
+
+            rows.note(filter(is_about_known, entries))
 
         self.change(noted)
 
