@@ -201,6 +201,7 @@ class Pool:
                     time.sleep(_LOCK_SLICE_S)
             yield
         finally:
+            _undo(connection)  # a close alone lets go of the lock a moment later
             connection.close()
 
     def usage(self) -> Usage:
