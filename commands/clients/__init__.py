@@ -1,1 +1,1 @@
-"""All that is known of Cursor, Claude Code and the other clients: files, events, rules."""
+"""Everything known of Cursor, Claude Code and the other clients: files, events, rules."""

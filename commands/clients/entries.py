@@ -1,7 +1,6 @@
-"""Finds the entries of clients on this machine: whose each is, and which project it gives.
+"""Finds the entries of clients on this machine, and the project that each gives the server.
 
-It reads the configuration files, and works out what the client and then the server would make of an
-entry. It starts nothing and writes nothing.
+Reads configuration files as the client and then the server would; starts and writes nothing.
 """
 
 import os
@@ -38,21 +37,19 @@ Expand = Callable[[str], str]
 
 
 class AddressError(SentinelError, ValueError):
-    """What was given as the address of a server cannot be used."""
-
     table = "setup"
 
 
-# What a client makes of an entry.
+# An entry, as its client reads it.
 
 _WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}")
 _BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
 
 
 def expander(client: Client, machine: Machine, *, knows_project: bool = True) -> Expand:
-    """Return what turns a value of an entry into the text that the client makes of it.
+    """Return the function that fills in an entry's variables as its client does.
 
-    knows_project: whether the entry stands where the client has a project open.
+    knows_project: whether the client has a project open.
     """
     if client.variables.startswith("${env:"):
         return _as_editors(machine, knows_project, tilde=client.variables.endswith("~"))
@@ -77,7 +74,7 @@ def _as_editors(machine: Machine, knows_project: bool, *, tilde: bool) -> Expand
         words["workspaceFolderBasename"] = machine.root.name
 
     def value(match: re.Match[str]) -> str:
-        if match[1].startswith("env:"):  # one that is not set gives nothing
+        if match[1].startswith("env:"):  # an unset variable gives nothing
             return machine.variable(match[1].removeprefix("env:")) or ""
         return words.get(match[1], match[0])
 
@@ -89,17 +86,16 @@ def _as_editors(machine: Machine, knows_project: bool, *, tilde: bool) -> Expand
 
 
 def entry_line(entry: Mapping[str, object], expand: Expand = str) -> list[str]:
-    """Return the words that an entry starts, its variables filled in; "" for what is no text."""
+    """Return command and arguments, variables filled in; "" for a word that is no text."""
     listed = entry.get("args")
     words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
     return [expand(word) if isinstance(word, str) else "" for word in words]
 
 
 def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
-    """Return which word of the entry `name` is our script, counted from 0; -1 when none is.
+    """Return the index of our script, -1 for none.
 
-    That is our command, the file of this installation, or any `server.py` in an entry of our name:
-    other servers are named after a sentinel, too.
+    Any `server.py` counts in an entry named ENTRY, elsewhere only that of this installation.
     """
     for at, word in enumerate(words):
         plain = machine.plain(word)
@@ -116,7 +112,11 @@ def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
 
 
 def value_of(option: str, arguments: Sequence[str]) -> str | None:
-    """Return the value of an option among arguments, written in either way; the last one counts."""
+    """Return the value of an option, the last one of several.
+
+    >>> value_of("--project", ["--project=a", "--project", "b"])
+    'b'
+    """
     value = None
     for at, argument in enumerate(arguments):
         name, equals, inline = argument.partition("=")
@@ -126,10 +126,7 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
 
 
 class OwnEntry(NamedTuple):
-    """Our entry in a file of a client as it is; without values where there is none.
-
-    It is ours when it runs the program, under whatever name. arguments: what follows our script.
-    """
+    """Our entry in a client's file; no values: no entry. arguments: after our script."""
 
     name: str
     values: merge.Table
@@ -137,20 +134,19 @@ class OwnEntry(NamedTuple):
 
     @property
     def rooms(self) -> tuple[str, ...]:
-        """The rooms that it offers; the default for one that names none, or wrong ones."""
+        """The rooms of the entry; the default for missing or wrong names."""
         try:
             return read_rooms(value_of("--rooms", self.arguments) or self.variable(ROOMS_VARIABLE))
         except RefusedError:
             return DEFAULT_ROOMS
 
     def variable(self, name: str) -> str:
-        """Return what its environment sets, "" for nothing."""
         value = merge.value_at(self.values, ("env", name))
         return value.strip() if isinstance(value, str) else ""
 
 
 def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
-    """Return our entry in the data of a client's file."""
+    """Return our entry; of several, the one named ENTRY."""
     entries = merge.value_at(data, (row.under,))
     found = []
     for name, entry in entries.items() if isinstance(entries, dict) else ():
@@ -167,16 +163,14 @@ def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """One entry of a client's configuration that starts our server, or a file nobody can read.
+    """An entry that starts our server, or an unreadable file (`entry` is "" then).
 
-    client: its key. path: the configuration file. entry: its name; "" when the file cannot be read.
-    starts: its words up to our script, as they stand there.
-    project: what the server would take as the project; None when that is not known beforehand.
-    source: what names the project: `--project`, a variable, `cwd`; "" when nothing does.
-    problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
-    `script_missing`, `bad_setting` (the server would refuse to start), `unexpanded` (the client
-    leaves a variable in what names the project), `no_project` (nothing names one, or it is relative
-    to an unknown directory), `project_missing`.
+    starts: the words up to our script, unexpanded. project: None where unknown. source:
+    `--project`, a variable, `cwd` or "". problem: "", or the first that holds:
+        unreadable, command_missing, script_missing, project_missing
+        bad_setting   the server would refuse to start
+        unexpanded    the client leaves a variable in the project's name
+        no_project    unnamed, or relative to an unknown directory
     """
 
     client: str
@@ -190,10 +184,9 @@ class Configured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamEntry:
-    """An entry for a server that others run.
+    """An entry for a remote server.
 
-    url: as it stands there. variable: that holds the key, "" where the client logs in by itself.
-    has_key: whether the key itself stands in the file.
+    url: unchecked. variable: holds the key, "" for a login. has_key: the file holds the key itself.
     """
 
     client: Client
@@ -204,7 +197,7 @@ class TeamEntry:
 
 
 class _Entry(NamedTuple):
-    """Any entry of a client. values: None where nobody can read the file, without a name then."""
+    """Any entry of a client; values: None for an unreadable file."""
 
     client: Client
     path: Path
@@ -214,21 +207,18 @@ class _Entry(NamedTuple):
 
 
 def configured_clients(machine: Machine) -> list[Configured]:
-    """Return the entries that start our server, in the order of the table.
-
-    No configuration file, however broken, makes this raise.
-    """
+    """Return the entries that start our server, in the order of the table; never raise."""
     found = [_configured(entry, machine) for entry in _entries(machine)]
     return [it for it in found if it]
 
 
 def present_clients(machine: Machine) -> frozenset[str]:
-    """Return the keys of the clients that start the server already, for any project."""
+    """Return the keys of clients that start our server, for any project."""
     return frozenset(found.client for found in configured_clients(machine) if found.entry)
 
 
 def team_entries(machine: Machine) -> Iterator[TeamEntry]:
-    """Yield the entries for a server that others run, those of the project first."""
+    """Yield the entries for remote servers, those of the project first."""
     for client, path, name, entry, _ in _entries(machine):
         if name != TEAM_ENTRY or not client.http or not entry or "command" in entry:
             continue
@@ -249,7 +239,6 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
 
 
 def _entries(machine: Machine) -> Iterator[_Entry]:
-    """Yield every entry of every client, and the files that nobody can read."""
     for client in CLIENTS:
         own = [*client.entry.values(), *([client.packaged] if client.packaged else [])]
         places: list[tuple[Place, tuple[str, ...]]] = [(place, (client.under,)) for place in own]
@@ -271,18 +260,18 @@ def _entries(machine: Machine) -> Iterator[_Entry]:
                 table = _below(table, key, machine)
             for name, entry in table.items() if isinstance(table, dict) else ():
                 if isinstance(entry, dict):
-                    # one in the user's settings of an editor starts at home
+                    # an entry in the user's settings of an editor starts at home
                     yield _Entry(client, path, name, entry, not place.startswith("config:"))
 
 
 def document(path: Path) -> Any:
-    """Return what a client reads in a file. Raises OSError, ValueError."""
+    """Return the data of a client's file. Raises OSError, ValueError."""
     text = read_regular(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
     return merge.data_in(text, path.suffix)
 
 
 def _below(table: Any, key: str, machine: Machine) -> Any:
-    """Return what stands under a key, `$root` for that of the project; None for nothing."""
+    """Return the value under a key; `$root` stands for the project's path."""
     if not isinstance(table, dict):
         return None
     if key != "$root":
@@ -292,7 +281,6 @@ def _below(table: Any, key: str, machine: Machine) -> Any:
 
 
 def _configured(found: _Entry, machine: Machine) -> Configured | None:
-    """Return what an entry leads to, None when it is not ours."""
     client, path, name, entry, knows_project = found
     if entry is None:
         return Configured(client=client.key, path=path, entry="", problem="unreadable")
@@ -328,7 +316,7 @@ def _configured(found: _Entry, machine: Machine) -> Configured | None:
 def _start(
     start: Path | None, cwd: object, before: list[str], expand: Expand, machine: Machine
 ) -> tuple[Path | None, bool]:
-    """Return where the server starts, None when unknown; and whether a variable is left in that."""
+    """Return the server's directory, None if unknown; whether a variable is left in it."""
     steps = []
     if isinstance(cwd, str) and cwd.strip():
         steps.append(expand(cwd))
@@ -347,7 +335,6 @@ def _start(
 def _project(
     argument: str | None, environment: Mapping[str, str], start: Path | None, *, is_lost: bool
 ) -> tuple[Path | None, str, str]:
-    """Return the project, what names it, and what is wrong with it."""
     try:
         project = find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
@@ -364,10 +351,7 @@ def _project(
 
 
 def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
-    """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides.
-
-    script: "" for a command that is the server itself.
-    """
+    """Return `command_missing`, `script_missing` or "", also where nobody knows."""
 
     def is_there(path: str) -> bool:
         if not os.path.isabs(path) and start is None:
@@ -387,10 +371,10 @@ def _cannot_start(command: str, script: str, start: Path | None, machine: Machin
 
 
 def checked_url(text: str) -> str:
-    """Return the URL of a server's `/mcp`, which may be left out. Raises AddressError.
+    """Return the URL of a server. Raises AddressError for a name, password, key or query in it.
 
-    It goes into files, so that it holds nothing but a place: no name, password or question. With
-    and without a slash at its end it is the same address.
+    >>> checked_url("https://memory.example.org/")
+    'https://memory.example.org/mcp'
     """
     url = text.strip()
     if has_secret(url) or "smk_" in url or "@" in url:
@@ -407,6 +391,6 @@ def checked_url(text: str) -> str:
 
 
 def is_readable_on_the_way(url: str) -> bool:
-    """Return whether others on the network can read what is sent there, the key among it."""
+    """Return whether the network can read a key: plain HTTP to another machine."""
     parts = urlsplit(url)
     return parts.scheme.lower() == "http" and not _LOOPBACK.fullmatch(parts.hostname or "")

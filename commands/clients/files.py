@@ -1,7 +1,4 @@
-"""Holds what a setup is about: what was asked, and every file as it is and as it would be.
-
-A file that cannot be edited safely is left alone, and a sentence says why.
-"""
+"""Holds a setup: the job, and every file as it is and would be, or why it is left alone."""
 
 import os
 import stat
@@ -22,11 +19,10 @@ from core.messages import Facts, Language
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What git says of a project.
+    """A project in git.
 
-    exclude: the file that names what git passes over on this machine alone. prefix: the project
-    from the top, with `/` at its end, "" at the top. tracked: files of the project that git has.
-    ignored: where git is told to pass over the memory, "" where it is not.
+    exclude: the path of `info/exclude`. prefix: the project from the top, "" or "a/b/". tracked:
+    our files in git. ignored: the rule that hides the memory, or "".
     """
 
     exclude: Path
@@ -35,19 +31,17 @@ class Tree:
     ignored: str = ""
 
     def top_of(self, root: Path) -> Path:
-        """Return the directory of the repository. root: that of the project."""
         return root.parents[self.prefix.count("/") - 1] if self.prefix else root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
+    """The user's request.
 
-    level: for the project, or for all projects of the user. lang: the language of the rules, which
-    models read. chosen: the one that the user named. remove: take out instead of put in. rules,
-    hooks, approvals: with these. rooms: those that the entries are to offer; None for the ones that
-    each entry has. tree: None outside git. url: of a server that others run, whose entry alone is
-    meant then. oauth: the client logs in there by itself, without a key.
+    clients, present: keys of `CLIENTS`, to set up and set up before. lang: of the rules. chosen:
+    the language that the user named. rooms: None keeps those of each entry. level: this project,
+    or all of the user. tree: None outside git. url: of a remote server, whose entry alone is
+    planned. oauth: the client logs in without a key.
     """
 
     clients: tuple[str, ...]
@@ -68,22 +62,20 @@ class Job:
 
     @property
     def root(self) -> Path:
-        """The directory of the project."""
         return self.machine.root
 
     @property
     def project(self) -> str:
-        """The same as an entry names it."""
+        """The project's directory in an entry, with `/` on Windows."""
         return self.root.as_posix() if self.machine.windows else str(self.root)
 
     @property
     def top(self) -> Path:
-        """The directory of the repository, or of the project outside git."""
+        """The top of the repository; outside git, of the project."""
         return self.tree.top_of(self.root) if self.tree else self.root
 
     @property
     def rows(self) -> list[Client]:
-        """The clients that are meant."""
         return [client for client in CLIENTS if client.key in self.clients]
 
 
@@ -95,9 +87,9 @@ class Remark(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a file gets or loses. kind: `entry`, `hooks` and so on. client: its name, "" for none.
+    """A part that a file gets or loses. kind: `entry`, `hooks` and so on. client: its name, or "".
 
-    before, after: the pieces of ours that stand there, as texts without anybody's secrets.
+    before, after: our pieces as texts, without the user's secrets.
     """
 
     kind: str
@@ -108,7 +100,7 @@ class Part(NamedTuple):
 
 @dataclass(slots=True)
 class Change:
-    """A file as it is and as it would be; None: no file."""
+    """A file as it is and would be. after: None for no file."""
 
     file: UserFile
     after: str | None
@@ -116,21 +108,19 @@ class Change:
 
     @property
     def path(self) -> Path:
-        """Where the file is, or would be."""
         return self.file.path
 
     @property
     def before(self) -> str | None:
-        """The text as it is, None where there is no file."""
+        """The present text, None for no file."""
         return self.file.text if self.file.is_there else None
 
     @property
     def text(self) -> str:
-        """The text as planned so far, "" where there is no file."""
         return self.after or ""
 
     def write(self, root: Path) -> None:
-        """Carry it out; directories below `root` that are empty then go. Raises ExportError."""
+        """Write or remove the file, and emptied directories below `root`. Raises ExportError."""
         if self.after is None and not self.path.is_symlink():
             self.file.remove(root)
         else:
@@ -138,10 +128,9 @@ class Change:
 
 
 class Plan:
-    """Every file that a job looks at, once, under whatever name.
+    """Every file of a job, once, whatever its name.
 
-    notes: what the user should know. tools: what clients then offer. there: the kinds of parts of
-    ours that stand in files which could be written, as they are.
+    tools: that the clients then offer. there: kinds of our parts now in writable files.
     """
 
     def __init__(self, job: Job) -> None:
@@ -165,23 +154,22 @@ class Plan:
         return list(self._problems.values())
 
     def text(self, path: Path) -> str | None:
-        """Return the text of a file as planned so far; None also for one that cannot be read."""
+        """Return the planned text, None for a missing or unreadable file."""
         opened = self._opened(path)
         return opened.after if isinstance(opened, Change) else None
 
     def is_sound(self, path: Path) -> bool:
-        """Return whether a file could be written, or is not there."""
+        """Return whether a file is absent or can be written."""
         return isinstance(self._opened(path), Change) and _obstacle(path) is None
 
     def data(self, path: Path) -> dict[str, Any]:
-        """Return the data of a file as planned so far, {} for one that cannot be read."""
+        """Return the planned data, {} for an unreadable file."""
         try:
             return merge.data_in(self.text(path) or "", path.suffix)
         except CannotEditError:
             return {}
 
     def note(self, key: str, **facts: str | int) -> None:
-        """Add what the user should know, once."""
         remark = Remark(key, facts)
         if remark not in self.notes:
             self.notes.append(remark)
@@ -194,9 +182,9 @@ class Plan:
         ours: Callable[[str], Sequence[str]] = lambda text: [],
         client: str = "",
     ) -> None:
-        """Change the text of a file; what cannot be edited stays, which becomes a problem.
+        """Plan an edit; a file that cannot be edited becomes a problem.
 
-        ours: what of ours stands in such a text. A text of None removes the file.
+        edited: text to text, None to remove the file. ours: our pieces of a text.
         """
         real, change = self._real(path), self._opened(path)
         if isinstance(change, Remark):
@@ -223,7 +211,7 @@ class Plan:
         change.parts.append(Part(kind, client, pieces, ours(change.text)))
 
     def put(self, path: Path, kind: str, text: str | None) -> None:
-        """Have this text as the whole of a file, None for no file."""
+        """Plan a whole text, None for no file."""
         self.edit(path, kind, lambda _: text, str.splitlines)
 
     def edit_json(
@@ -234,7 +222,7 @@ class Plan:
         edited: Callable[[Table], Table],
         ours: Callable[[Any], Sequence[str]],
     ) -> None:
-        """The same for the data of JSON: with comments it is refused, and said what to put in."""
+        """Plan an edit of JSON; for a file with comments say the lines to paste."""
         takes = client.takes.get(f"{self.job.level} {kind}", client.takes.get(kind, ""))
 
         def text_of(text: str) -> str | None:
@@ -263,7 +251,7 @@ class Plan:
         *,
         is_taken: bool,
     ) -> str:
-        """Return the text where it needs no change. Raises CannotEditError with what to paste."""
+        """Return a text that needs no edit. Raises CannotEditError with the lines to paste."""
         data = merge.data_in(text, path.suffix)
         if edited(data) == data and (is_taken or self.job.remove):
             return text
@@ -278,11 +266,10 @@ class Plan:
         raise CannotEditError("json_kept", **error.facts, block=self._pasted[real])
 
     def _real(self, path: Path) -> str:
-        """Return what tells a file; one that a link leads out of the project is none but itself."""
+        """Return the file's identity: its link's target, unless that is out of the project."""
         return str(path) if way_out(path, self.job.root) else os.path.realpath(path)
 
     def _opened(self, path: Path) -> Change | Remark:
-        """Return a file as planned so far, or why it cannot be read."""
         real = self._real(path)
         if real not in self._files:
             try:
@@ -296,7 +283,7 @@ class Plan:
 
 
 def _obstacle(path: Path) -> Remark | None:
-    """Return why a file must not be written, though it could be: its owner forbids it."""
+    """Return the remark on a file whose owner forbids writing; a rename would pass over that."""
     try:
         may_write = os.stat(path).st_mode & stat.S_IWUSR
     except OSError:

@@ -1,8 +1,7 @@
-"""Checks the clients of a project and its user: what starts, for which project, and what is old.
+"""Checks the clients of a project and its user: their servers, projects and outdated files.
 
-What setup would change is what is wrong with a client, so that nothing here knows how its files
-look. What is not there at all may be meant, and what is only missing on this machine, in a file
-that git has, is somebody else's: both are notes.
+A client is wrong where setup would change its files. A part that is absent, or missing on this
+machine alone, makes a note.
 """
 
 import json
@@ -56,10 +55,7 @@ _WAIT_S, _MOST_ANSWER_BYTES = 5.0, 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """A project on a machine, what git says of it, and the entries of clients for our server.
-
-    told: the files that a finding names already, since clients share some.
-    """
+    """A project on a machine. told: files that a finding names already; clients share some."""
 
     machine: Machine
     tree: Tree | None
@@ -67,13 +63,12 @@ class Desk:
     told: set[Path] = field(default_factory=set)
 
     def is_here(self, found: Configured) -> bool:
-        """Return whether an entry serves this project."""
         root = os.path.realpath(self.machine.root)
         is_known = not found.problem and found.project
         return bool(is_known) and os.path.realpath(str(found.project)) == root
 
     def are_shared(self, paths: Iterable[Path]) -> bool:
-        """Return whether git has all these files, so that others have them, too."""
+        """Return whether git tracks all these files, so that others have them."""
         root, paths = self.machine.root, [*paths]
         if not self.tree or not all(path.is_relative_to(root) for path in paths):
             return False
@@ -87,7 +82,7 @@ class Desk:
         return {os.fsdecode(name) for name in listed.split(b"\0") if name} == {*names}
 
     def command(self, row: Client, level: Level = "project", without: Iterable[str] = ()) -> str:
-        """Return the line that sets a client up. without: parts that it has not, as was wanted."""
+        """Return the command that sets a client up. without: unwanted parts."""
         words = ["setup", row.key, *(["--user"] if level == "user" else [])]
         words += [f"--no-{part}" for part in without if part != "entry"]
         words += ["--project", str(self.machine.root)] if level == "project" else []
@@ -95,7 +90,7 @@ class Desk:
 
 
 def client_findings(project: Project) -> Iterator[Finding]:
-    """Yield what somebody should know about the clients of this project and user."""
+    """Yield findings on every client of this project and user; ask no server."""
     machine = machine_here(project.root)
     # Rules may be in another language than the reader's.
     environment = {name: it for name, it in machine.environment.items() if name != LANG}
@@ -145,7 +140,6 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
 
 
 def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding]:
-    """Yield why an entry starts nothing, or nothing for a project."""
     facts: Facts = {"client": row.name, "path": str(found.path), "entry": found.entry}
     is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
     command = desk.command(row, "user" if is_of_user else "project")
@@ -162,14 +156,11 @@ def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding
         yield Finding("client_no_project", "warning", facts=facts)
 
 
-# What setup would change.
+# The changes that setup would make.
 
 
 def _job(row: Client, level: Level, desk: Desk) -> Job:
-    """Return the job of setting up a client.
-
-    Another installation than this one is as good, where an entry starts it and it is there.
-    """
+    """Return the job of setup, from another installation if the entry starts that."""
     path, gone = desk.machine.path(row.entry[level]), ("command_missing", "script_missing")
     own = [it for it in desk.entries if it.path == path and it.entry and it.problem not in gone]
     return Job(
@@ -183,7 +174,6 @@ def _job(row: Client, level: Level, desk: Desk) -> Job:
 
 
 def _installation(server: tuple[str, ...], machine: Machine) -> Installation:
-    """Return the installation whose server is started by these words."""
     folder = server[-1][: len(server[-1]) - len(machine.plain(server[-1]).rpartition("/")[2])]
     name = "cli.py" if machine.plain(server[-1]).endswith(SCRIPT) else COMMANDS[1]
     return Installation(
@@ -199,14 +189,13 @@ def _kinds(change: Change) -> set[str]:
 
 
 def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
-    """Return which parts of ours a client has at a level."""
     path = desk.machine.path(row.entry[level])
     there = {"rules" if kind == "import" else kind for kind in whole.there} & {*_PARTS}
     if any(found.path == path and found.entry for found in desk.entries):
         there.add("entry")
     if row.allows and any(known["path"] == str(path) for _, known in whole.problems):
         there.add("approvals")  # nobody knows
-    # Hooks in a file that clients share, and rules, may be those of another one.
+    # Hooks in a file that clients share, and rules, may belong to another client.
     others = (client_of(found.client).hooks for found in desk.entries if found.client != row.key)
     own = row.hooks and getattr(row.hooks, level)
     is_anothers = any(hooks and getattr(hooks, level) == own for hooks in others)
@@ -253,7 +242,7 @@ def _about_level(
             yield Finding("client_switched_off", "warning", facts={**known, "client": row.name})
     place = row.approvals.project if row.approvals and level == "project" else ""
     name = place.removeprefix("root:")
-    if job.tree and name in job.tree.tracked:  # what one person allows
+    if job.tree and name in job.tree.tracked:  # these are one person's
         command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
         facts = {"client": row.name, "path": str(job.root / name), "command": command}
         yield Finding("client_approvals_tracked", "warning", facts=facts)
@@ -262,7 +251,7 @@ def _about_level(
 
 
 def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Iterator[Finding]:
-    """Yield which files with something of ours the client, or setup, can do nothing with."""
+    """Yield the files of ours that the client or setup cannot use."""
     for key, known in whole.problems:
         path = Path(str(known["path"]))
         content = b""
@@ -280,10 +269,7 @@ def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Itera
 
 
 def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
-    """Yield that Codex reads nothing of the project, which its user has not trusted.
-
-    Nobody has used Codex here where it has no configuration of a user.
-    """
+    """Yield that Codex ignores an untrusted project; without its configuration nobody uses it."""
     path, root = desk.machine.path("codex:config.toml"), desk.machine.root
     try:
         projects = document(path).get("projects")
@@ -303,7 +289,7 @@ def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
 
 
 def _about_team(team: TeamEntry, machine: Machine) -> Iterator[Finding]:
-    """Yield what somebody should know of an entry; no key and no odd address is shown."""
+    """Yield findings on a remote entry, without its key or an odd address."""
     facts: Facts = {"client": team.client.name, "path": str(team.path)}
     if team.has_key:
         yield Finding("team_key_in_file", "error", facts=facts)
@@ -322,9 +308,9 @@ def _about_team(team: TeamEntry, machine: Machine) -> Iterator[Finding]:
 
 
 def server_findings(project: Project) -> Iterator[Finding]:
-    """Ask each server once whether it answers, and yield what it says of itself and of the keys.
+    """Ask each server once whether it answers and takes the key.
 
-    A key goes where the user's own files send it: a file of the project may be a stranger's.
+    A key goes only where the user's own files send it: a project's file may be a stranger's.
     """
     machine = machine_here(project.root)
     by_url = dict[str, list[TeamEntry]]()
@@ -350,9 +336,9 @@ def server_findings(project: Project) -> Iterator[Finding]:
 
 
 def health_of(url: str, key: str = "") -> tuple[str, str]:
-    """Return what `/health` beside a URL says: the kind of the finding, and why.
+    """Return the finding's kind and reason for `/health` beside a URL.
 
-    No redirect is followed. key: is sent, "" for none.
+    No redirect is followed. key: "" sends none.
     """
     asked = urllib.request.Request(_health(url))
     if key:

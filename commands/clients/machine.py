@@ -1,4 +1,4 @@
-"""Describes the machine as a client finds it: how this program starts there, whose an entry is."""
+"""Describes the machine as a client finds it, and how this program starts there."""
 
 import importlib.util
 import os
@@ -20,10 +20,10 @@ _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What starts this program: the words of its server, and of its command line.
+    """The words that start server and command line.
 
-    is_command: whether these are two commands on the PATH, so that no path of this machine is in
-    them; else a script follows an interpreter, or uv and `run`.
+    is_command: commands on the PATH, without a path of this machine; else a script follows an
+    interpreter, or `uv run`.
     """
 
     server: tuple[str, ...]
@@ -34,10 +34,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What clients find around them: one project, one user, one operating system.
-
-    directories: by name, where configuration files lie; one that a system lacks is left out.
-    """
+    """One project, user and operating system. directories: those that a Place may name."""
 
     root: Path
     home: Path
@@ -47,17 +44,17 @@ class Machine:
     directories: Mapping[str, Path]
 
     def variable(self, name: str) -> str | None:
-        """Return the value of an environment variable, whose case does not matter on Windows."""
+        """Return an environment variable; on Windows case does not matter."""
         value = self.environment.get(name)
         return self.environment.get(name.upper()) if value is None and self.windows else value
 
     def plain(self, path: str | Path) -> str:
-        """Return a path in the form in which two can be compared as texts."""
+        """Return a path for comparing: with `/`, on Windows in lower case."""
         text = str(path).replace("\\", "/")
         return text.casefold() if self.windows else text
 
     def paths(self, place: Place) -> list[Path]:
-        """Return the files of a place; for a pattern those that exist, in order."""
+        """Return the files of a place; of a pattern those that exist, sorted."""
         name, _, file = place.partition(":")
         directory = self.directories.get(name)
         if directory is None:
@@ -65,7 +62,7 @@ class Machine:
         return sorted(directory.glob(file)) if "*" in file else [directory / file]
 
     def path(self, place: Place) -> Path:
-        """Return the one file of a place."""
+        """Return the one file of a place. Raises IndexError for none."""
         return self.paths(place)[0]
 
 
@@ -77,7 +74,6 @@ def machine_of(
     environment: Mapping[str, str],
     platform: str = sys.platform,
 ) -> Machine:
-    """Return the machine of this project and user."""
     root, home = Path(os.path.abspath(root)), Path(os.path.abspath(home))
 
     def named(variable: str, default: Path) -> Path:
@@ -108,12 +104,11 @@ def machine_of(
 
 
 def machine_here(root: Path) -> Machine:
-    """Return this machine, with this project and the server of this installation."""
     return machine_of(root, home=Path(os.path.expanduser("~")), environment=os.environ)
 
 
 def trace_of(client: Client, machine: Machine) -> str:
-    """Return what shows that a client is here: a program or a file; "" when nothing does."""
+    """Return the program or file by which a client is known to be here, or ""."""
     for place in client.found:
         if place.startswith("$"):
             if shutil.which(place[1:], path=machine.variable("PATH") or ""):
@@ -129,20 +124,18 @@ def trace_of(client: Client, machine: Machine) -> str:
 
 
 def is_passing(path: str) -> bool:
-    """Return whether uv may clear away this place, in which `uvx` has put the program."""
+    """Return whether uv may clear away this path, as it does for `uvx`."""
     return bool(_OF_UV.search(f"{path}{os.sep}"))
 
 
 def missing_packages() -> list[str]:
-    """Return the packages without which the server does not start in this Python."""
     return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
 
 
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return a script's start words: an interpreter, or uv for one of its temporary environments.
+    """Return the words before a script: the interpreter, or `uv run` in one that uv may clear away.
 
-    None when uv, which names itself in UV, cannot be found for such an environment. One in the
-    current directory, which may be a stranger's, is none.
+    None without an absolute path to uv: one in the current directory may be a stranger's.
     """
     if not is_passing(interpreter):
         return (interpreter,)
@@ -151,7 +144,7 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
-    """Return the installation in a directory; on Windows its paths have forward slashes."""
+    """Return the installation in a directory; on Windows with forward slashes."""
 
     def started(name: str) -> tuple[str, ...]:
         words = [*runner, f"{directory}{os.sep}{name}"]
@@ -161,10 +154,9 @@ def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Instal
 
 
 def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
-    """Return the commands on the PATH, None unless both belong to this interpreter's environment.
+    """Return our commands on the PATH, by links too; None unless both belong to this interpreter.
 
-    A command on the PATH may lead there by a link, as pipx and uv make them. In an environment that
-    uv may clear away they are on the PATH only while uv runs them.
+    None also where uv may clear them away: they are on the PATH only while uv runs.
     """
     if is_passing(interpreter):
         return None
@@ -178,7 +170,7 @@ def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installat
 
 
 def this_program() -> Installation:
-    """Return how this program starts, whether or not its server has the packages that it needs."""
+    """Return the running installation, even without the server's packages."""
     runner = runner_of(sys.executable, os.environ) or (sys.executable,)
     found = None if missing_packages() else commands_here(sys.executable, os.environ)
     return found or installed(runner, str(HERE), windows=os.name == "nt")

@@ -1,8 +1,7 @@
-"""Puts what a client needs into the text of a file, and takes it out again: JSON, TOML, a block.
+"""Puts our parts into a text of JSON, TOML or Markdown, and takes them out.
 
-Pure: texts and data in, texts and data out. All that is not ours stays. JSON keeps the order of its
-keys, its step of indentation and what it had in one line; with comments it is refused, since it
-would lose them. A TOML file keeps every byte outside of our table.
+Pure. The user's parts stay: JSON keeps its order, indentation and one-line values, and is refused
+with comments, which it would lose; TOML keeps every byte outside of our table.
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import Any, NoReturn
 from core.errors import RefusedError
 
 RULES = "rules"
-MARK = "# sentinel-memory setup"  # in the list that git has for one machine
+MARK = "# sentinel-memory setup"  # in git's `info/exclude`
 Keys = Sequence[str]
 Table = Mapping[str, Any]
 
@@ -27,7 +26,7 @@ _LIST_IN_LINES = re.compile(r'\[[^\S\n]*+\n\s*+"')
 
 
 def markers(name: str) -> tuple[str, str]:
-    """Return the lines before and after the block of this name."""
+    """Return the lines around a block: `<!-- sentinel-memory rules: begin -->`."""
     return f"<!-- sentinel-memory {name}: begin -->", f"<!-- sentinel-memory {name}: end -->"
 
 
@@ -35,21 +34,20 @@ BEGIN, END = markers(RULES)
 
 
 class CannotEditError(RefusedError):
-    """A text cannot be edited without a loss, or its reader takes no such text.
+    """A text cannot be edited without a loss, or its client takes no such text.
 
-    Facts of the sentence: line, or place (keys with dots).
+    Facts: line, place (keys with dots), block (lines to paste).
     """
 
     table = "setup"
 
 
 def data_in(text: str, suffix: str) -> dict[str, Any]:
-    """Return what a client reads in a text, with comments or without. Raises CannotEditError."""
+    """Return the data, with or without comments. Raises CannotEditError."""
     return toml_data(text) if suffix == ".toml" else json_data(without_comments(text))
 
 
 def line_end_of(text: str) -> str:
-    """Return how a text ends its lines."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
@@ -57,9 +55,9 @@ def line_end_of(text: str) -> str:
 
 
 def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
-    """Return the object of a JSON text, {} for blanks. Raises CannotEditError.
+    """Return the object of a text, {} for blanks. Raises CannotEditError.
 
-    takes_mark: whether the client that reads it takes a byte order mark.
+    Comments, doubled keys, NaN and Infinity are refused, a byte order mark without `takes_mark`.
     """
     bare = text.removeprefix("\ufeff")
     if bare != text and not takes_mark:
@@ -84,7 +82,7 @@ def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
 
 
 def without_comments(text: str) -> str:
-    """Return JSON with blanks for its comments and for commas before a closing bracket."""
+    """Return JSON with blanks for comments and trailing commas."""
     for pattern in _COMMENT, _COMMA:
         text = pattern.sub(lambda it: it[1] or re.sub(r"[^\r\n]", " ", it[0]), text)
     return text
@@ -106,7 +104,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refused, object_pairs_hook=_unique)
 
 
 def json_text(data: Table, before: str) -> str:
-    """Return data as JSON in the style of the text before, which stays where it says the same."""
+    """Return data as JSON in the style of `before`, or `before` if it says the same."""
     # as JSON, in which 1 is not true
     if before.strip("\ufeff \t\r\n") and json.dumps(json_data(before)) == json.dumps(data):
         return before
@@ -142,16 +140,16 @@ def json_text(data: Table, before: str) -> str:
 
 
 def value_at(data: Any, keys: Keys) -> Any:
-    """Return what stands in data below these keys, None where an object or a key is missing."""
+    """Return the value below these keys, None where one is missing."""
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data
 
 
 def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
-    """Return data with this value below the keys; for None without it, and what then is empty.
+    """Return data with a value below the keys; None removes it and emptied objects.
 
-    Raises CannotEditError where something else than an object stands on the way.
+    Raises CannotEditError where a key on the way holds no object.
     """
     key, *rest = keys
     below = value
@@ -170,9 +168,9 @@ def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
 def with_items(
     data: Table, keys: Keys, items: Sequence[Any], gone: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """Return data with these items in the list below the keys, and without those that are gone.
+    """Return data with these items in a list, and without those of `gone`.
 
-    Raises CannotEditError where something else than a list stands there.
+    Raises CannotEditError where the keys lead to no list.
     """
     listed = value_at(data, keys)
     if not isinstance(listed, list | None):
@@ -188,7 +186,7 @@ def with_items(
 # holds the matcher and, for a user, may hold several.
 
 Called = Callable[[Any], str]  # the event of ours that a handler calls, "" for somebody else's
-# What starts a command, and when: none of it stays from a handler that ours takes the place of.
+# Keys that say how and when a command starts; a renewed handler keeps none of its old ones.
 _STARTS = frozenset("command args bash powershell exec windows linux osx shell matcher".split())
 
 
@@ -199,10 +197,10 @@ def with_hooks(
     *,
     optional: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return data in which our hooks are these, each where it was before; {} takes them out.
+    """Return data with our hooks renewed in place, added or removed; {} removes all.
 
-    wanted: by the client's event and by ours, an item of the list at that event. optional: events
-    of ours that change where they are there, and are not added. Raises CannotEditError.
+    wanted: items by the client's event, then by ours. optional: our events to renew, not to add.
+    Raises CannotEditError.
     """
     events = data.get("hooks", {})
     if not isinstance(events, dict):
@@ -223,7 +221,7 @@ def with_hooks(
 
 
 def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
-    """Return what becomes of an item of the user's list; what is renewed is no longer missing."""
+    """Return the replacement of an item; pop the event that it renews from `missing`."""
     handlers = _handlers(item)
     ours = [called(it) for it in handlers]
     if not any(ours):
@@ -243,13 +241,12 @@ def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
 
 
 def _handlers(item: Any) -> list[Any]:
-    """Return the handlers of a group, or the item itself."""
     inner = item.get("hooks") if isinstance(item, dict) else None
     return inner if isinstance(inner, list) else [item]
 
 
 def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
-    """Return our handlers by the client's event, for groups with the group around each."""
+    """Return the client's event and our handler, in its group if it has one."""
     events = data.get("hooks") if isinstance(data, dict) else None
     found = []
     for name, listed in events.items() if isinstance(events, dict) else ():
@@ -273,7 +270,7 @@ _TOKEN = re.compile(
 
 @dataclass(slots=True)
 class _Section:
-    """A table from its header on to the line end of its last value; places: of those values."""
+    """A table, up to its last value's line end. places: spans of values."""
 
     path: tuple[str, ...]
     start: int
@@ -282,7 +279,7 @@ class _Section:
 
 
 def toml_data(text: str) -> dict[str, Any]:
-    """Return the data of a TOML text. Raises CannotEditError."""
+    """Return the data of a text. Raises CannotEditError, also for deeply dotted names."""
     if _DEEP.search(text):  # its reader takes the square of the depth
         raise CannotEditError("toml_syntax")
     try:
@@ -292,10 +289,9 @@ def toml_data(text: str) -> dict[str, Any]:
 
 
 def with_table(text: str, path: Keys, table: Table | None) -> str:
-    """Return the text in which these keys name this table, with those below it; None for none.
+    """Return the text with this table and its subtables; None removes them.
 
-    Raises CannotEditError, with the tables to put in by hand, where the form of the file does not
-    allow an edit that changes nothing else.
+    Raises CannotEditError, with the lines to paste, if more than that would change.
     """
     before, after, keys = toml_data(text), text, tuple(path)
     below = [(key, it) for key, it in (table or {}).items() if isinstance(it, dict)]
@@ -325,7 +321,6 @@ def _table_at(data: Table, keys: Keys) -> Table:
 
 
 def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> str:
-    """Return the text in which a table has the values of `new` instead of those of `old`."""
     values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
     changed = {key: it for key, it in values.items() if it != old.get(key)}
     newline = line_end_of(text)
@@ -355,7 +350,6 @@ def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> st
 
 
 def _cut(text: str, start: int, end: int) -> str:
-    """Cut these lines and the blank line before them, or at the start the one after."""
     head, rest = text[:start], text[end:]
     is_ended = text[start:end].endswith("\n")
     if not head.strip("\ufeff"):
@@ -365,7 +359,7 @@ def _cut(text: str, start: int, end: int) -> str:
 
 
 def _sections(text: str) -> list[_Section]:
-    """Return the tables of a document; what stands before the first header belongs to none."""
+    """Return the tables of a text; lines before the first header belong to none."""
     found: list[_Section] = []
     start, end, depth = -1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
@@ -390,7 +384,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _header_path(header: str) -> tuple[str, ...]:
-    """Return the keys that a header names; () for one of a list of tables."""
+    """Return the keys of a header; () for `[[a]]`."""
     keys, below = list[str](), tomllib.loads(header)
     while isinstance(below, dict) and below:
         [(key, below)] = below.items()
@@ -399,7 +393,6 @@ def _header_path(header: str) -> tuple[str, ...]:
 
 
 def _table_text(path: Keys, table: Table) -> str:
-    """Return a table as text: its header and a line for each value."""
     values = {key: it for key, it in table.items() if not isinstance(it, dict)}
     header = f"[{'.'.join(map(_key, path))}]"
     return "\n".join([header, *(f"{_key(key)} = {_value(it)}" for key, it in values.items())])
@@ -421,9 +414,9 @@ def _value(value: object) -> str:
 
 
 def block_in(text: str, name: str = RULES) -> str | None:
-    """Return what stands between the marks, without adjoining line ends; None for no block.
+    """Return the text between the marks, None for no block.
 
-    Raises CannotEditError for a mark that stands alone, twice or in the wrong order.
+    Raises CannotEditError for a mark that is alone, doubled or out of order.
     """
     begin, end = markers(name)
     counts = text.count(begin), text.count(end)
@@ -435,10 +428,7 @@ def block_in(text: str, name: str = RULES) -> str | None:
 
 
 def with_block(text: str, body: str, name: str = RULES) -> str:
-    """Return the text with this block: where the old one stood, else at its end after a blank line.
-
-    The line ends of the text are kept. Raises CannotEditError.
-    """
+    """Return the text with this block at its old place, else at the end. Raises CannotEditError."""
     newline, (begin, end) = line_end_of(text), markers(name)
     block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
     held = block_in(text, name)
@@ -453,10 +443,7 @@ def with_block(text: str, body: str, name: str = RULES) -> str:
 
 
 def without_block(text: str, name: str = RULES) -> str:
-    """Return the text without the block and the blank line that was put before it.
-
-    Raises CannotEditError.
-    """
+    """Return the text without block and blank line before it. Raises CannotEditError."""
     if block_in(text, name) is None:
         return text
     begin, end = markers(name)
@@ -468,11 +455,11 @@ def without_block(text: str, name: str = RULES) -> str:
     return before + re.sub(r"\A\r?\n", "", after)
 
 
-# Lines in the list of what git passes over on one machine.
+# Lines of `info/exclude`, which tells git the files to ignore on one machine.
 
 
 def with_kept_out(text: str, names: Sequence[str]) -> str:
-    """Return the text with a line for each of these paths, under one of ours."""
+    """Return the text with a line such as `/.claude/settings.json` for each path."""
     for name in names:
         if _pattern(name) not in text.splitlines():
             pair = f"{MARK}\n{_pattern(name)}"
@@ -481,7 +468,7 @@ def with_kept_out(text: str, names: Sequence[str]) -> str:
 
 
 def without_kept_out(text: str, names: Sequence[str]) -> str:
-    """Return the text without the lines that setup has put in for these paths."""
+    """Return the text without setup's lines for these paths."""
     text = f"\n{text}"
     for name in names:
         pair = f"\n{MARK}\n{_pattern(name)}"
@@ -491,5 +478,5 @@ def without_kept_out(text: str, names: Sequence[str]) -> str:
 
 
 def _pattern(name: str) -> str:
-    """Return the pattern that means this path from the top of the work tree, and no other."""
+    """Return git's pattern for this path alone."""
     return "/" + re.sub(r"[\\*?\[]|\A[#!]| \Z", lambda found: f"\\{found[0]}", name)

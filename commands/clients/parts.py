@@ -1,4 +1,4 @@
-"""Plans the parts of a client: the entry of its server, what may be called unasked, hooks."""
+"""Plans the parts of a client: server entries, approvals of tools, hooks."""
 
 import json
 import os
@@ -34,13 +34,13 @@ from commands.clients.table import (
 from core.config import DEFAULT_ROOMS, ROOMS_VARIABLE, find_project
 
 LANG = "SENTINEL_MEMORY_LANG"
-TEAM_ROOMS = ("fragments",)  # of a team's server, where nobody says more
-# What one room alone keeps, or asks for by the names of its tools.
+TEAM_ROOMS = ("fragments",)  # of a team's server, by default
+# Events of ours that only one room needs.
 _ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
-# What says where a room keeps its data, if that is not in the project, and as whom it is asked.
+# Variables for a room's place outside the project, and for the agent that asks.
 _PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
 _NEXT = r"""["']?[\s=]+["']?"""
-# Another program may have a `cli.py hook`, too: ours names a client that we know.
+# Another program may have a `cli.py hook`, too; only ours names a client of the table.
 _CALL = re.compile(
     rf"""(?:^|[/\\\s"'])(?:cli\.py|{ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>[a-z-]+)"""
     rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in CLIENTS)})(?![\w-])"""
@@ -52,25 +52,24 @@ _CALL = re.compile(
 
 
 def entry_of(planned: Plan, row: Client) -> OwnEntry:
-    """Return our entry as it is, or would be."""
+    """Return our entry, as planned so far."""
     data = planned.data(planned.job.machine.path(row.entry[planned.job.level]))
     return own_entry(data, row, planned.job.machine)
 
 
 def rooms_of(planned: Plan, row: Client) -> tuple[str, ...]:
-    """Return the rooms that our entry offers, or will offer if the job says which."""
+    """Return the rooms of our entry; those of the job, if it names any."""
     job = planned.job
     is_said = job.rooms is not None and row.key in job.clients
     return (job.rooms or ()) if is_said else entry_of(planned, row).rooms
 
 
 def tools_of(rooms: Iterable[str]) -> list[str]:
-    """Return the tools that these rooms offer."""
     return [tool for room in rooms for tool in TOOLS[room]]
 
 
 def plan_entry(planned: Plan, row: Client) -> None:
-    """Put the entry into the file of a level, or take it out."""
+    """Plan our entry at the job's level; `job.remove` takes it out."""
     job = planned.job
     paths = job.machine.paths(row.entry[job.level])
     if row.packaged and job.level == "project":
@@ -109,10 +108,7 @@ def _plan_values(
     found: Callable[[Any], OwnEntry],
     wanted: Callable[[Table, OwnEntry], Table | None],
 ) -> None:
-    """Plan the values of an entry in a file of JSON or TOML.
-
-    found: the entry that is there. wanted: the values that it should have, None for no entry.
-    """
+    """Plan an entry. found: reads it. wanted: returns its new values, None to remove it."""
 
     def edited(data: Table) -> Table:
         own = found(data)
@@ -139,7 +135,7 @@ def _plan_values(
 
 
 def _shown(entry: Table, row: Client) -> Table:
-    """Return of an entry what setup writes; what else stands there is the user's."""
+    """Return the entry with `…` for the user's values and for a key that is written out."""
     own_keys = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
     shown: dict[str, Any] = {key: it if key in own_keys else "…" for key, it in entry.items()}
     for key, own in ("env", (LANG,)), ("headers", ("Authorization",)):
@@ -152,7 +148,6 @@ def _shown(entry: Table, row: Client) -> Table:
 
 
 def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
-    """Return the entry that starts the server for the project. own: ours that is there."""
     command, *args = job.installation.server
     project = row.project
     if project == "$root":
@@ -182,7 +177,6 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
 
 
 def _rooms_option(job: Job, own: OwnEntry) -> list[str]:
-    """Return the words of our entry that name the rooms; without a wish those that are there."""
     if job.rooms is None:
         named = value_of("--rooms", own.arguments)
         return ["--rooms", named] if named else []
@@ -191,7 +185,6 @@ def _rooms_option(job: Job, own: OwnEntry) -> list[str]:
 
 
 def _passed(listed: Any, rooms: Iterable[str]) -> list[Any]:
-    """Return the variables that the server gets: what the user has put there, what rooms need."""
     wanted = [name for room in rooms for name in _PLACES.get(room.partition(":")[0], ())]
     idle = {name for names in _PLACES.values() for name in names} - {*wanted}
     own = [it for it in listed if it not in idle] if isinstance(listed, list) else []
@@ -199,7 +192,7 @@ def _passed(listed: Any, rooms: Iterable[str]) -> list[Any]:
 
 
 def _other_project(own: OwnEntry, row: Client, job: Job) -> str:
-    """Return the project an entry of the user's own file serves if it is not this one, else ""."""
+    """Return the other project that the user's entry serves, or ""."""
     if row.entry[job.level].startswith("root:"):
         return ""
     env = own.values.get("env")
@@ -217,7 +210,7 @@ def _other_project(own: OwnEntry, row: Client, job: Job) -> str:
 
 
 def plan_team(planned: Plan, row: Client) -> None:
-    """Put the entry of a team's server into the file of a level, or take it out."""
+    """Plan the entry of a team's server; `job.remove` takes it out."""
     job, rooms = planned.job, planned.job.rooms or TEAM_ROOMS
     if not row.http:
         if not job.remove:
@@ -255,7 +248,7 @@ def plan_team(planned: Plan, row: Client) -> None:
 
 
 def _with_key(entry: Table, row: Client, job: Job) -> Table:
-    """Return an entry that names the variable of the key, or with a login does not."""
+    """Return the entry with the key's variable, without it for `job.oauth`."""
     made = dict(entry)
     for name, value in filled(row.key_in, key=KEY_VARIABLE).items():
         if isinstance(value, dict):  # headers, of which the user may have others
@@ -271,7 +264,7 @@ def _with_key(entry: Table, row: Client, job: Job) -> Table:
 
 
 def filled(form: Any, **words: str) -> Any:
-    """Return a form of the table with its `$words` filled in."""
+    """Return a form of the table with its `$words` filled in, at any depth."""
     if isinstance(form, Mapping):
         return {key: filled(part, **words) for key, part in form.items()}
     for name, word in words.items() if isinstance(form, str) else ():
@@ -279,8 +272,8 @@ def filled(form: Any, **words: str) -> Any:
     return form
 
 
-# Approvals: what lets a client call our tools unasked. What the user wants to be asked for, or
-# never to be called, stays so.
+# Approvals let a client call our tools unasked. A tool that the user refused, or kept for a
+# question, stays so.
 
 
 def plan_approvals(
@@ -321,7 +314,7 @@ def plan_approvals(
 
 
 def called(handler: Any) -> str:
-    """Return the event of ours that a handler calls, "" for a handler of somebody else."""
+    """Return the event of ours that a handler calls, "" for a stranger's handler."""
     match = _call_in(handler)
     return match["event"] if match and match["event"] in EVENTS else ""
 
@@ -384,7 +377,6 @@ def _pieces(item: Any, known: Collection[str]) -> Any:
 def _items(
     row: Client, hooks: Hooks, job: Job, data: Table, offered: Collection[str]
 ) -> dict[str, dict[str, Table]]:
-    """Return what stands at each of the client's events, by the event of ours."""
     there = [item.get("hooks", [item])[0] for _, item in hooks_in(data, called)]
     calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
     lang = next(iter(calls), "") if job.chosen is None else job.chosen
@@ -404,11 +396,10 @@ def _items(
 
 
 def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool) -> dict[str, Any]:
-    """Return what is written for one of our events.
+    """Return the handler for one event of ours.
 
-    It is a line for a shell, because clients read the configurations of others and not all know a
-    list of arguments. It always ends with status 0: an interpreter that is gone or a checkout that
-    has moved must not fail with a status that a client takes for a veto of its tool call.
+    It is a line for a shell: clients read each other's files, and not all know argument lists. It
+    ends with status 0, so that a lost interpreter or checkout vetoes no tool call.
     """
     end = {"powershell": "; exit 0", "cmd": " & exit /b 0"}[hooks.shell] if windows else " || :"
     line = command_line(words, windows=windows, shell=hooks.shell) + end
@@ -418,7 +409,7 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:
-    """Return the words as a line for a shell of the system; `shell` is the one of Windows."""
+    """Return the words, quoted, as a line for a shell. shell: the one of Windows."""
     if not windows:
         return shlex.join(words)
     if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):

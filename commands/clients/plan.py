@@ -2,11 +2,10 @@
 
     planned = plan(job)
     planned.changes     the files that would change; `change.write(job.root)` writes one
-    planned.problems    the files that are left alone, each with the sentence that says why
-    planned.notes       what to know, such as a switch beside our entry that turns it off
+    planned.problems    why files are left alone
+    planned.notes       for the user, such as a switch that turns our entry off
 
-`setup` shows and writes these; `doctor` says what is in them: a client whose plan has no changes
-and no problems is set up as this version would do it. Nothing here writes.
+`setup` writes these, `doctor` reports them. Nothing here writes.
 """
 
 import os
@@ -34,7 +33,6 @@ from core.lessons.file import COMPANIONS
 
 
 def plan(job: Job) -> Plan:
-    """Return what a job would change."""
     planned = Plan(job)
     for row in job.rows:
         if job.level in row.entry:
@@ -59,7 +57,6 @@ def plan(job: Job) -> Plan:
 
 
 def _plan_entries(planned: Plan, row: Client) -> None:
-    """Plan the entries of one client, and the approvals of their tools."""
     job = planned.job
     if job.url or job.remove:
         plan_team(planned, row)
@@ -73,14 +70,11 @@ def _plan_entries(planned: Plan, row: Client) -> None:
         plan_approvals(planned, row, row.approvals, name, offered)
 
 
-# What is not a client's own.
+# Files that belong to no client.
 
 
 def _plan_memory(planned: Plan) -> None:
-    """Make the directory of the memory, with git's two files, before there is a record.
-
-    Without it a first session in a subdirectory would begin a memory there.
-    """
+    """Make the memory's directory, or a session in a subdirectory would begin one there."""
     job, folder = planned.job, planned.job.root / CONTEXT_DIRECTORY
     if os.path.islink(folder) or os.path.lexists(folder / LOG_NAME):
         return
@@ -95,13 +89,12 @@ def _plan_memory(planned: Plan) -> None:
 
 
 def _machine_files(rows: Iterable[Client] = CLIENTS) -> set[str]:
-    """Return the files of a project that are for this machine alone: approvals of one person."""
+    """Return the project's files for one person: approvals."""
     places = [row.approvals.project.partition(":") for row in rows if row.approvals]
     return {file for directory, _, file in places if directory == "root"}
 
 
 def _plan_exclude(planned: Plan, tree: Tree) -> None:
-    """Keep the files of this machine out of git, and those no longer that are gone."""
     job = planned.job
     files = sorted(_machine_files(job.rows) - tree.tracked)
     stays = not job.remove or job.url  # our own server's approvals stand in the same file
@@ -122,7 +115,6 @@ def _plan_exclude(planned: Plan, tree: Tree) -> None:
 
 
 def _note_switches(planned: Plan, row: Client) -> None:
-    """Say where a switch of the user turns off what setup puts in."""
     job, name = planned.job, TEAM_ENTRY if planned.job.url else ENTRY
     if not job.url and job.level in row.entry:
         name = entry_of(planned, row).name
@@ -140,7 +132,7 @@ def _note_switches(planned: Plan, row: Client) -> None:
 
 
 def tree_of(root: Path) -> Tree | None:
-    """Return what git says of a project and of our files in it; None where it says nothing."""
+    """Return the git tree of a project, None where git says nothing."""
     names = [*(f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS), *_machine_files(), AGENTS]
     log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
     try:

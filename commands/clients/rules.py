@@ -1,7 +1,7 @@
-"""Plans which files hold the rules, so that every client reads them, and the user's own texts too.
+"""Plans which files hold the rules, so that every client reads them beside the user's texts.
 
-The rules stand in AGENTS.md. A client that reads another file gets an import of it there, so that a
-new CLAUDE.md or GEMINI.md hides nothing. Setup never takes rules out of a file; a removal does.
+The rules stand in AGENTS.md. A client that reads another file gets an import there, since a new
+CLAUDE.md or GEMINI.md would hide AGENTS.md. Only a removal takes rules out.
 """
 
 import os
@@ -21,10 +21,7 @@ _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
 
 def plan_rules(planned: Plan) -> None:
-    """Plan the files of rules, which say what the rooms of their readers ask for.
-
-    Their readers are the clients that are meant, and those that have an entry there.
-    """
+    """Plan the rules for the rooms of their readers: clients of the job or with our entry."""
     job = planned.job
     rooms_by_client = {
         row.key: rooms_of(planned, row)
@@ -66,13 +63,13 @@ def plan_rules(planned: Plan) -> None:
 
 
 def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
-    """Return by file what it gets for a client: an import, or "" for the rules themselves."""
+    """Return the body by file: an import line, or "" for the rules."""
     files = [_file(planned, name) for name in _reads(planned, row, kept)]
     reads, agents = [file.name for file in files], _file(planned, AGENTS)
     if any(file.is_copied for file in files):
         return {}  # by a person
     if AGENTS in reads:
-        # what an older version has put elsewhere is renewed there
+        # rules that an older version put elsewhere are renewed there
         held = [it.name for it in files if it.block not in (None, it.import_line)]
         return {name: "" for name in held} if held and AGENTS not in held else {AGENTS: ""}
     if kept.instead in reads:
@@ -86,14 +83,13 @@ def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
         return {home.name: ""}  # the user keeps the two apart
     if planned.is_sound(planned.job.root / AGENTS) and not agents.is_broken:
         return {**shared, home.name: home.import_line}
-    if not home.own:  # it would hide what stands in the other
+    if not home.own:  # the new file would hide AGENTS.md
         planned.note("without_rules", client=row.name)
         return shared
     return {home.name: ""}
 
 
 def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
-    """Return the files that a client reads, as its settings say."""
     job = planned.job
     if kept.instead and os.path.lexists(job.root / kept.instead):
         return (kept.instead,)
@@ -107,7 +103,7 @@ def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
 
 
 def _is_name(name: object) -> bool:
-    """Return whether a setting names a file below the project, and none of git's own."""
+    """Return whether a setting names a file below the project, outside `.git`."""
     if not isinstance(name, str) or not name or os.path.isabs(name):
         return False
     parts = name.casefold().replace("\\", "/").split("/")
@@ -115,7 +111,7 @@ def _is_name(name: object) -> bool:
 
 
 def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
-    """Take the rules out of what a client reads, unless a client that stays set up reads it."""
+    """Take the rules out where no client that stays reads them."""
     job = planned.job
     names = dict.fromkeys(_reads(planned, row, kept))
     if not (job.tree and AGENTS in job.tree.tracked):  # else it may be for a colleague's client
@@ -132,7 +128,7 @@ def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
 
 
 def _follows(planned: Plan, row: Client, kept: Rules, file: "_File") -> bool:
-    """Return whether a client reads a file, under whatever name, or by an import."""
+    """Return whether a client reads a file, also by a link or an import."""
     reads, root = _reads(planned, row, kept), planned.job.root
     if os.path.realpath(root / file.name) in (os.path.realpath(root / name) for name in reads):
         return True
@@ -141,7 +137,7 @@ def _follows(planned: Plan, row: Client, kept: Rules, file: "_File") -> bool:
 
 
 def _without(text: str) -> str | None:
-    """Return the text without our block, None for a file that held no more."""
+    """Return the text without our block, None if nothing is left."""
     rest = merge.without_block(text)
     bare = rest.replace("\r\n", "\n").strip("\ufeff \n")
     is_ours = bare in ("", *(front_matter(lang).strip() for lang in ("en", "ko")))
@@ -149,7 +145,6 @@ def _without(text: str) -> str | None:
 
 
 def _of_user(planned: Plan, row: Client, rooms: tuple[str, ...]) -> None:
-    """Plan the rules in a user's own file, which hold for every project with a memory."""
     job = planned.job
     if row.rules is None or "user" not in row.entry:
         return
@@ -173,7 +168,7 @@ def _of_user(planned: Plan, row: Client, rooms: tuple[str, ...]) -> None:
     planned.edit(path, "rules", edited, _block_lines, row.name)
 
 
-# What stands in a file of the project.
+# The files of the project.
 
 
 def _block_lines(text: str) -> list[str]:
@@ -182,10 +177,10 @@ def _block_lines(text: str) -> list[str]:
 
 
 class _File(NamedTuple):
-    """A file of the project in which a client may look for rules.
+    """A file in which a client may look for rules.
 
-    is_there: whether it can be read. block: ours, None for none; is_broken: it is half of one.
-    own: what the user has there beside it; all of a file that cannot be read or edited.
+    is_broken: half of our block is there. own: the user's text; all of a file that cannot be
+    edited, "?" for an unreadable one.
     """
 
     name: str
@@ -196,7 +191,7 @@ class _File(NamedTuple):
 
     @property
     def import_line(self) -> str:
-        """The line by which it imports AGENTS.md; its path counts from there."""
+        """The line that imports AGENTS.md, such as `@../AGENTS.md`."""
         return f"@{'../' * self.name.count('/')}{AGENTS}"
 
     @property
@@ -218,7 +213,7 @@ def _file(planned: Plan, name: str) -> _File:
 
 
 def _imports(planned: Plan, file: _File) -> bool:
-    """Return whether a file is AGENTS.md under another name, or a text of the user imports it.
+    """Return whether a file is AGENTS.md under another name, or the user's text imports it.
 
     In doubt a line is no import: a model reads rules twice rather than never.
     """
@@ -242,7 +237,7 @@ def _imports(planned: Plan, file: _File) -> bool:
 
 
 def _language(planned: Plan, name: str) -> Language:
-    """Return the language of the rules there, so that a team keeps its own, unless one is set."""
+    """Return the user's language if set, else that of the rules there, which a team keeps."""
     others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
     for file in () if _names_language(planned) else (name, AGENTS, *others):
         held = _file(planned, file)

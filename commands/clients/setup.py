@@ -1,6 +1,6 @@
-"""Puts what a client needs for this memory into its files, or takes it out again.
+"""Puts the parts that a client needs into its files, or takes them out.
 
-The user sees every file first, and what each gets. Entries, hooks and texts of the user stay.
+The user sees every change first. The user's own entries, hooks and texts stay.
 """
 
 import argparse
@@ -48,8 +48,8 @@ _SIGNS: dict[tuple[bool, bool], tuple[str, Style]] = {
 }
 # These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
-# What the list of its tools costs in every session, as the tokenizer o200k_base counts it. A test
-# of benchmarks/tokens.py holds these.
+# The list of a room's tools costs these in every session (tokenizer o200k_base). A test of
+# benchmarks/tokens.py holds them.
 TOKENS = {
     "lessons": 613,
     "sessions": 1_135,
@@ -60,13 +60,13 @@ TOKENS = {
 
 
 class SetupError(SentinelError, RuntimeError):
-    """Nothing here can be set up, or nothing here can start the server; no file was written."""
+    """Nothing can be set up, or no server can start here; no file was written."""
 
     table = "setup"
 
 
 def setup(arguments: argparse.Namespace) -> int:
-    """Plan, show, ask, write; 1 when anything asked for could not be done."""
+    """Plan, show, ask, write; 1 if anything asked for could not be done."""
     if arguments.oauth and not arguments.url:
         arguments.refuse(say("terminal.needs", one="--oauth", other="--url"))
     if arguments.remove and arguments.rooms is not None:
@@ -121,10 +121,7 @@ def setup(arguments: argparse.Namespace) -> int:
 
 
 def _installation(*, is_idle: bool) -> Installation | None:
-    """Return what starts the server, None (and print how to install) where packages are missing.
-
-    is_idle: nothing that it would start is written down.
-    """
+    """Return the installation to write down; without packages print how to install, return None."""
     program, missing = this_program(), missing_packages()
     if is_idle or program.is_command:
         return program
@@ -144,11 +141,10 @@ def _installation(*, is_idle: bool) -> Installation | None:
     return None
 
 
-# What a person reads before the question.
+# Before the question.
 
 
 def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
-    """Say whose memory it is, what that means for the directory that was named, and for whom."""
     if job.level == "user":
         print_lines([say("setup.of_user")])
     else:
@@ -172,7 +168,6 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
 
 
 def _tell_plan(planned: Plan) -> None:
-    """Say which files would change, what each gets, and what to know of it."""
     screen, lines = screen_here(), list[str]()
     for change in planned.changes:
         sign, style = _SIGNS[change.before is not None, change.after is not None]
@@ -198,7 +193,7 @@ def _tell_plan(planned: Plan) -> None:
 
 
 def _approval_lines(planned: Plan) -> Iterator[str]:
-    """Say what is granted, to whom, and why that is safe."""
+    """Yield the tools that are granted, to whom, and why that is safe."""
     job = planned.job
     parts = [part for change in planned.changes for part in change.parts]
     kinds = {"remote"} if job.url else {"entry", "approvals"}
@@ -219,7 +214,7 @@ def _approval_lines(planned: Plan) -> Iterator[str]:
 
 
 def _show(planned: Plan) -> None:
-    """Print what changes of our own parts; what else a file holds may be a secret."""
+    """Print the changes of our own parts: the rest may hold secrets."""
     screen = screen_here()
     for change in planned.changes:
         print("", screen.painted(shown_path(change.path, planned.job.root), "bold"), sep="\n")
@@ -231,12 +226,11 @@ def _show(planned: Plan) -> None:
 
 
 def shown_path(path: Path, root: Path) -> str:
-    """Return a path for a person: from the project when it is below it."""
+    """Return a path to print, relative below the project."""
     return plain(path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path))
 
 
 def _sentence(key: str, facts: dict[str, str | int]) -> str:
-    """Return a sentence; a block in it keeps its lines."""
     shown = dict[str, str | int]()
     for name, fact in facts.items():
         lines = str(fact).split("\n") if name == "block" else [str(fact)]
@@ -245,16 +239,15 @@ def _sentence(key: str, facts: dict[str, str | int]) -> str:
 
 
 def _complain(text: str) -> None:
-    """Print a sentence on standard error, and lines to copy, which may follow it."""
     first, *block = text.split("\n")
     complain(first, block=block)
 
 
-# What is done, and what a person does then.
+# After the question.
 
 
 def _write(planned: Plan) -> int:
-    """Write every file, one by one, and tell which; how many could not be."""
+    """Write every file; return how many failed."""
     job, failed = planned.job, 0
     written = list[Change]()
     for change in planned.changes:
@@ -289,7 +282,7 @@ def _write(planned: Plan) -> int:
 
 
 def tried_hook(installation: Installation) -> str:
-    """Start a hook once as a client would, for an empty project: its complaint, or "".
+    """Start a hook once, as a client would, in an empty project; return its complaint, or "".
 
     This leaves byte code beside the modules, which every hook would otherwise compile anew.
     """
@@ -301,7 +294,7 @@ def tried_hook(installation: Installation) -> str:
         try:
             done = subprocess.run(
                 [*words, "--project", directory],
-                cwd=directory,  # in the project, uv would follow what a stranger's uv.toml says
+                cwd=directory,  # in the project, uv would follow a stranger's uv.toml
                 input=json.dumps(moment).encode(),
                 env={**kept, "SENTINEL_MEMORY_STATE": directory},
                 capture_output=True,
@@ -316,7 +309,6 @@ def tried_hook(installation: Installation) -> str:
 
 
 def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
-    """Yield what a person does now; the last lines can be copied."""
     named = ", ".join(part.client for change in written for part in change.parts)
     rows = [row for row in job.rows if row.name in named]
     if job.remove:
@@ -345,7 +337,6 @@ def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
 
 
 def _for_the_team(job: Job, written: Sequence[Change]) -> Iterator[str]:
-    """Yield the line that puts the files of the team into git, and the line for colleagues."""
     shared, own = list[str](), list[str]()
     for change in written:
         kinds = {part.kind for part in change.parts}

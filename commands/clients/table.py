@@ -1,7 +1,6 @@
-"""Reads `clients.json`: one row for each client, with all that Sentinel-Memory knows of it.
+"""Reads `clients.json`: a row for each client; `docs/hooks.md` says how to add one.
 
-`docs/hooks.md` says what a new row needs. Every hook imports this file, which therefore imports
-nothing else of ours.
+Every hook imports this file, so it imports nothing else of ours.
 """
 
 import json
@@ -48,10 +47,8 @@ class Event(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    """The hooks of a client."""
-
     events: tuple[Event, ...]
-    handler: Mapping[str, Any]  # what is written for an event, with `$line` and `$event`
+    handler: Mapping[str, Any]  # the form of a handler, with `$line` and `$event`
     project: Place
     user: Place = ""
     windows: Mapping[str, Any] = {}  # the handler on Windows, where it differs
@@ -64,20 +61,20 @@ class Hooks(NamedTuple):
     called: str = ""  # the client that they name, where several have one file; "" for their own
     shared: bool = False  # other clients run these hooks, too, and have their own
     merged_with: Place = ""  # a TOML file whose hooks are added, with a warning: KEY_hooks_twice
-    keys: tuple[str, ...] = ()  # with another one the client passes over the file; () for any
-    unawaited: Mapping[str, Any] = {}  # what a handler gets that the client need not wait for
-    tells_failure: bool = False  # what fails has an event or a sign of its own
+    keys: tuple[str, ...] = ()  # the client ignores a file with another key; () for any
+    unawaited: Mapping[str, Any] = {}  # keys of a handler that the client need not wait for
+    tells_failure: bool = False  # a failure has an event or a sign of its own
 
 
 class Approvals(NamedTuple):
-    """A list of the tools that a client calls unasked, in a file of one person."""
+    """Tools that a client calls unasked, listed in a file of one person."""
 
     keys: tuple[str, ...]  # to the list; `$top` is the directory of the repository
-    tool: Any  # what stands there for a tool, with `$server` and `$tool`
+    tool: Any  # the item for a tool, with `$server` and `$tool`
     whole: tuple[Any, ...]  # and for all tools of a server
     project: Place
     user: Place = ""
-    refused: tuple[tuple[str, ...], ...] = ()  # to what the user wants to be asked for, or never
+    refused: tuple[tuple[str, ...], ...] = ()  # to tools to refuse or to ask for
 
 
 class Rules(NamedTuple):
@@ -92,11 +89,11 @@ class Rules(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A client; what is left out of a row does not hold for it."""
+    """A client; a key that its row lacks does not hold for it."""
 
     key: str  # on the command line
     name: str  # in sentences
-    found: tuple[Place, ...]  # what shows that the client is here; `$NAME` is a program
+    found: tuple[Place, ...]  # a trace of the client; `$NAME` is a program
     under: str  # the key below which the entries stand
     entry: Mapping[str, Place]  # by level, the file of our entry
     stdio: Mapping[str, Any]  # the entry that starts our server
@@ -104,7 +101,7 @@ class Client(NamedTuple):
     packaged: Place = ""  # a pattern of files that are set up like the first one
     not_of_user: tuple[str, ...] = ()  # keys that our entry does not get for all projects
     http: Mapping[str, Any] = {}  # the entry of a server that is reached by its URL
-    key_in: Mapping[str, Any] = {}  # and what names the variable that holds the key
+    key_in: Mapping[str, Any] = {}  # its keys that name the variable of the key
     allows: Mapping[str, Any] = {}  # keys of an entry that let its tools be called unasked
     project: str = ""  # how our entry names the project; "" for not at all
     starts_in_project: bool = False  # where an entry has no `cwd`
@@ -112,7 +109,7 @@ class Client(NamedTuple):
     variables: str = ""  # which it fills in when it reads an entry, by example
     sets: str = ""  # the variable in which it gives the server the project
     passes: str = ""  # a key of an entry: the variables that its server gets beside a few
-    takes: Mapping[str, str] = {}  # by part of ours, what it takes in the file beside JSON
+    takes: Mapping[str, str] = {}  # by part of ours: `comments` or `mark` beside JSON
     hooks: Hooks | None = None
     approvals: Approvals | None = None
     rules: Rules | None = None
@@ -120,12 +117,11 @@ class Client(NamedTuple):
 
 
 def _frozen(value: Any) -> Any:
-    """Return a value of JSON with tuples for its lists, but for forms, which are written."""
+    """Return a JSON value with tuples for lists; objects are written and stay."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def client_from(key: str, row: Mapping[str, Any]) -> Client:
-    """Return a row of the file as a client."""
     parts: dict[str, Any] = {name: _frozen(value) for name, value in row.items()}
     parts["key_in"] = parts.pop("key", {})
     if hooks := row.get("hooks"):
@@ -143,5 +139,5 @@ HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if 
 
 
 def client_of(key: str) -> Client:
-    """Return the row of a client."""
+    """Return a client. Raises StopIteration for an unknown key."""
     return next(client for client in CLIENTS if client.key == key)

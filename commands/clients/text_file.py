@@ -1,7 +1,7 @@
 """Reads, compares and writes text files of the user, each whole or not at all.
 
-A file that changed meanwhile is not written over, and a link stays a link. No link that a project
-brought along is followed out of it, neither to read nor to write.
+A file that changed meanwhile is not overwritten, and a link stays a link. No link of a project is
+followed out of it, neither to read nor to write.
 """
 
 import contextlib
@@ -28,17 +28,14 @@ from core.errors import SentinelError
 
 
 class ExportError(SentinelError):
-    """A file or a document cannot be read or written as asked; every file is whole."""
+    """A file or document cannot be read or written; every file is whole."""
 
     table = "documents"
 
 
 @dataclass(frozen=True, slots=True)
 class UserFile:
-    """A file as it was read; `text` is "" where there is none, and `identity` None.
-
-    project: the directory whose links are not followed out of it.
-    """
+    """A file as read: without one, `text` is "". project: no link leads out of it."""
 
     path: Path
     text: str
@@ -47,7 +44,7 @@ class UserFile:
 
     @classmethod
     def read(cls, path: Path, project: Path) -> "UserFile":
-        """Read the text with its own line ends and byte order mark. Raises ExportError."""
+        """Read the text, line ends and byte order mark included. Raises ExportError."""
         check_stays(path, project)
         try:
             data, identity = read_regular(path)
@@ -65,14 +62,12 @@ class UserFile:
 
     @property
     def is_there(self) -> bool:
-        """Whether there was such a file."""
         return self.identity is not None
 
     def replace(self, text: str) -> None:
-        """Have this text in the file, in one step and on disk.
+        """Write this text in one step and to disk. Raises ExportError.
 
-        Nothing is written over what somebody else has put there since it was read, and no link
-        that leads nowhere is replaced. Raises ExportError.
+        A file that changed since, and a link that leads nowhere, stay.
         """
         check_stays(self.path, self.project)
         with _written(self.path):
@@ -82,10 +77,7 @@ class UserFile:
             replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
 
     def remove(self, root: Path | None = None) -> None:
-        """Delete the file, unless it was changed since it was read. Raises ExportError.
-
-        root: directories below it that are empty then go as well.
-        """
+        """Delete an unchanged file, and emptied directories below `root`. Raises ExportError."""
         check_stays(self.path, self.project)
         with _written(self.path):
             self._check_unchanged(self.path)
@@ -107,7 +99,7 @@ class UserFile:
 def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
     """Raise ExportError where a link of the project leads `path` out of it.
 
-    named: whether a user has named the path, so that it may lie in another repository.
+    named: a user named the path, so it may lie in another repository.
     """
     found = way_out(path, project) or (way_out(path) if named else None)
     if found:
@@ -119,9 +111,9 @@ def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
 def write_new(
     path: Path, content: str | bytes, *, force: bool, project: Path, is_private: bool = False
 ) -> None:
-    """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
+    """Write a new file, with `force` over an old one; follow no link out. Raises ExportError.
 
-    project: whose links are not followed out of it. is_private: only its owner may read it.
+    is_private: only its owner may read it.
     """
     check_stays(path, project, named=True)
     with _written(path):
@@ -132,13 +124,13 @@ def write_new(
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:
-    """Return what changes in a file that is called `old` before and `new` after, as lines."""
+    """Return a unified diff as lines; `old` and `new` name the file."""
     lines = _lines(before), _lines(after)
     return list(difflib.unified_diff(*lines, old, new, lineterm="", n=context))
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text; only a line feed ends one, with or without a carriage return."""
+    """Return the lines; a lone carriage return ends none."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
     return text.split("\n") if text else []
 
@@ -149,7 +141,6 @@ def _leads_nowhere(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Inside, an error of the system becomes an ExportError."""
     try:
         yield
     except OSError as error:
