@@ -1,10 +1,8 @@
-"""Records what a client has just done: a command, an edit, or a save that tells the session.
+"""Records a command, an edit, or a save: the event `after-action` of `cli.py hook`.
 
-The event `after-action` of `cli.py hook`. It answers nothing, whatever happens, and imports SQLite,
-which no other event needs. A tool is known by its input rather than by its name; whether it failed
-by an exit code, by a sign of an error, or by the event itself. Seen with real clients: Claude Code,
-Codex, Gemini CLI, Copilot CLI. By their documents: Cursor (cursor.com/docs/hooks), VS Code (hooks
-reference).
+It answers nothing. It knows a tool by its input, and a failure by an exit code, a sign of an error,
+or the event. Seen with real clients: Claude Code, Codex, Gemini CLI, Copilot CLI. By their
+documents: Cursor (cursor.com/docs/hooks), VS Code (hooks reference).
 """
 
 import contextlib
@@ -34,7 +32,7 @@ from rooms.sessions.actions import Caller, Deed, record, record_save
 SAVE = "context_save"
 MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end
 _MOST_TEXTS, _MOST_DEPTH, _MOST_END_CHARS = 200, 8, 600
-_MOST_COUNTED_CHARS = 200_000  # of what an edit takes away and brings
+_MOST_COUNTED_CHARS = 200_000  # before and after an edit
 _MOST_NAME_CHARS = 80  # of a conversation, as the client names it
 
 _ANSWERS = ("tool_response", "toolResult", "tool_output", "result_json", "tool_result")
@@ -49,7 +47,7 @@ _CODE_AT_END = re.compile(
     r"|^Exit Code: (-?\d{1,10})(?:\n[^\n]*+){0,3}+)\s*\Z",
     re.M,
 )
-_FENCE = re.compile(  # what Gemini CLI puts around an output
+_FENCE = re.compile(  # around an output of Gemini CLI
     r"\A<untrusted_context>\n(?:Output: )?"
     r"|(?:\nProcess Group PGID: \d{1,10})?\n</untrusted_context>\Z"
 )
@@ -59,9 +57,9 @@ _DONE = {"Add": "Write", "Update": "Edit", "Delete": "Delete"}
 
 
 def record_action(client: str, environment: Mapping[str, str], named: str | None) -> None:
-    """Record one event of a client, which is read from standard input.
+    """Record one event, read from standard input. named: the project of `--project`.
 
-    named: the project of `--project`. Raises SentinelError when the sessions cannot be used.
+    Raises SentinelError when the sessions cannot be used.
     """
     # It goes on when the client, which need not wait for it, asks it to end.
     with contextlib.suppress(ValueError, OSError):  # ValueError: not the main thread
@@ -108,7 +106,7 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
 def _outcome(
     client: str, payload: Mapping[str, Any], call: Call, answer: Any
 ) -> tuple[bool | None, str]:
-    """Return whether a tool has failed, None where nothing tells, and the end of its output."""
+    """Return whether a tool failed, None if nothing tells, and its last output."""
     error = text_in(payload, *_ERRORS)
     printed = error or _printed(answer)
     is_failure = text_in(payload, "hook_event_name", "hookEventName").endswith("Failure")
@@ -121,7 +119,6 @@ def _outcome(
 
 
 def _printed(answer: Any) -> str:
-    """Return what a tool has printed, on either stream."""
     if isinstance(answer, str):
         return answer
     if isinstance(answer, dict):
@@ -131,7 +128,6 @@ def _printed(answer: Any) -> str:
 
 
 def _failed(answer: Any, printed: str) -> bool | None:
-    """Return whether a tool has failed, as far as its answer or the end of its output tells."""
     if isinstance(answer, dict):
         codes = [answer[key] for key in _CODES if type(answer.get(key)) is int]
         if codes:
@@ -144,7 +140,6 @@ def _failed(answer: Any, printed: str) -> bool | None:
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a value of JSON."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict) and depth < _MOST_DEPTH:
@@ -153,8 +148,6 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 class Edit(NamedTuple):
-    """A change of a file."""
-
     path: str
     verb: str = "Edit"  # or Write, or Delete
     added: int | None = None  # lines, None where nothing tells
@@ -162,7 +155,7 @@ class Edit(NamedTuple):
 
 
 def _edits(call: Call, answer: Any) -> Iterator[Edit]:
-    """Yield the changes of a tool's files; how many lines, where one file or a patch tells."""
+    """Yield edits, with counts of lines for a patch or a single file."""
     if parts := list(_PATCH_PART.finditer(call.patch)):
         ends = [*(part.start() for part in parts[1:]), len(call.patch)]
         for part, end in zip(parts[:MOST_FILES], ends, strict=False):

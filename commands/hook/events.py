@@ -1,9 +1,8 @@
-"""Reads what a client tells a hook, and writes the JSON in which the client takes an answer.
+"""Reads the JSON of a client's event, and writes the JSON of an answer.
 
 Sources: code.claude.com/docs/en/hooks, cursor.com/docs/hooks, code.visualstudio.com (agent hooks
 reference), learn.chatgpt.com/docs/hooks (Codex), geminicli.com/docs/hooks. Clients and versions
-spell field names differently and this file takes every spelling; it knows a tool by its input
-rather than by its name.
+spell field names differently; every spelling is taken, and a tool is known by its input.
 """
 
 import contextlib
@@ -43,17 +42,17 @@ _WORKDIRS = ("workdir", "cwd", "working_directory", "dir_path", "directory")
 
 
 class Moment(NamedTuple):
-    """What is about to happen in a client, in the words of no client."""
+    """An event of any client."""
 
     session: str = ""  # an id, "" when the client names none
     agent: str = ""  # the id of a sub-agent
-    source: str = ""  # what began the session
-    folders: tuple[str, ...] = ()  # what the client has open
+    source: str = ""  # its beginning, such as `resume`
+    folders: tuple[str, ...] = ()  # open in the client
     cwd: str = ""  # where it is at work
     paths: tuple[str, ...] = ()  # files that are going to change, as the client names them
-    command: str = ""  # what a shell gets
+    command: str = ""  # for a shell
     workdir: str = ""  # where the shell is told to start
-    text: str = ""  # the lines that a change brings, or what the user asks
+    text: str = ""  # the lines that a change brings, or the prompt
     removed: str = ""  # the lines that it takes away
     is_whole: bool = False  # the text is all that a file is going to hold
     over: bool = False  # nothing may follow this stop: it follows an answer, or the user wanted it
@@ -63,12 +62,12 @@ class Moment(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether a record could be about anything here."""
+        """Whether a record could be about it."""
         return bool(self.paths or self.command.strip() or self.text.strip() or self.removed.strip())
 
 
 class Call(NamedTuple):
-    """What a tool gets that may change something; empty for a tool that only reads."""
+    """The input of a tool that may change something."""
 
     command: str = ""
     workdir: str = ""
@@ -79,12 +78,12 @@ class Call(NamedTuple):
 
 
 def event_of(client: str, event: str) -> Event | None:
-    """Return the client's own event for one of ours; None where it has none that takes a text."""
+    """Return the client's own event for ours, None if none takes a text."""
     return next((known for known in HOOKS[client].events if known.ours == event), None)
 
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
-    """Return the moment that a client describes, without what is missing or of another type."""
+    """Return the moment of a payload; fields of another type count as missing."""
     name = text_in(payload, "hook_event_name", "hookEventName")
     action: dict[str, Any] = {}
     if event == "before-action":
@@ -116,7 +115,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
 
 
 def answer(client: str, event: str, moment: Moment, text: str) -> str:
-    """Return the JSON that puts `text` before a client's model; ASCII, whatever a console takes."""
+    """Return the JSON that puts `text` before the model; ASCII, whatever a console takes."""
     known = event_of(client, event)
     if known and known.key:
         return json.dumps({known.key: text})
@@ -131,9 +130,12 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
 
 
 def inside(folder: str, path: str) -> str:
-    """Return a path relative to a folder, with `/` between its names; "" when it leads out of it.
+    """Return a path relative to a folder, with `/`; "" when it leads out.
 
-    In NFC: macOS gives the names of files as Hangul that is taken apart.
+    The path is NFC: macOS takes Hangul apart in names of files.
+
+    >>> inside("/shop", "/shop/src/a.py")
+    'src/a.py'
     """
     folder, path = (unicodedata.normalize("NFC", name) for name in (folder, path))
     windows = bool(re.match(r"[A-Za-z]:[\\/]|\\\\", folder))
@@ -149,14 +151,14 @@ def inside(folder: str, path: str) -> str:
 
 
 def folder_of(moment: Moment) -> str:
-    """Return the innermost of the folders that a client has open in which this happens."""
+    """Return the innermost open folder in which this happens."""
     place = moment.paths[0] if moment.paths else moment.cwd
     around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
     return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
 
 
 def paths_inside(root: str, moment: Moment) -> Iterator[str]:
-    """Yield an action's files relative to the project, or to the work tree of it that has them."""
+    """Yield an action's files, relative to the project or its copy in another work tree."""
     folders = dict.fromkeys(it for it in (*moment.folders, moment.cwd) if it) or [root]
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
@@ -170,7 +172,7 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
 
 
 def linked_project(root: str, place: str) -> str:
-    """Return the project's folder in another work tree of its repository, which has a file."""
+    """Return the project's folder in the other work tree that holds `place`, or ""."""
     top, own_top = _top_of(os.path.dirname(place)), _top_of(root)
     if top == own_top or not top or not own_top or _repository(top) != _repository(own_top):
         return ""
@@ -178,7 +180,6 @@ def linked_project(root: str, place: str) -> str:
 
 
 def _top_of(folder: str) -> str:
-    """Return the git work tree that a folder is in, "" for none."""
     while not os.path.exists(os.path.join(folder, ".git")):
         folder, below = os.path.dirname(folder), folder
         if folder == below:
@@ -187,7 +188,7 @@ def _top_of(folder: str) -> str:
 
 
 def _repository(top: str) -> str:
-    """Return the git directory that the work trees of a repository share."""
+    """Return the git directory that all work trees of a repository share."""
     found = os.path.join(top, ".git")
     with contextlib.suppress(OSError, ValueError):
         if os.path.isfile(found):
@@ -198,11 +199,11 @@ def _repository(top: str) -> str:
     return os.path.realpath(found)
 
 
-# What a tool gets.
+# The input of a tool.
 
 
 def read_call(payload: Mapping[str, Any]) -> Call:
-    """Return what a tool gets that may change something."""
+    """Return the input of a tool; an empty Call for a tool that only reads."""
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
         try:
@@ -234,7 +235,6 @@ def read_call(payload: Mapping[str, Any]) -> Call:
 
 
 def _action(call: Call) -> dict[str, Any]:
-    """Return the fields of a moment that a call fills."""
     told: dict[str, Any] = {
         "paths": call.paths,
         "command": call.command,
@@ -277,19 +277,19 @@ def _values(given: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
 
 
 def _native(folder: object) -> str:
-    """Return the name of a folder, "" for anything else; Cursor writes `/c:/shop` for `c:/shop`."""
+    """Return the name of a folder, or ""; Cursor writes `/c:/shop` for `c:/shop`."""
     name = folder.strip() if isinstance(folder, str) else ""
     return name[1:] if re.match(r"/[A-Za-z]:[\\/]", name) else name
 
 
 def text_in(payload: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these members that is a text and not empty; else ""."""
+    """Return the first of these members that is a non-empty text, else ""."""
     texts = (payload.get(name) for name in names)
     return next((it for it in texts if isinstance(it, str) and it), "")
 
 
 def new_lines(text: str, before: str) -> list[str]:
-    """Return the lines of a text that it did not have before; moved and indented ones it had."""
+    """Return the lines that `before` lacks; a moved or indented line is not new."""
     lines, others = text.splitlines(), before.splitlines()
     left = Counter(map(str.strip, lines))
     left.subtract(Counter(map(str.strip, others)))

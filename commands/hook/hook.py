@@ -1,10 +1,8 @@
-"""Answers an event of a client with what its model should know of the memory, or with nothing.
+"""Answers an event of a client with the records that its model needs, or with nothing.
 
-`cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and writes the
-client's JSON. It never holds up work: it takes no lock, writes nothing into the project but actions
-of sessions, and always exits with 0, since other codes stop a tool call in some clients. A failure
-is one line on standard error, and what takes too long is given up. Every event starts a process, so
-this file imports little, and some of it late.
+It never holds up work: it takes no lock, gives up after a time, writes only actions of sessions
+into the project, and exits with 0, since other codes veto a tool call in some clients. A failure
+is one line on standard error. Every event starts a process: imports are few, or late.
 """
 
 import contextlib
@@ -48,16 +46,16 @@ if TYPE_CHECKING:
     from core.lessons.action import Action
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
-# What a hook may work, in seconds of the processor, whatever the log holds; on a slow or busy
-# machine as many times its start, of which 10,000 records take three to four. No step holds the
-# interpreter for long: what each of them reads is bounded.
+# Limits of work in seconds of the processor, or in multiples of the start on a slow machine;
+# 10,000 records take three to four starts. No step holds the interpreter for long: each reads a
+# bounded amount.
 MOST_WORK_S, MOST_STARTS = 0.19, 5.0
 _LOOK_S = 0.01
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 
 def main(words: Sequence[str]) -> int:
-    """Answer one event; always 0. words: what stands behind `hook` on the command line."""
+    """Answer one event; always 0. words: the arguments behind `hook`."""
     done = threading.Event()
     try:
         threading.Thread(target=_watch, args=(done, words), daemon=True).start()
@@ -85,7 +83,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _watch(done: threading.Event, words: Sequence[str]) -> None:
-    """End the process when it takes too long: the work of the client goes on without an answer."""
+    """End the process, without an answer, when it takes too long."""
     started_s, last_s = time.process_time(), time.monotonic() + MOST_S
     most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
     late = None
@@ -102,10 +100,7 @@ def _watch(done: threading.Event, words: Sequence[str]) -> None:
 def _respond(
     event: str, client: str, environment: Mapping[str, str], named: str | None
 ) -> tuple[str, Scene | None]:
-    """Return the JSON that answers the event, "" when there is nothing to say, and its scene.
-
-    named: the project of `--project`. Raises SentinelError when it or its memory cannot be read.
-    """
+    """Return the answer's JSON, "" for none, and the scene. Raises SentinelError."""
     payload = payload_here()
     if is_of_another(client, payload, environment) or not event_of(client, event):
         return "", None
@@ -123,11 +118,11 @@ def _respond(
     return (answer(client, event, moment, briefing.text) if briefing.text else ""), scene
 
 
-# What each event is answered.
+# The answer to each event.
 
 
 def _at_start(scene: Scene) -> Briefing:
-    """Say what the memory holds, when a session or sub-agent starts, and after compaction."""
+    """Brief a session or sub-agent at its start and after compaction."""
     starts = [event for event in scene.session.events if event["event"] == scene.event]
     # The context of a resumed session still holds what its start has shown.
     is_known = scene.moment.source == "resume" and starts and starts[-1].get("log") == scene.state
@@ -156,7 +151,7 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 
 def _at_action(scene: Scene) -> Briefing:
-    """Show the records that this action needs and that its agent has not seen at an earlier one."""
+    """Show the records for this action that its agent has not seen."""
     from commands.hook.surroundings import load, save
     from core.lessons.action import Action, log_at_hand
     from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
@@ -173,7 +168,6 @@ def _at_action(scene: Scene) -> Briefing:
 
 
 def _actions(scene: Scene) -> "list[Action]":
-    """Return what is about to happen: an edit, a command, or both, since a command may edit."""
     from core.lessons.action import Action
 
     moment, text = scene.moment, scene.moment.text
@@ -202,7 +196,6 @@ def _actions(scene: Scene) -> "list[Action]":
 
 
 def _at_prompt(scene: Scene) -> Briefing:
-    """Show the records that a prompt is about and that its agent has not seen since the start."""
     from core.lessons.action import Action, log_at_hand
     from core.lessons.task import for_prompt
 
@@ -219,10 +212,7 @@ def _show(
     *,
     changed: bool = False,
 ) -> Briefing:
-    """Return the briefing on records that the agent has not seen, and note what it shows.
-
-    changed: files are about to, which is noted as well.
-    """
+    """Return and note the briefing on unseen records. changed: note that files change."""
     session, agent = scene.session, scene.moment.agent
     seen = session.shown(agent)
     briefing = brief([it for it in records if version_of(it) not in seen])

@@ -1,8 +1,7 @@
 """Remembers for the hooks of a session which records they showed, and whether files changed.
 
-Each session has a small file of JSON lines outside the project, in the directory that the system
-has for such things, without any text of a record. The user may delete it at any time: then a hook
-may show a record a second time, and `cli.py stats` knows less.
+Each session has a file of JSON lines in the system's state directory, without a record's text.
+The user may delete it: then a record may be shown twice, and `cli.py stats` knows less.
 """
 
 import contextlib
@@ -27,22 +26,20 @@ _UNNAMED, _SUFFIX = "unnamed-%Y%m%d", ".jsonl"  # a day, or the file would grow 
 
 
 class Session(NamedTuple):
-    """One session of a client in one project, as far as hooks have noted it.
+    """One session of a client in one project.
 
-    path: its file, which need not exist; "" where there is no place for one. events: what was
-    noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
-    `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records), `tokens`
-    (estimated, of the text that was shown), `changed` and `reminded`. What else an older version
-    noted there is passed over.
+    path: its file, or "". events: oldest first; each has `at` (seconds since 1970) and `event`, and
+    may have `client`, `agent`, `source`, `log` (state of the memory log), `shown` (versions of
+    records), `tokens` (estimated, of the shown text), `changed` and `reminded`.
     """
 
     path: str
     events: Sequence[dict[str, Any]] = []
 
     def shown(self, agent: str) -> set[str]:
-        """Return versions of the records put before this agent at an action, as far as it knows.
+        """Return the versions of records that this agent was shown at actions and still knows.
 
-        agent: the id of a sub-agent, which has a context of its own; "" for the session itself.
+        agent: the id of a sub-agent, "" for the session.
         """
         versions: set[str] = set()
         for event in self.events:
@@ -56,7 +53,7 @@ class Session(NamedTuple):
 
     @property
     def log_at_start(self) -> str | None:
-        """The state of the memory log when the session was first noted; None before that."""
+        """The state of the log when the session was first noted, or None."""
         return next((str(event["log"]) for event in self.events if "log" in event), None)
 
     def has(self, what: str) -> bool:
@@ -64,11 +61,10 @@ class Session(NamedTuple):
         return any(event.get(what) is True for event in self.events)
 
     def note(self, event: str, **facts: Any) -> "Session":
-        """Add an event; facts that are empty are left out. Raises OSError.
+        """Add an event without its empty facts; return the session just before. Raises OSError.
 
-        Returns the session as it was just before, with what other hooks have noted meanwhile: of
-        several that note the same thing at once, only the first finds it missing. (Nearly certain
-        on Windows, where appending takes two steps.)
+        Of several hooks that note the same thing at once, only the first finds it missing. (Nearly
+        certain on Windows, where appending takes two steps.)
         """
         noted = {"at": int(time.time()), "event": event}
         noted |= {name: fact for name, fact in facts.items() if fact}
@@ -88,24 +84,24 @@ class Session(NamedTuple):
 
 
 def versions_in(event: Mapping[str, Any], name: str) -> list[str]:
-    """Return what an event lists under `shown` or another name, without what is no text."""
+    """Return the texts that an event lists under a name such as `shown`."""
     listed = event.get(name, ())
     return [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
 
 
 def version_of(record: "Record") -> str:
-    """Return the version of a record in `Session.shown`: its id with a checksum of its texts.
+    """Return a record's id with a checksum of its texts, such as `3f2a…@0c1d2e3f`.
 
-    Logging a gap again leaves it, since the record says nothing new.
+    Logging a gap again leaves it, since the texts stay.
     """
     texts = "\0".join(record.texts).encode("utf-8", "surrogatepass")
     return f"{record.id}@{zlib.crc32(texts):08x}"
 
 
 def open_session(directory: str, session_id: str) -> Session:
-    """Return the session of this id below the state directory of a project; create nothing.
+    """Return the session of this id in a state directory; create nothing.
 
-    Sessions of clients that name none are kept in one file, and told apart by how they begin.
+    Clients that name no session share a file for each day; each start begins a session there.
     """
     name = safe_file_name(session_id or time.strftime(_UNNAMED), 60)
     path = os.path.join(directory, name + _SUFFIX) if directory else ""
@@ -113,19 +109,19 @@ def open_session(directory: str, session_id: str) -> Session:
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
-    """Yield all sessions of a project that are still kept, those of the oldest file first."""
+    """Yield all sessions of a project, from the oldest file on."""
     for path in _files(directory):
         for events in _sessions(path):
             yield Session(path, events)
 
 
 def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
-    """Return whether an event counts: those that are older or lie ahead do not."""
+    """Return whether an event is neither older than KEPT_DAYS nor a day ahead."""
     return now_s - KEPT_DAYS * _DAY_S <= int(event["at"]) <= now_s + _DAY_S
 
 
 def forget_old(directory: str) -> None:
-    """Remove sessions that nobody has touched for KEPT_DAYS; what cannot be removed stays."""
+    """Remove session files untouched for KEPT_DAYS, at most MOST_REMOVED."""
     oldest_s = time.time() - KEPT_DAYS * _DAY_S
     for path, touched_s in list(_files(directory).items())[:MOST_REMOVED]:
         if touched_s < oldest_s:
@@ -134,7 +130,6 @@ def forget_old(directory: str) -> None:
 
 
 def _files(directory: str) -> dict[str, float]:
-    """Return the files of sessions, the oldest first, and when each was last touched."""
     found = dict[str, float]()
     try:
         names = os.listdir(directory) if directory else []
@@ -149,11 +144,7 @@ def _files(directory: str) -> dict[str, float]:
 
 
 def _sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]]:
-    """Return the events of each session in a file, at least one; pass over what is no event.
-
-    Only the file of clients that name no session has several. data: what it holds, if that is
-    known.
-    """
+    """Return the events of each session in a file, at least one list. data: its content."""
     if data is None:
         try:
             with open(path, "rb") as file:

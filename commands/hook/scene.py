@@ -1,4 +1,4 @@
-"""Reads what a hook is given: its arguments, the client's JSON, and the project with its memory."""
+"""Reads a hook's arguments, the client's JSON, and the project with its memory."""
 
 import contextlib
 import errno
@@ -34,7 +34,7 @@ _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it withou
 
 
 class OddInputError(ValueError):
-    """What a hook got is of no use, or takes too long: the key of a sentence, and its facts."""
+    """A hook's input is of no use, or its work takes too long."""
 
     def __init__(self, key: str, **facts: int) -> None:
         super().__init__(key)
@@ -42,7 +42,7 @@ class OddInputError(ValueError):
 
 
 class Scene(NamedTuple):
-    """One event of a client in one project, with all that decides the answer."""
+    """One event of a client in one project. state: names the content of the log."""
 
     client: str
     event: str
@@ -55,7 +55,7 @@ class Scene(NamedTuple):
     directory: str
 
     def note(self, briefing: Briefing = Briefing(), **facts: Any) -> Session | None:  # noqa: B008 - frozen
-        """Remember this event; the session as it was just before, None when that is impossible."""
+        """Note this event; return the session just before, None when that is impossible."""
         if self.session.log_at_start is None or self.event == "session-start":
             facts["log"] = self.state
         facts["shown"] = [version_of(record) for record in briefing.records]
@@ -69,7 +69,10 @@ class Scene(NamedTuple):
 
 
 def arguments_of(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
-    """Return event, client, project, variables; wrong ones must not end with 2 as in a parser."""
+    """Return event, client, project and variables. Raises OddInputError.
+
+    No argument parser: it would end with 2, which vetoes the action.
+    """
     given, rest = dict[str, str](), list(words)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
@@ -88,7 +91,7 @@ def arguments_of(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, 
 
 
 def payload_here() -> dict[str, Any]:
-    """Return the JSON object on standard input."""
+    """Return the JSON object on standard input. Raises OddInputError."""
     if sys.stdin is None:
         raise OddInputError("closed")
     text = sys.stdin.buffer.read(MOST_INPUT_BYTES).decode("utf-8-sig", "replace")
@@ -102,7 +105,7 @@ def payload_here() -> dict[str, Any]:
 
 
 def is_of_another(client: str, payload: Mapping[str, Any], variables: Mapping[str, str]) -> bool:
-    """Return whether another client runs this hook: Cursor and Copilot run those of Claude Code."""
+    """Return whether another client runs this hook, as Cursor and Copilot do Claude Code's."""
     others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in variables
     return HOOKS[client].shared and bool(others)
 
@@ -110,7 +113,7 @@ def is_of_another(client: str, payload: Mapping[str, Any], variables: Mapping[st
 def project_of(
     client: str, moment: Moment, environment: Mapping[str, str], named: str | None
 ) -> Project:
-    """Return the project, whether it has a memory or not. Raises DiskError."""
+    """Return the project, with or without a memory. Raises DiskError."""
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
@@ -120,7 +123,7 @@ def project_of(
 
 
 def has_memory(project: Project) -> bool:
-    """Return whether a project has a memory; hooks of a user meet others, and other tools."""
+    """Return whether a project has a memory; a user's hooks also meet other projects."""
     context = os.path.join(project.folder, CONTEXT_DIRECTORY)
     return os.path.lexists(context) and holds_memory(context)
 
@@ -128,10 +131,9 @@ def has_memory(project: Project) -> bool:
 def scene_of(
     client: str, event: str, moment: Moment, environment: Mapping[str, str], named: str | None
 ) -> Scene | None:
-    """Return the scene; None in a project without a memory.
+    """Return the scene, None in a project without a memory. Raises OddInputError for a large log.
 
-    Raises LogMissingError at a start and at a stop; what stands between them shows nothing anyway,
-    and is too frequent to ask git.
+    Raises LogMissingError at a start and a stop only: events between are too frequent to ask git.
     """
     project = project_of(client, moment, environment, named)
     root = project.folder
@@ -160,11 +162,11 @@ def scene_of(
     )
 
 
-# How a hook says what went wrong.
+# Failures of a hook.
 
 
 def complain(error: BaseException) -> None:
-    """Print one line, without a word of what was read: a client may keep it."""
+    """Print one line without a word of the input: a client may keep it."""
     try:
         with speaking(language_of(os.environ, for_person=True)):
             reason = getattr(error, "strerror", None) or type(error).__name__
@@ -180,7 +182,7 @@ def complain(error: BaseException) -> None:
 
 
 def write(stream: TextIO | None, text: str) -> None:
-    """Write past the buffer: what stays in one fails a second time when the process ends."""
+    """Write past the buffer, whose rest would fail a second time at exit. Raises OSError."""
     if stream is None:  # its number may be that of another file by now
         raise OSError(errno.EBADF, "the stream for the answer is closed")
     data = text.encode("utf-8", "replace")

@@ -1,9 +1,8 @@
-"""Reads which files a command line of a shell edits: by its redirections, programs and inline code.
+"""Reads which files a shell's command line edits: by redirections, programs and inline code.
 
-An edit by `sed -i` or a here-document is an edit as one by a tool. A command that only reads a file
-(`cat`, `grep`, `pytest`, `git diff`) is none. Nothing is run, and what is looked at is bounded.
-`core/data/shell_edits.jsonl` has the programs: those that edit the files they are given, always or
-with an option; `target`: the last one is where the others go, and `keeps`: these stay.
+Nothing is run, and every look is bounded. `core/data/shell_edits.jsonl` lists programs that edit
+their files, always or with an option; `target`: the last file is the destination, and `keeps`: the
+others stay.
 """
 
 import os
@@ -34,7 +33,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w{1,80})\}|(\w{1,80}))")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.A | re.S)
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
 
-# What may stand before the program that is run.
+# Words before the program that runs.
 _BEFORE = frozenset(
     "sudo doas env time nice nohup timeout command exec builtin xargs parallel npx pnpm yarn bunx"
     " dlx uv uvx poetry pipenv pdm hatch run bundle export local declare then do else if while"
@@ -44,14 +43,14 @@ _FOLDERS = frozenset("cd pushd popd chdir set-location".split())
 _SHELLS = frozenset("bash sh zsh dash ksh fish pwsh powershell eval".split())
 _INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua")
 _CODE_OPTION = re.compile(r"-[a-z]*[cer]|--eval|-command", re.I)
-# What says of any program that it edits, and what that it only looks.
+# Arguments by which any program edits, or only looks.
 _EDITS = re.compile(
     r"--(?:in-?place|fix(?!-dry)|write|apply|auto-?fix|auto-?correct|overwrite|reformat)"
 )
 _VERBS = frozenset("format fmt fix reformat".split())
 _LOOKS = frozenset("--check --diff --dry-run --check-only --fix-dry-run".split())
 
-# What code that writes a file has in it, and how it joins the names of one.
+# Calls of code that writes files, and how it joins their names.
 _WRITES = re.compile(
     r"writ|unlink|remov|renam|rmtree|truncat|append|dump|save|touch|shutil|put_contents|os\.replace"
     r"|Sync\(|['\"](?:[wax]b?t?\+?|r\+?b?\+)['\"]"
@@ -63,16 +62,17 @@ _PATCHED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.M)
 
 
 class Edits(NamedTuple):
-    """What a command edits. text: what it brings, as far as the command holds it."""
+    """The edits of a command. text: new text, as far as the command holds it."""
 
     paths: tuple[str, ...] = ()
     text: str = ""
 
 
 def edits_of(command: str, cwd: str, root: str) -> Edits:
-    """Return the files that a command edits, as whole paths.
+    """Return the files that a command edits, as whole paths; read the disk only below `root`.
 
-    cwd: where it is given. root: outside of this folder the disk is not looked at.
+    >>> edits_of("echo 1 > a.txt", "/shop", "/shop")
+    Edits(paths=('/shop/a.txt',), text='')
     """
     shell = _Shell(cwd, root)
     shell.run(command)
@@ -85,7 +85,7 @@ def _programs() -> Mapping[str, Mapping[str, Any]]:
 
 
 class _Part(NamedTuple):
-    """One simple command. targets: where its output goes. texts: its here-documents."""
+    """One simple command. targets: of its output. texts: here-documents."""
 
     words: list[str]
     targets: list[str]
@@ -93,7 +93,7 @@ class _Part(NamedTuple):
 
 
 class _Shell:
-    """Follows a command line: where it is, what its variables hold, which files it edits."""
+    """Follows a command line: its folder, its variables, the files that it edits."""
 
     def __init__(self, cwd: str, root: str) -> None:
         self._root = root.rstrip("/") + "/"
@@ -104,7 +104,6 @@ class _Shell:
         self._named = list[str]()  # by the command before, which may hand them to `xargs`
 
     def run(self, command: str, depth: int = 0) -> None:
-        """Read a command line, and those that it hands to other shells."""
         command = command.replace("$(pwd)", "$PWD").replace(_TOP, self._root)
         for part in _parts(command) if depth <= _MOST_DEPTH else ():
             if part.words == ["("]:
@@ -144,7 +143,7 @@ class _Shell:
             self._edit_each(name, words, files)
 
     def _program(self, words: list[str]) -> tuple[str, list[str]]:
-        """Return the program that is run and its arguments; keep what variables are given."""
+        """Return the program and its arguments; keep assigned variables."""
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             self._variables[words[1]] = words[3:][:_MOST_WAYS]
             return "", []
@@ -162,7 +161,6 @@ class _Shell:
         return "", []
 
     def _filled(self, word: str) -> list[str]:
-        """Return what a word stands for, its variables filled in."""
         found = _VARIABLE.search(word)
         values = self._variables.get(found[1] or found[2]) if found else None
         if not found or not values:
@@ -178,7 +176,7 @@ class _Shell:
             self._folder = self._place(files[0])
 
     def _find(self, words: list[str]) -> None:
-        """Note what `find` deletes or hands to a program that edits, or to `xargs`."""
+        """Note files that `find` deletes or hands to a program that edits, or to `xargs`."""
         folders = list(takewhile(lambda it: it[:1] not in ("-", "(", "!"), words)) or ["."]
         names = [word for option, word in pairwise(words) if option in ("-name", "-iname")] or ["*"]
         places = [it for it in map(self._place, folders) if self._is_inside(it)]
@@ -210,7 +208,6 @@ class _Shell:
         self._folder = before
 
     def _edit_each(self, name: str, words: Sequence[str], files: Sequence[str]) -> None:
-        """Note the files among the arguments of a program that edits."""
         row = _programs().get(name, {})
         if "target" in row:
             *sources, target = files or [""]
@@ -224,7 +221,7 @@ class _Shell:
             self._edit(file.removeprefix("of=") if name == "dd" else file)
 
     def _read_code(self, code: str, given: Sequence[str]) -> None:
-        """Take the files that inline code names or gets as arguments, when it writes any."""
+        """Take the files that inline code names or gets, if it writes any."""
         if not _WRITES.search(code):
             return
         named = [text for _, text in _TEXT.findall(_JOINED.sub("/", code))]
@@ -236,14 +233,14 @@ class _Shell:
         self.texts.append(code)
 
     def _take_texts(self, texts: Sequence[str]) -> None:
-        """Take what here-documents bring, and the files that a patch among them names."""
+        """Take here-documents, and the files of a patch among them."""
         for text in texts:
             for file in _PATCHED.findall(text):
                 self._edit(file)
         self.texts += texts
 
     def _edit(self, word: str) -> None:
-        """Note a file, or those that a pattern or a folder stands for unless they are many."""
+        """Note a file, or those of a pattern or folder unless they are many."""
         for way in (way for it in self._filled(word) for way in _ways(it)):
             path = self._place(way)
             if way and not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
@@ -263,7 +260,7 @@ class _Shell:
 
 
 def _files_at(path: str) -> Iterator[str]:
-    """Yield the files that a path stands for on the disk; itself where there is none."""
+    """Yield the files of a folder or pattern, or the path itself."""
     if os.path.isdir(path):
         for folder, folders, names in islice(os.walk(path), _MOST_FOLDERS):
             folders[:] = [it for it in folders if it != ".git"]
@@ -277,7 +274,7 @@ def _files_at(path: str) -> Iterator[str]:
 
 
 def _parts(command: str) -> list[_Part]:
-    """Return the simple commands of a command line, each with its here-documents."""
+    """Return the simple commands, each with its here-documents."""
     parts, awaited = [_Part([], [], [])], list[tuple[_Part, str]]()
     redirect, at = "", 0
     while found := _TOKEN.match(command, at):
@@ -304,20 +301,17 @@ def _parts(command: str) -> list[_Part]:
 
 
 def _plain(found: re.Match[str]) -> str:
-    """Return a quoted text as the shell hands it on."""
     if found[2] is not None:
         return _ESCAPED.sub(r"\1", found[2])
     return found[1] if found[1] is not None else found[3]
 
 
 def _here_document(command: str, at: int, end: str) -> tuple[str, int]:
-    """Return the here-document that begins there, and where the command goes on."""
     found = re.compile(rf"^[ \t]*{re.escape(end)}[ \t]*\r?$", re.M).search(command, at)
     return (command[at : found.start()], found.end()) if found else (command[at:], len(command))
 
 
 def _code_in(words: Sequence[str]) -> Iterator[str]:
-    """Yield what stands behind options such as `-c` and `-e`."""
     return (word for option, word in pairwise(words) if _CODE_OPTION.fullmatch(option))
 
 
@@ -327,7 +321,6 @@ def _is_known(name: str) -> bool:
 
 
 def _edits(name: str, words: Sequence[str]) -> bool:
-    """Return whether a program edits the files that it is given."""
     if not _LOOKS.isdisjoint(words):
         return False
     row = _programs().get(name)
@@ -337,7 +330,7 @@ def _edits(name: str, words: Sequence[str]) -> bool:
 
 
 def _ways(word: str) -> list[str]:
-    """Return what the braces of a word stand for."""
+    """Return the words that braces stand for: `a`, `b` for `{a,b}`."""
     ways = [word]
     while len(ways) < _MOST_WAYS and (found := _BRACES.search(ways[0])):
         head, tail = ways[0][: found.start()], ways[0][found.end() :]

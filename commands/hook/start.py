@@ -1,8 +1,8 @@
-"""Says at the start of a session what the memory holds, what is open, and what the client refuses.
+"""Says at a session's start what the memory holds, what is open, and what the client refuses.
 
-Git is not asked whether a file differs, since it may then run a filter that the repository names.
-It lists size and time under which it knows each file, and here the files are looked at. New files
-that git does not know yet are left out: finding them takes a walk through the whole tree.
+Git is not asked which files differ, since it may run a filter that the repository names: the size
+and time that it lists are compared with the disk. Untracked files would take a walk through the
+tree, and are left out.
 """
 
 import os
@@ -35,7 +35,7 @@ _MOST_SETTINGS_BYTES, _MOST_TOML_CHARS, _MOST_LINE_CHARS = 1_000_000, 32_768, 50
 
 _BRANCHES = "refs/heads/"
 _NAMES = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
-# What `ls-files --debug` puts behind a file of the index.
+# Written by `ls-files --debug` behind each file.
 _KNOWN = re.compile(
     rb"  ctime: [^\n]*+\n  mtime: (\d++):\d++\n  dev: [^\n]*+\n  uid: [^\n]*+\n"
     rb"  size: (\d++)\tflags: [^\n]*+\n"
@@ -43,7 +43,7 @@ _KNOWN = re.compile(
 
 
 def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
-    """Return what a session is told: the lessons first, whatever is wrong with all else."""
+    """Return the lessons, then a notice and open sessions, whatever fails of these."""
     is_first = not scene.moment.agent and not scene.session.events
     root, cwd, notice = scene.root, scene.moment.cwd, ""
     if is_first and not scene.moment.asks_nobody and asks_for_our_tools(scene.client, root):
@@ -70,7 +70,6 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
 
 
 def _sessions(scene: Scene, left_tokens: int) -> str:
-    """Return the lines on what is open or failed in earlier sessions that still fit."""
     from sqlite3 import Error  # only where there are sessions
 
     from rooms.sessions.hints import start_lines
@@ -89,13 +88,13 @@ def _sessions(scene: Scene, left_tokens: int) -> str:
     return "\n".join(lines)
 
 
-# What the client lets the model call.
+# The client's approvals.
 
 
 def asks_for_our_tools(name: str, root: str) -> bool:
-    """Return whether a client that is set up asks before the model calls our tools.
+    """Return whether the client asks before the model calls our tools.
 
-    False for one that the user has told how to go about them, and where that cannot be told.
+    False where the user has settled that, where we are not set up, or in doubt.
     """
     client = client_of(name)
     entries = _at(_read(client.entry.get("project", ""), root), (client.under,))
@@ -105,7 +104,7 @@ def asks_for_our_tools(name: str, root: str) -> bool:
         keys = {*client.allows, "tools"}
         entry_lists = (entries[it] for it in ours if client.allows)
         return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
-    # What a user has allowed, refused or kept for a question is settled.
+    # A tool that the user has allowed, refused or kept for a question is settled.
     places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
     held = [
         _at(data, keys)
@@ -121,7 +120,6 @@ def asks_for_our_tools(name: str, root: str) -> bool:
 
 
 def _read(place: str, root: str) -> Any:
-    """Return the JSON or TOML in a place of the table of clients; None where it cannot be read."""
     kind, _, file_name = place.partition(":")
     claude = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     folders = {"root": root, "home": os.path.expanduser("~"), "claude-home": claude}
@@ -155,10 +153,7 @@ def _at(data: Any, keys: tuple[str, ...]) -> Any:
 
 
 def work_at_hand(folder: Path) -> Work:
-    """Return the work in a folder of a git work tree, files of the memory aside.
-
-    What git cannot tell within WAIT_S seconds, or at all, is left out.
-    """
+    """Return the work in a git folder; git has WAIT_S seconds for it."""
     try:
         tree = WorkTree(folder, deadline_s=time.monotonic() + WAIT_S)
     except (HistoryError, OSError):
@@ -188,7 +183,7 @@ def _asked(tree: WorkTree, *arguments: str) -> bytes:
 
 
 def _paths(data: bytes) -> Iterator[str]:
-    """Yield the paths of a list in NFC, those of the memory left out."""
+    """Yield paths in NFC, without those of the memory."""
     for name in data.split(b"\0"):
         path = unicodedata.normalize("NFC", os.fsdecode(name.strip(b"\n")))
         if path and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
@@ -196,7 +191,7 @@ def _paths(data: bytes) -> Iterator[str]:
 
 
 def _changed(folder: Path, listed: bytes) -> Iterator[str]:
-    """Yield the files that have another size or time than git knows; a deleted one is none."""
+    """Yield the files whose size or time differs from git's; a deleted file is none."""
     name, *parts = listed.split(b"\0") if len(listed) <= MOST_LISTED_BYTES else [b""]
     for part in parts:
         known = _KNOWN.match(part)

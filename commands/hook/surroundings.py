@@ -1,8 +1,7 @@
-"""Keeps for the hooks what is common in a project: counts of words that its memory log has, too.
+"""Keeps for the hooks how common words of the memory log are in a project.
 
-One small file in the state directory of the project, written whole, without a lock: when two hooks
-write at once, a count is lost, which does no harm. It holds no text but single words, triggers and
-path anchors of the log itself. One that is lost or broken is only an empty one.
+One small file in the project's state directory, written whole and without a lock: two hooks at once
+lose a count, which does no harm. It holds only words, triggers and path anchors of the log.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ FILE = "surroundings.json"
 MOST_BYTES = 1_000_000
 MOST_TERMS = 8_000  # of one sample: the most frequent; those that are left out count as rare
 MOST_ACTIONS = 2_000  # then the older half counts for half
-# What is read of a project, and for how long.
+# Bounds of reading a project.
 MOST_COMMITS, MOST_OF_COMMIT, MOST_FILES, MOST_RECORDS, MOST_S = 60, 8, 1_000, 2_000, 0.5
 MOST_LOG_BYTES, MOST_HUNKS, MOST_HUNK_BYTES = 8_000_000, 100, 20_000
 
@@ -51,7 +50,7 @@ _LOG = (
 
 
 class Known(NamedTuple):
-    """What the file holds. log: the state of the memory log for which the project was read."""
+    """The file's content. log: state of the memory log when the project was read."""
 
     log: str = ""
     around: Surroundings = _NOTHING
@@ -66,7 +65,7 @@ class Known(NamedTuple):
 
 
 def load(directory: str) -> Known:
-    """Return what is known of the project with this state directory."""
+    """Return the counts in a state directory, empty ones for a lost or broken file."""
     try:
         with open(os.path.join(directory, FILE), "rb") as file:
             held = json.loads(file.read(MOST_BYTES))
@@ -76,7 +75,7 @@ def load(directory: str) -> Known:
 
 
 def _sample(held: Any) -> Sample:
-    """Return a sample of the file. Raises ValueError, TypeError or KeyError for anything else."""
+    """Return a sample of the file. Raises ValueError, TypeError or KeyError."""
     size, counts = held
     if not isinstance(counts, dict) or not all(type(it) is int for it in (size, *counts.values())):
         raise TypeError
@@ -86,7 +85,7 @@ def _sample(held: Any) -> Sample:
 
 
 def save(directory: str, known: Known) -> bool:
-    """Replace the file; False where that is impossible: the next hook then knows less."""
+    """Replace the file; return False where that is impossible."""
     if not directory:
         return False
     held = {"log": known.log, **{it: _listed(getattr(known.around, it)) for it in _PARTS}}
@@ -114,7 +113,7 @@ def _listed(sample: Sample) -> list[int | Mapping[str, int]]:
 
 
 def look_around(directory: str, root: str, data: bytes, state: str) -> None:
-    """Read the project anew when its memory log has changed. data, state: of that log."""
+    """Read the project anew if its log has changed. data, state: of the log."""
     known = load(directory)
     # Noted first: no other hook then reads the project, and none does where it could not be kept.
     if known.log == state or not save(directory, known._replace(log=state)):
@@ -125,7 +124,7 @@ def look_around(directory: str, root: str, data: bytes, state: str) -> None:
     save(directory, Known(state, around))
 
 
-# What git tells of a project: without a repository, and in one that takes too long, less.
+# Git. Without a repository, or in a slow one, the counts are smaller.
 
 
 def _tree(root: str) -> "WorkTree":
@@ -137,7 +136,7 @@ def _tree(root: str) -> "WorkTree":
 
 
 def _tracked(root: str) -> list[str]:
-    """Return the names of files that git knows, at most MOST_FILES of them, evenly chosen."""
+    """Return at most MOST_FILES names of tracked files, evenly chosen."""
     try:
         listed = _tree(root).ask("ls-files", "-z").decode("utf-8", "replace")
     except (SentinelError, OSError):
@@ -147,7 +146,7 @@ def _tracked(root: str) -> list[str]:
 
 
 def changes_in(root: str) -> list[Action]:
-    """Return changes of the last commits, of each not many, within bounds of bytes and time."""
+    """Return hunks of the last commits, few of each, within bounds of bytes and time."""
     try:
         process = _tree(root).start(*_LOG)
     except (SentinelError, OSError):
@@ -168,7 +167,6 @@ def changes_in(root: str) -> list[Action]:
 
 
 def _hunks(commit: bytes) -> Iterator[Action]:
-    """Yield what a commit changed, hunk by hunk; in a hunk each line begins with a sign."""
     for file in re.split(rb"(?m)^diff --git ", commit)[1:]:
         head, *hunks = re.split(rb"(?m)^@@ .*$", file)
         named = re.search(rb"(?m)^\+\+\+ b/(.+?)\t?$", head)  # not a name that git had to quote
