@@ -23,11 +23,11 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
 if sys.argv[1:2] == ["hook"]:
 
     def _end_hook(kind: type[BaseException], *_: object) -> None:
-        """End a hook that failed beyond its own care, such as one that cannot be loaded."""
+        """End a hook that failed beyond its own care, for example while loading."""
         try:
             os.write(2, f"sentinel-memory hook: {kind.__name__}\n".encode())
         finally:
-            os._exit(0)  # other codes veto what the client is about to do
+            os._exit(0)  # other codes veto the client's action
 
     sys.excepthook = _end_hook
 if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, below sentinel_memory
@@ -140,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the command with its action, and its arguments with a `--project` before them."""
+    """Return the command with its action, and its arguments."""
     name, before, words = "", list[str](), list(given)
     while words:
         longer = f"{name} {words[0]}".lstrip()
@@ -174,18 +174,17 @@ def _print_error(error: SentinelError) -> None:
 
 
 def _discard_output() -> None:
-    """Send unwritten output nowhere, or Python would try to write it again at exit."""
+    """Drop unwritten output, which Python would write again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run() -> None:
-    """Carry out the command of this process and end it. Raises SystemExit."""
     if sys.argv[1:2] == ["hook"]:
         try:
             main()
         except SystemExit:  # its help
             sys.stdout.flush()
-        os._exit(0)  # at once: taking Python apart costs a quarter of what a hook may
+        os._exit(0)  # at once: taking Python apart costs a quarter of a hook's time
     try:
         code = main()
         if sys.stdout:  # None if the caller closed it

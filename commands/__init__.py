@@ -1,4 +1,4 @@
-"""What `cli.py` can do, a folder for each command, and beside them what the commands share."""
+"""The commands of `cli.py`: a file or folder for each, and the parts that they share."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 class Command(NamedTuple):
     """One row of the table of commands; a name of two words is an action, such as `keys add`.
 
-    function: where it is below commands/, as `module:function`; it takes the parsed arguments and
-    returns the exit code. group: the heading below which `help` lists it. takes: the names of its
-    arguments in `commands/options.py`; `?`, `*` or `+` behind one says how many values it has, and
-    `/` stands between those that exclude each other. failed: the exit code of a SentinelError.
+    function: `module:function` below commands/, from parsed arguments to the exit code. group: a
+    heading of the help. takes: names in `commands/options.py`, as in `scan_paths*/json`: `?`, `*`
+    or `+` is the number of values, `/` separates exclusive arguments. failed: the exit code for a
+    SentinelError.
     """
 
     function: str

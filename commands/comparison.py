@@ -1,7 +1,7 @@
-"""Says what lies between two versions of a memory log: what became of records, what is dangerous.
+"""Compares two versions of a memory log: the changes of each record, and their dangers.
 
-A record is the same when its id and what it is about are. A record under changed texts lists the
-one that it was, and a principle those that it replaced.
+A record is the same while its id and gap are. With changed texts it lists its former self, and a
+principle lists its originals.
 """
 
 import math
@@ -23,7 +23,7 @@ from core.text.plain import estimate_tokens
 BOUNDLESS = 10**12
 KINDS = ("added", "changed", "returned", "compacted", "removed")
 
-# What another part of a report says already, or what only programs need.
+# Keys that another part of a report covers, or that only programs need.
 _NO_NEWS = frozenset(
     (
         *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
@@ -33,27 +33,22 @@ _NO_NEWS = frozenset(
 
 
 class Entry(NamedTuple):
-    """A record as it may be shown: without its secrets, under the version id that the log has.
-
-    token: "" where the id holds a secret itself.
-    """
+    """A record without its secrets. token: its version id, "" if that holds a secret."""
 
     token: str
     record: Record
 
     @classmethod
     def of(cls, record: Record) -> "Entry":
-        """Return the entry of a record of the log."""
         return cls(safe(record.token), clean_record(record)[0])
 
 
 class Change(NamedTuple):
-    """What became of one record.
+    """The change of one record.
 
-    former: what it was before, the newest last; of a principle what it replaced. values: by key,
-    the old value and the new one, None for no such key; empty where only secrets differ. number:
-    how often a gap that came back had been seen, 0 if it was compacted; of a principle
-    how many originals no version here shows.
+    former: older versions, the newest last; of a principle its originals. values: old and new by
+    key, None for no such key; {} where only secrets differ. number: of a gap that came back, how
+    often it had been seen, 0 if it was compacted; of a principle, how many originals are unknown.
     """
 
     entry: Entry
@@ -63,21 +58,20 @@ class Change(NamedTuple):
 
 
 class Comparison:
-    """What lies between the records of two logs.
+    """The changes between the records of two logs.
 
-    changes: by KINDS, in the order of the later log. replaced: how many originals all compactions
-    have, each counted once. touched: the records that are new or changed as the log has them, with
-    those texts of their former selves that are no news.
+    changes: by KINDS. replaced: originals of all compactions, each counted once. touched: new or
+    changed records, with the texts that their former selves had.
     """
 
     def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
-        """Compare. passed: by version id, what was there between the two."""
+        """Compare. passed: records that came and went between the two, by version id."""
         self.changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
         self.replaced = 0
         self.touched: list[tuple[Record, frozenset[str]]] = []
         self._passed = passed
         self._ids = {record.id for record in after.records}
-        # What was replaced before has no part in what happened since.
+        # Records that were replaced before are no part of this change.
         self._old_tokens = {token for record in before.records for token in record.source_ids}
         self._compacted_s: dict[str, float] = {}  # by id: when a principle first replaced it
         for record in before.records:
@@ -101,7 +95,7 @@ class Comparison:
             self.changes["removed"] += [Change(Entry.of(record)) for record in records]
 
     def _sort(self, record: Record, known: Record | None) -> None:
-        """Note what happened to a record of the later log; known: the same in the earlier one."""
+        """Note the change of a later record. known: the earlier one."""
         fresh = [token for token in record.source_ids if token not in self._old_tokens]
         originals = set(originals_of(record)) if record.type == "principle" else set()
         own_ids = ids_in(token for token in fresh if token not in originals)
@@ -124,7 +118,7 @@ class Comparison:
             self.changes["returned"].append(Change(Entry.of(record), number=seen_before))
 
     def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
-        """Note what a principle replaced; return whether there was anything."""
+        """Note the originals of a principle; return whether there are any."""
         versions_of: dict[str, list[str]] = {}
         for token in tokens:
             if id_in(token) not in self._ids:
@@ -153,7 +147,7 @@ class Comparison:
 
 
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
-    """Return, by place in `after`, the record it was; a hand may have changed what it is about."""
+    """Return the earlier record by place in `after`: by id and gap, else by id."""
     pairs: dict[int, Record] = {}
     for is_exact in (True, False):
         paired = {id(record) for record in pairs.values()}
@@ -169,7 +163,7 @@ def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Recor
 
 
 def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]]:
-    """Return by key the values that differ, the old and the new one; None for no such key."""
+    """Return old and new of each key that differs, None for no such key."""
     flat = []
     for value in (before.as_json(), after.as_json()):
         meta = value.pop("meta")
@@ -179,20 +173,19 @@ def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]
     return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}
 
 
-# What a change brings, and what in it is dangerous.
+# The content of a report.
 
 
 class Report:
-    """Everything that a report says of two revisions.
+    """The content of a report on two revisions.
 
-    secrets: in lines that they bring. passing: in lines that a commit on the way brought and a
-    later one took out again. earlier: how many were there before and still are. damage: what no
-    reader can read or sees; the kind names the sentence that says it. orders: records with texts
-    that read like instructions to a model. before, after: the figures of both versions.
+    secrets: in new lines. passing: in lines that one commit brought and another removed. earlier:
+    the number of secrets in older lines. damage: lines that no reader can use; the kind names the
+    sentence. orders: records with texts that read like instructions to a model. before, after:
+    figures.
     """
 
     def __init__(self, revisions: Revisions, *, threshold: int) -> None:
-        """Look at two revisions; threshold: records above which to compact."""
         before, after = revisions.before.log, revisions.after.log
         self.revisions, self.threshold = revisions, threshold
         self.secrets = list(in_lines(revisions.path, revisions.fresh))
@@ -214,12 +207,12 @@ class Report:
 
     @property
     def is_refused(self) -> bool:
-        """Whether there is something that must not be merged."""
+        """Whether the change must not be merged."""
         return bool(self.secrets or self.passing or self.damage)
 
 
 def _values(found: Suspicion) -> set[tuple[str, ...]]:
-    """Return the secrets of this kind in the field, none where no text of a record holds them."""
+    """Return the secrets of this kind in a record's field, if it has such a text."""
     if not found.record or found.field not in LIMITS_BYTES:
         return set()
     text, place = getattr(found.record, found.field), (found.record.id, found.field, found.kind)
@@ -228,7 +221,7 @@ def _values(found: Suspicion) -> set[tuple[str, ...]]:
 
 
 def _damage(revisions: Revisions) -> Iterator[Suspicion]:
-    """Yield what is broken and was not before; a line that is there once more counts as well."""
+    """Yield new damage; one more copy of a broken line counts."""
     before, after = revisions.before, revisions.after
     if revisions.link:
         yield Suspicion(path=revisions.link, line=1, kind="link")
@@ -244,10 +237,7 @@ def _damage(revisions: Revisions) -> Iterator[Suspicion]:
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the lines that no reader can read, or that another line hides, counted from 1.
-
-    Of an open conflict the line where it begins.
-    """
+    """Yield line (from 1), content and kind of unreadable or hidden lines."""
     hidden = {id(record) for record, _ in log.hidden}
     begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
     conflicts = frozenset(begun or sorted(log.conflict)[:1])
@@ -262,7 +252,7 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _figures(side: Side) -> dict[str, int]:
-    """Return the size of a version; tokens: estimated, of a search that shows everything."""
+    """Return the size of a version. tokens: estimated, of a search without limits."""
     records = side.log.records
     principles = sum(record.type == "principle" for record in records)
     # Neither the name of a directory nor a setting of this machine may change a figure.

@@ -1,7 +1,6 @@
 """Tells one story in a screenful: an agent is corrected, and the next one is told in time.
 
-What the agents do is written here, since no language model takes part. What they are answered is
-not: the server saves, the hook speaks, the report reads the change from git.
+The agents' actions are written here; all answers are real.
 """
 
 import argparse
@@ -49,32 +48,29 @@ class DemoFailedError(SentinelError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where the story plays: a scratch project, the programs' environment, the reader's screen."""
-
     project: Path
     environment: Mapping[str, str]
     screen: Screen
 
     def head(self, text: str) -> None:
-        """Print a paragraph behind a blank line, its first sentence in bold."""
+        """Print a paragraph below a blank line, its first sentence in bold."""
         first, point, rest = text.partition(". ")
         painted = self.screen.painted(first + point.rstrip(), "bold")
         print()
         self.say(painted + point[1:] + rest)
 
     def say(self, text: str) -> None:
-        """Print a paragraph."""
         print("\n".join(broken(text, self.screen.width)), flush=True)
 
     def answer(self, text: str, most: int = MOST_LINES) -> None:
-        """Print an answer behind a bar: some lines, then only how many more there are."""
+        """Print at most `most` lines behind a bar, then the number of the others."""
         lines = [it for line in text.splitlines() for it in broken(line, self.screen.width - 4)]
         print("\n".join(f"  | {line}".rstrip() for line in lines[:most]))
         if len(lines) > most:
             print("  " + say("demo.more_lines", count=len(lines) - most))
 
     def command(self, *words: str, given: str = "") -> str:
-        """Return what a command of this program prints. Raises DemoFailedError where it fails."""
+        """Return the output of our command. Raises DemoFailedError."""
         done = subprocess.run(
             [sys.executable, str(ROOT / "cli.py"), *words],
             input=given.encode(),
@@ -89,7 +85,7 @@ class Stage:
         return _text(done.stdout)
 
     def git(self, *words: str) -> None:
-        """Run git without the settings of the user. Raises DemoFailedError, HistoryError."""
+        """Run git without the user's settings. Raises DemoFailedError, HistoryError."""
         settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
         nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         done = git.run(self.project, *settings, *words, variables=nobodys)
@@ -130,7 +126,7 @@ def _tell_story(stage: Stage) -> None:
 
 
 def _make_project(stage: Stage) -> bool:
-    """Make the scratch project; return whether it is a repository of its own."""
+    """Make the scratch project; return whether git works there."""
     # With this directory, the server takes no outer project for this one.
     (stage.project / CONTEXT_DIRECTORY).mkdir(parents=True)
     (stage.project / "README.md").write_text(README, encoding="utf-8", newline="\n")
@@ -145,7 +141,6 @@ def _make_project(stage: Stage) -> bool:
 
 
 def _monday(stage: Stage) -> None:
-    """An agent has been corrected, and saves what it was not told."""
     lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
     stage.head(say("demo.story_monday"))
@@ -160,7 +155,6 @@ def _monday(stage: Stage) -> None:
 
 
 def _tuesday(stage: Stage) -> None:
-    """Another agent is about to make the same mistake; the hook of its client speaks first."""
     stage.head(say("demo.story_tuesday", file=FILE))
     print(f"  {EDIT}")
     stage.say(say("demo.story_hook"))
@@ -179,7 +173,6 @@ def _tuesday(stage: Stage) -> None:
 
 
 def _pull_request(stage: Stage, *, has_git: bool) -> None:
-    """A colleague reads the report of the change, or its diff where there is no git."""
     if has_git:
         stage.head(say("demo.story_pull_request"))
         answer = stage.command("report")
@@ -193,7 +186,7 @@ def _pull_request(stage: Stage, *, has_git: bool) -> None:
 
 
 def _call_server(stage: Stage, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Start the server as a client does, call one tool, end it. Raises DemoFailedError."""
+    """Start the server, call one tool, end it. Raises DemoFailedError."""
     script = str(ROOT / "server.py")
     asked: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": CLIENT},
@@ -221,7 +214,6 @@ def _call_server(stage: Stage, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _log(stage: Stage) -> str:
-    """Return the memory log of the project, "" before the first save."""
     path = stage.project / CONTEXT_DIRECTORY / LOG_NAME
     return path.read_text("utf-8") if path.exists() else ""
 

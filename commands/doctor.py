@@ -1,8 +1,7 @@
-"""Checks a project's memory and what is around it, says what to do, and repairs it with `--fix`.
+"""Checks a project's memory and its surroundings, and repairs them with `--fix`.
 
-A check is a function that yields findings. A finding carries its way out: a command to type, or
-what `--fix` calls. Without `--fix` nothing is changed, and with it nothing that a hand has written
-is lost: it is set aside.
+A check yields findings, each with a command to type or a repair for `--fix`. Only `--fix` changes
+anything, and it sets aside whatever a hand has written.
 """
 
 import argparse
@@ -28,7 +27,7 @@ Check = Callable[[Scene], Iterable[Finding]]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
-# What a repair of the log or of git's files leaves to be committed.
+# Findings whose repair changes files that are to be committed.
 _SHARED = frozenset(("no_union", "lock_not_ignored"))
 
 
@@ -39,7 +38,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Look, repair if asked, look again and print; 1 when an error or a warning is left."""
+    """Look, repair if asked, look again and print; 1 while an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
     checks, screen = list(CHECKS), screen_here()
@@ -74,7 +73,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def examined(opened: Opened, checks: Sequence[Check] = CHECKS) -> list[Finding]:
-    """Return what the rooms and these checks find, the gravest first; nothing is changed."""
+    """Return the findings, the gravest first; change nothing."""
     scene = scene_of(opened)
     of_rooms = map(_of_room, rooms_of(opened))
     of_checks = (check(scene) for check in checks)
@@ -84,7 +83,6 @@ def examined(opened: Opened, checks: Sequence[Check] = CHECKS) -> list[Finding]:
 
 
 def _of_room(room: Room) -> Iterable[Finding]:
-    """Return what a room says of itself, or why it cannot."""
     try:
         return [*room.findings()]
     except SentinelError as error:
@@ -92,19 +90,18 @@ def _of_room(room: Room) -> Iterable[Finding]:
 
 
 def _settled(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of one room or check, without praise beside an error or a warning."""
+    """Return the findings of one check, without an `ok` beside an error or a warning."""
     found = list(findings)
     is_well = all(finding.severity in ("note", "ok") for finding in found)
     return [finding for finding in found if is_well or finding.severity != "ok"]
 
 
 def status_of(found: Iterable[Finding]) -> int:
-    """Return the exit status: 1 when anything is worse than a note."""
     return int(any(finding.severity in ("error", "warning") for finding in found))
 
 
 def mended(fixable: Iterable[Finding]) -> list[tuple[Finding, str]]:
-    """Repair these; return each with what is to be said of it now, and how it was said before."""
+    """Repair; return the findings as `ok`, each with its former sentence."""
     done: dict[object, dict[str, str | int]] = {}
     for finding in fixable:
         if finding.fix and finding.fix not in done:
@@ -115,11 +112,10 @@ def mended(fixable: Iterable[Finding]) -> list[tuple[Finding, str]]:
     ]
 
 
-# What is printed.
+# Output.
 
 
 def _report(project: Project, found: Sequence[Finding]) -> list[str]:
-    """Return what is well in one line, whose memory it is, the findings and their count."""
     screen = screen_here()
     lines = finding_lines((it for it in found if it.severity != "ok"), screen)
     severities = [finding.severity for finding in found]
@@ -144,7 +140,6 @@ def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[st
 
 
 def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding]) -> list[str]:
-    """Return what was repaired, and what a person does now."""
     screen = screen_here()
     if not fixed:
         return [say("doctor.nothing_to_fix")]
@@ -159,10 +154,7 @@ def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding])
 
 
 def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
-    """Return each kind of finding with its sign, the same kind together.
-
-    A command that mends it is a line of its own.
-    """
+    """Return lines by kind of finding, each command on its own line."""
     grouped: dict[tuple[Severity, str, str], list[int]] = {}
     for finding in findings:
         text, command = text_of(finding), str(finding.facts.get("command", ""))
@@ -177,9 +169,9 @@ def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
 
 
 def text_of(finding: Finding) -> str:
-    """Return the sentence of a finding, without its lines; facts cannot break out of the line.
+    """Return the sentence of a finding, without its lines and with its repair, if any.
 
-    What can be repaired says how; what was repaired (`ok`) may have a sentence of its own.
+    Facts cannot break out of the line. A repaired finding (`ok`) may have another sentence.
     """
     facts = {
         name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
@@ -198,7 +190,7 @@ def text_of(finding: Finding) -> str:
 
 
 def where_text(numbers: Sequence[int]) -> str:
-    """Return `line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
+    """Return `line 3`, or `lines 3-5, 9`: at most RUNS_SHOWN runs."""
     numbers, runs = sorted(set(numbers)), list[list[int]]()
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

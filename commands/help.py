@@ -1,4 +1,4 @@
-"""Shows what the commands are for, on one screen, or the page of one of them."""
+"""Shows the commands on one screen, or the page of one of them."""
 
 import argparse
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ def show_help(arguments: argparse.Namespace) -> int:
 
 
 def first_page(commands: Commands) -> str:
-    """Return what a newcomer sees: the commands of a day, and where the others are."""
+    """Return the newcomer's page: the commands of a day."""
     lines = [
         "",
         *_summaries(FIRST, FIRST),
@@ -45,7 +45,6 @@ def first_page(commands: Commands) -> str:
 
 
 def all_commands(commands: Commands) -> str:
-    """Return the page of all commands in their groups."""
     groups = dict[str, dict[str, None]]()  # an action is told with its command, which is there once
     for name, row in commands.items():
         groups.setdefault(row.group, {})[name.partition(" ")[0]] = None
@@ -78,7 +77,7 @@ def _page(lines: list[str]) -> str:
 
 
 def top_parser(commands: Commands) -> Parser:
-    """Return the parser of a command line that names no command that there is."""
+    """Return the parser of a line without a known command."""
     parser = Parser(prog=CLI, page=lambda: first_page(commands))
     add_project(parser)
     add_version(parser, lambda: f"{NAME} {version()}")

@@ -1,4 +1,4 @@
-"""Lists the keys of a server over HTTP, or makes or removes one."""
+"""Lists, makes and removes the keys of a server over HTTP."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ from http_server.papers import papers_of
 
 @contextmanager
 def _open_keys() -> Iterator[Keys]:
-    """Yield the keys of this user's server, or of the team's, and let go of them."""
+    """Yield the keys of this user's or team's server, and close them."""
     papers = papers_of(os.environ)
     try:
         yield keys_of(os.environ, papers)
@@ -25,7 +25,7 @@ def _open_keys() -> Iterator[Keys]:
 
 
 def list_keys(arguments: argparse.Namespace) -> int:
-    """Print whose the keys are and when they were used; always 0."""
+    """Print owner and last use of each key; always 0."""
     with _open_keys() as keys:
         listed = keys.listed()
     if arguments.json:
@@ -43,7 +43,7 @@ def list_keys(arguments: argparse.Namespace) -> int:
 
 
 def add_key(arguments: argparse.Namespace) -> int:
-    """Print the new key on a line of its own, once; always 0."""
+    """Print the new key once, on its own line; always 0."""
     with _open_keys() as keys:
         secret = keys.add(arguments.name, arguments.agent)
         key = keys.named(arguments.name)
@@ -54,7 +54,7 @@ def add_key(arguments: argparse.Namespace) -> int:
 
 
 def remove_key(arguments: argparse.Namespace) -> int:
-    """Show what goes with the key, ask, remove; 1 when it was not confirmed."""
+    """Ask, then remove; 1 when unconfirmed."""
     with _open_keys() as keys:
         key = keys.named(arguments.name)
         print_lines([say("keys.would_remove", **_facts(key))])

@@ -1,4 +1,4 @@
-"""Holds the arguments that commands take, and makes the parser of a command from its row."""
+"""Holds the arguments of commands, and makes a command's parser."""
 
 import argparse
 from collections.abc import Mapping
@@ -32,14 +32,13 @@ def _facts_of_clients() -> dict[str, str]:
 
 
 def _client(text: str) -> str:
-    """Return the name of a client. Raises ArgumentTypeError for another word."""
     return one_of(_facts_of_clients()["clients"].split(", "))(text)
 
 
-# By the name that a row of the table of commands uses, what `add_argument` takes. The help is the
+# Arguments of `add_argument`, by the name in a row of the table of commands. The help is the
 # sentence `help.NAME`, and "facts" is a function that returns the facts of it.
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    # what several commands take
+    # several commands
     "id": (("id",), {"metavar": "ID"}),
     "any_id": (("ids",), {"metavar": "ID", "nargs": "+"}),
     "words": (("words",), {"metavar": "WORD"}),
@@ -139,10 +138,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 
 
 def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
-    """Return the parser of a command or of an action.
-
-    A command without a function of its own, such as one that has only actions, misses its action.
-    """
+    """Return the parser of a command or action; without a row an action is required."""
     row = commands.get(name)
     actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
     parser = Parser(prog=f"{CLI} {name}", description=about_of(name))
@@ -170,7 +166,7 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
 
 
 def about_of(name: str) -> str:
-    """Return what a command or an action is for, and what else a person should know of it."""
+    """Return the summary of a command or action, and its further sentences."""
     key = name.replace(" ", "_")
     summary = explain(key if " " in name else f"cmd_{key}")
     summary = f"{summary if language() == 'ko' else summary[:1].upper() + summary[1:]}."
@@ -178,7 +174,7 @@ def about_of(name: str) -> str:
 
 
 def _add_option(into: argparse._ActionsContainer, word: str) -> None:
-    """Add what a row names, such as `scan_paths*`."""
+    """Add one name of a row, such as `scan_paths*`."""
     name = word.rstrip("?*+")
     names, settings = OPTIONS[name]
     more = {key: value for key, value in settings.items() if key != "facts"}
@@ -189,5 +185,4 @@ def _add_option(into: argparse._ActionsContainer, word: str) -> None:
 
 
 def explain(key: str, **facts: str | int) -> str:
-    """Return what the help says of a command or an argument, in the reader's language."""
     return say(f"help.{key}", **facts)

@@ -1,7 +1,7 @@
-"""Tells a reviewer or a committer what a change teaches a memory, and what in it is dangerous.
+"""Tells a reviewer what a change teaches a memory, and what in it is dangerous.
 
-Whoever writes a record must not decide what its text does on a page or in the log of a runner:
-each text stands there as code, in which nothing is a mention, a link, markup or a command.
+The writer of a record must not control a page or a runner's log: each text stands there as code,
+in which nothing is a mention, a link, markup or a command.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Item = list[str]  # the lines of one point of a list
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Look and report; 1 for what must not be merged, 2 when that could not be done."""
+    """Report; 1 for a change that must not be merged, 2 when nobody could look."""
     check_output(arguments)
     opened = open_memory(arguments)
     with progress():
@@ -60,7 +60,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def markdown(report: Report) -> str:
-    """Return the document. Every line of it may be printed by a runner or on a terminal."""
+    """Return the document; a runner or terminal may print each line."""
     lines = [summary(report), ""]
     for note in _notes(report):
         lines += [note, ""]
@@ -84,7 +84,7 @@ def markdown(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """Sum up the whole report in one sentence, of numbers only."""
+    """Return the report in one sentence, of numbers only."""
     revisions = report.revisions
     if not revisions.has_log:
         return say("report.no_log", path=code(shown_path(revisions.path)))
@@ -106,7 +106,6 @@ def summary(report: Report) -> str:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    """Yield what a reader must know of the two versions themselves."""
     revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
     if not revisions.has_log:
         return
@@ -125,7 +124,7 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
-    """Yield the parts: the key of the heading, what stands before the items, these, what behind."""
+    """Yield heading key, introduction, items and ending of each part."""
     refused = [[f"- {_secret(found)}"] for found in report.secrets]
     for found in report.passing:
         commit = code(found.commit.short if found.commit else "")
@@ -150,7 +149,7 @@ def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
 
 
 def _secret(found: Suspicion) -> str:
-    """Say where a secret is, of what kind and in which record, with no text of it."""
+    """Return place, kind and record of a secret, without its text."""
     where = code(found.where)
     if not found.record:
         return say("report.in_line", where=where, kind=found.kind)
@@ -167,7 +166,6 @@ def _order_item(entry: Entry, found: Sequence[Suspicion]) -> Item:
 
 
 def _record_item(change: Change) -> Item:
-    """Return a whole record as an item."""
     record = change.entry.record
     lines = _text("- ", record.lesson)
     for label, text in (("missing", record.missing_context), ("ask", record.ask_next_time)):
@@ -224,7 +222,6 @@ def _figure_lines(report: Report) -> list[str]:
 
 
 def _text(start: str, text: str) -> list[str]:
-    """Return a text behind `start`, each of its lines as code."""
     return listed(start, [code(line) for line in shown_lines(text)])
 
 
@@ -237,7 +234,11 @@ def _token(entry: Entry) -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as one line of code, whatever it holds; hidden characters are spelled out."""
+    """Return any text as one line of code in Markdown, hidden characters spelled out.
+
+    >>> code("a`b")
+    '``a`b``'
+    """
     shown = one_line(text).strip() or EMPTY
     longest = max(map(len, _TICKS.findall(shown)), default=0)
     fence = "`" * (longest + 1)
@@ -245,11 +246,11 @@ def code(text: str) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 
-# As data for scripts: the same facts, every list whole, no secret.
+# As data for scripts: the same facts, no secret.
 
 
 def report_json(report: Report) -> dict[str, object]:
-    """Return the object that `--json` prints; `docs/ci.md` lists its keys."""
+    """Return the object of `--json`, whose keys are in `docs/ci.md`; no list is cut."""
     revisions, changes = report.revisions, report.records.changes
     return {
         "summary": summary(report),
@@ -295,7 +296,7 @@ def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
 
 
 def annotations(report: Report) -> Iterator[str]:
-    """Yield errors for what must not be merged, warnings for what should be read."""
+    """Yield GitHub's commands: errors for secrets and damage, warnings for orders."""
     for found in report.secrets:
         yield _annotation("error", "secret", suspicion_line(found, found.where), found)
     for found in report.passing:  # nowhere in the files that the runner shows
@@ -310,7 +311,7 @@ def annotations(report: Report) -> Iterator[str]:
 
 
 def _annotation(kind: str, title: str, text: str, at: Suspicion | None = None) -> str:
-    """Return one command of the runner, without its path where that may not be printed as it is."""
+    """Return one command of the runner, without a path that may not be printed."""
     properties = {"title": say(f"report.title_{title}")}
     if at and safe(at.path) and plain(at.path) == at.path:
         properties = {"file": at.path, "line": str(at.line), **properties}

@@ -1,7 +1,4 @@
-"""Reads versions of a memory log from git: the two that a report compares, and what lies between.
-
-Nothing is written.
-"""
+"""Reads versions of a memory log from git; writes nothing."""
 
 import os
 import re
@@ -26,10 +23,9 @@ _RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
 
 
 class Side:
-    """One version of the log. name: the id of the commit, INDEX, WORK_TREE, or "" for nothing."""
+    """One version of the log. name: a commit's id, INDEX, WORK_TREE, or "" for nothing."""
 
     def __init__(self, name: str, data: bytes | None) -> None:
-        """Take the bytes, None where the log is not there."""
         self.name, self.data, self.is_there = name, data or b"", data is not None
         self.is_wide = begins_like_utf_16(self.data)  # no reader takes it
         self.log = MemoryLog.parse(self.data)
@@ -38,18 +34,15 @@ class Side:
 class Revisions:
     """The two versions that a report compares.
 
-    path: the log from the top of the work tree. fresh, kept: the lines of `after` that `before`
-    does not have, and those that it has. passing: secrets in lines that neither has, each with the
-    commit that brought it. passed: by version id, the records of such lines. is_cut: whether older
-    commits are missing here. link: the path of the log, where it has become a symbolic link since
-    `before`, or names another file: whoever can have any file in the repository would have it read
-    as the memory.
+    path: of the log, from the top. fresh, kept: lines of `after` that `before` lacks and has.
+    passing: secrets in lines that neither has. passed: records of such lines by version id. is_cut:
+    older commits are missing here. link: the log's path if it is a new or changed symbolic link, by
+    which a writer could have any file read as the memory.
     """
 
     def __init__(
         self, path: str, before: Side, after: Side, *, link: str = "", is_cut: bool = False
     ) -> None:
-        """Compare the lines of two versions."""
         self.path, self.before, self.after = path, before, after
         self.link, self.is_cut = link, is_cut
         known = {content for _, content in fresh_lines(before.data, set())}
@@ -61,12 +54,11 @@ class Revisions:
 
     @property
     def has_log(self) -> bool:
-        """Whether one of the versions has a log at all."""
         return self.before.is_there or self.after.is_there
 
 
 def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
-    """Return the revisions that `wanted` names (None: from HEAD), to the index if `staged`.
+    """Return the two ends of a range, or a commit (None: HEAD) and the work tree or the index.
 
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
@@ -81,10 +73,10 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
 
 
 def commit_of(repository: Repository, name: str) -> str:
-    """Return the id of the commit that a revision means.
+    """Return the id of the commit that a revision means. Raises HistoryError.
 
-    Raises HistoryError where it means none or a missing one, or where a branch and a tag are called
-    so: git would take the tag, and whoever may push one would decide what is looked at.
+    The name of both a branch and a tag is refused: git would take the tag, so whoever may push tags
+    would choose the commit.
     """
     if name and not name.startswith(("-", "^")) and "\0" not in name:
         done = repository.run("rev-parse", "--verify", f"{name}^{{commit}}")
@@ -112,10 +104,9 @@ def _cut(repository: Repository) -> tuple[str, ...]:
 def lines_brought(
     repository: Repository, commits: Sequence[Commit], known: set[bytes]
 ) -> Iterator[tuple[Commit, str, bytes, Lines]]:
-    """Yield each version of the log in these commits, and its lines that are not known yet.
+    """Yield first commit, path, bytes and unknown lines of each version, oldest first.
 
-    The oldest first; beside each stand the first commit that has it and its path there. commits:
-    the newest first. known: gets the lines.
+    commits: the newest first. known: gets the lines.
     """
     versions: dict[str, tuple[Commit, str]] = {}  # by object
     for commit in reversed(commits):
@@ -128,12 +119,10 @@ def lines_brought(
 
 
 class _Reader:
-    """Reads the versions of one log, which are named as those of `Side`."""
-
     def __init__(self, store: MemoryStore, repository: Repository) -> None:
         self._store, self._repository = store, repository
-        # Where the log is in its project, whatever it is a link to; that of the file itself where
-        # the project is no part of this work tree.
+        # The log's path in its project, unresolved; the path of the file itself where the project
+        # is no part of this work tree.
         self._own = repository.path
         project = Path(os.path.realpath(store.path.parent.parent))
         top = os.path.realpath(repository.top)
@@ -141,9 +130,9 @@ class _Reader:
             self._own = (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
 
     def compared(self, first: str, last: str) -> Revisions:
-        """Compare two versions. Where a link is new, what stood in its place is what readers had.
+        """Compare two versions. Before a new link, the file in its place counts.
 
-        A link in the work tree is none that git is not to keep.
+        A link in the work tree counts only if the index has the log or a link there.
         """
         repository, links = self._repository, self._links(last)
         if last == WORK_TREE and not (self._links(INDEX) or repository.blob_in("", self._own)):
@@ -154,7 +143,7 @@ class _Reader:
         return Revisions(repository.path, before, after, link=link, is_cut=repository.is_cut)
 
     def between(self, first: str, last: str) -> Revisions:
-        """Return what commit `last` brings since it left `first`, and took back on the way."""
+        """Return the changes of `last` since it left `first`, also those taken back."""
         repository = self._repository
         done = repository.run("merge-base", first, last)
         if done.returncode > 1:
@@ -183,7 +172,6 @@ class _Reader:
         return next(self._repository.contents([blob])) if blob else None
 
     def _links(self, version: str) -> list[bytes]:
-        """Return what the log and its folder are links to."""
         if version == WORK_TREE:
             places = (self._store.path.parent, self._store.path)
             links = [os.readlink(place) for place in places if os.path.islink(place)]

@@ -1,7 +1,7 @@
-"""Looks for secrets in a memory, in other files or in git, and takes them out of the memory.
+"""Looks for secrets in a memory, in files or in git, and redacts them in the memory.
 
-It prints where a secret is and of what kind, never the secret. What was not looked at never passes
-for clean: it is named, and the command ends with 2.
+It prints place and kind of a secret, never the secret. A file that it could not look at never
+passes for clean: it is named, and the command ends with 2.
 """
 
 import argparse
@@ -48,13 +48,13 @@ _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLi
 
 
 class RedactionError(SentinelError, RuntimeError):
-    """The log cannot be cleaned by this Python; nothing was written."""
+    """This Python cannot clean the log; nothing was written."""
 
     table = "scan"
 
 
 def scan(arguments: argparse.Namespace) -> int:
-    """Look, redact if asked, and print; 1 for secrets, 2 when something could not be looked at."""
+    """Look, redact if asked, print; 1 for secrets, 2 if a place could not be looked at."""
     if arguments.paths and arguments.project:
         arguments.refuse(say("terminal.together", one="--project", other="PATH"))
     check_confirmation(arguments, "--redact")
@@ -72,7 +72,7 @@ def scan(arguments: argparse.Namespace) -> int:
     return _scan_memory(opened, arguments)
 
 
-# What is said of it.
+# Output.
 
 
 def _told(
@@ -83,7 +83,7 @@ def _told(
     summary: str = "",
     data: Mapping[str, object] | None = None,
 ) -> int:
-    """Print a scan and return the exit code. more: lines behind it; data: further keys."""
+    """Print a scan; return the exit code. more: further lines. data: further keys."""
     _complain(scan)
     secrets = scan.secrets
     counts = {
@@ -134,7 +134,6 @@ def _line(found: Suspicion) -> str:
 
 
 def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
-    """Look at every version of the log that git has, each different line once."""
     repository, scan = Repository(place_of(opened.store.path)), Scan()
     with progress():
         head = "HEAD" if repository.has_head else ""
@@ -171,7 +170,7 @@ def _scan_memory(opened: Opened, arguments: argparse.Namespace) -> int:
 
 
 def _scan_log(opened: Opened) -> tuple[Scan, bool]:
-    """Scan the log as it is, and what is kept beside it; return also whether there is a log."""
+    """Scan the log and the file beside it; return also whether there is a log."""
     scan, store = Scan(), opened.store
     data = store.read_bytes()
     is_there = bool(data) or os.path.lexists(store.path)
@@ -183,10 +182,7 @@ def _scan_log(opened: Opened) -> tuple[Scan, bool]:
 
 
 def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
-    """Return where each room has secrets; the scan gets those that cannot be read.
-
-    One of these hides nothing that was found elsewhere, and keeps nothing from being redacted.
-    """
+    """Return the secrets of each room; an unreadable room goes into `scan` and stops no other."""
     held = dict[Room, Secrets]()
     with progress():
         for room in rooms_of(opened):
@@ -236,7 +232,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
 
 
 def _is_wanted(opened: Opened, held: Mapping[Room, Secrets], arguments: argparse.Namespace) -> bool:
-    """Show what a redaction would change, and ask; True also where there is nothing to ask."""
+    """Show the redaction and ask; True if there is nothing to redact."""
     changes = opened.store.clean(dry_run=True).changes
     is_log_clean = not changes and not _scan_log(opened)[0].secrets
     if is_log_clean and not any(it.held for it in held.values()):
@@ -273,7 +269,7 @@ def _redacted_lines(
 
 
 def _is_in_last_commit(log_path: Path) -> bool:
-    """Return whether the log of the last commit holds a secret; True where git cannot tell."""
+    """Return whether the committed log holds a secret; True where git cannot tell."""
     try:
         repository = Repository(Path(os.path.realpath(log_path)))
         committed = repository.blob_in("HEAD") if repository.has_head else ""
@@ -287,7 +283,7 @@ def _is_in_last_commit(log_path: Path) -> bool:
 
 
 def _changes_lines(key: str, opened: Opened, changes: Sequence[Cleaned]) -> list[str]:
-    """Say what becomes of the log, below a line with the count; of records only the version ids."""
+    """Return the lines on the log's redaction: version ids, no texts."""
     count = sum(len(change.kinds) for change in changes)
     lines = [say(f"scan.{key}", path=_shown(opened.store.path), count=count)]
     for change in changes:
@@ -327,13 +323,12 @@ def _name(record: Record) -> str:
 
 
 def _room_lines(key: str, secrets: Secrets, held: "Sequence[Held]") -> list[str]:
-    """Name places of a room below a line with their count, nothing for none."""
     head = say(f"scan.{key}", place=secrets.place, count=len(held))
     return [head, *(INDENT + line for line in _held_lines(secrets, held))] if held else []
 
 
 def _held_lines(secrets: Secrets, held: "Sequence[Held]") -> Iterable[str]:
-    """Yield a line for each place of a room: where, which item, which rules; no value."""
+    """Yield file, item and rules of each place, never its text."""
     for it in held:
         facts = {"where": _shown(it.path), "kinds": ", ".join(it.kinds)}
         if it.name:
@@ -352,5 +347,4 @@ def _shown(path: Path | str) -> str:
 
 
 def _short(path: Path | str) -> str:
-    """Return a path relative to the current directory when below it."""
     return str(path).removeprefix(os.path.join(os.getcwd(), ""))

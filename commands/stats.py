@@ -1,4 +1,4 @@
-"""Counts what the rooms hold, what a search costs, and what hooks showed; it only reads."""
+"""Counts the items of rooms, a search's cost, and records that hooks showed; only reads."""
 
 import argparse
 import os
@@ -37,7 +37,7 @@ Events = Iterable[Mapping[str, Any]]
 
 
 def stats(arguments: argparse.Namespace) -> int:
-    """Print the figures of each room, then those of searches and hooks. Raises SentinelError."""
+    """Print the figures of each room, of searches and of hooks. Raises SentinelError."""
     opened = open_memory(arguments)
     screen, named = screen_here(), arguments.room or []
     data: dict[str, Any] = {"project": str(opened.project.root)}
@@ -62,7 +62,7 @@ def stats(arguments: argparse.Namespace) -> int:
 
 
 def _of_lessons(opened: Opened, data: dict[str, Any], screen: Screen) -> list[str]:
-    """Count what is known of the lessons alone, into `data`; return the lines that say it."""
+    """Put the figures of the lessons into `data`; return their lines."""
     root = str(opened.project.root)
     log = MemoryLog.parse(opened.store.read_bytes())
     sessions = sessions_in(state_directory(root, os.environ))
@@ -88,14 +88,11 @@ def _of_lessons(opened: Opened, data: dict[str, Any], screen: Screen) -> list[st
     return lines
 
 
-# What a search costs
+# The cost of a search
 
 
 def search_cost(log: MemoryLog, root: str, settings: Settings) -> dict[str, Any]:
-    """Return what the search that begins a task puts before a model.
-
-    whole_tokens: what it would be if nothing were shortened or left out.
-    """
+    """Return the size of a task's first search. whole_tokens: if nothing were left out."""
     frame = Frame(project=root, settings=settings)
     boundless = settings._replace(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     answer = search_answer(log, frame, query="")
@@ -125,13 +122,13 @@ def _search_lines(cost: Mapping[str, Any], screen: Screen) -> list[str]:
     return _said(text, screen)
 
 
-# What hooks showed
+# Notes of hooks
 
 
 def showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> dict[str, Any]:
-    """Count what hooks noted on this machine in the last KEPT_DAYS."""
+    """Count the notes of hooks in the last KEPT_DAYS."""
     kept = [
         events
         for session in sessions
@@ -165,12 +162,10 @@ def showings(
 
 
 def _times_shown(events: Events) -> Counter[str]:
-    """Count by record id how often these events showed it."""
     return Counter(id_in(name) for event in events for name in versions_in(event, "shown"))
 
 
 def _totals(events: Events, name: str) -> dict[str, int]:
-    """Count the texts that were shown at one kind of moment, with their records and tokens."""
     of_moment = [it for it in events if it["event"] == name]
     records = [len(versions_in(it, "shown")) for it in of_moment]
     given = [it.get("tokens") for it in of_moment]
@@ -180,9 +175,9 @@ def _totals(events: Events, name: str) -> dict[str, int]:
 
 
 def _unheeded(records: Sequence[Record], events: Events) -> list[tuple[Record, int]]:
-    """Return the records whose gap came back after they were shown at an action, and when.
+    """Return records whose gap came back after an action showed them, and when that was.
 
-    A principle shows what its originals said, so it counts for them, too.
+    A principle counts for its originals too.
     """
     first: dict[str, int] = {}
     for event in sorted(events, key=itemgetter("at")):
@@ -228,7 +223,7 @@ def _hook_lines(hooks: Mapping[str, Any], screen: Screen) -> list[str]:
 
 
 def record_data(record: Record) -> dict[str, Any]:
-    """Return what names a record, without its texts."""
+    """Return a record's data without its texts."""
     return {
         "token": _safe(record.token),
         "type": record.type,
@@ -245,7 +240,6 @@ def _section(
     by_token: Mapping[str, Record],
     screen: Screen,
 ) -> list[str]:
-    """Return a title and a table of the first entries, each with the record that it names."""
     lines = ["", screen.painted(title, "bold")]
     if not entries:
         return lines
@@ -271,12 +265,12 @@ def _said(text: str, screen: Screen) -> list[str]:
 
 
 def _last_s(record: Record) -> float:
-    """Return when the gap of a record was last logged, in seconds since 1970."""
+    """Return when a gap was last logged, in seconds since 1970."""
     return seconds_of(record.updated or record.created)
 
 
 def _moment(at_s: float | None) -> str | None:
-    """Return a moment in ISO 8601 and UTC; None for none, and for what a hand wrote as a date."""
+    """Return a moment in ISO 8601 and UTC, None also for an impossible date."""
     try:
         return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds") if at_s else None
     except (ValueError, OverflowError, OSError):
@@ -284,7 +278,7 @@ def _moment(at_s: float | None) -> str | None:
 
 
 def _safe(text: str) -> str:
-    """Return the beginning of a text, redacted: a hand may have put a secret into the log."""
+    """Return a text's beginning, redacted: a hand may have logged a secret."""
     return redact(text[:MOST_CHARS]).text
 
 

@@ -1,7 +1,4 @@
-"""Checks what is around a memory log: its place on the disk, what git makes of it, other memories.
-
-Nothing is changed or created.
-"""
+"""Checks the surroundings of a memory log: disk, git, other memories. Changes nothing."""
 
 import os
 import shlex
@@ -29,24 +26,23 @@ _NO_FILTER = "unspecified", "unset"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """The memory that is examined. trouble: why its log cannot be read, None where it can be."""
+    """The memory to examine. trouble: why its log cannot be read, or None."""
 
     opened: Opened
     trouble: LogReadError | None
 
     @property
     def log(self) -> Path:
-        """Where the log is, or will be."""
+        """The log's path, which need not exist."""
         return self.opened.store.path
 
     @property
     def is_led_away(self) -> bool:
-        """Whether a link has led the log to another place, of which nothing is asked."""
+        """Whether a link has led the log elsewhere, where nothing is examined."""
         return bool(self.trouble and self.trouble.key.startswith("log_link"))
 
 
 def scene_of(opened: Opened) -> Scene:
-    """Return the memory to examine."""
     try:
         opened.store.read_bytes()
     except LogReadError as error:
@@ -58,7 +54,6 @@ def scene_of(opened: Opened) -> Scene:
 
 
 def log_there(scene: Scene) -> Iterator[Finding]:
-    """Yield why there is no log to read."""
     if scene.trouble:
         yield Finding("not_read", "error", facts={"said": str(scene.trouble)})
     elif not os.path.exists(scene.log):
@@ -66,7 +61,7 @@ def log_there(scene: Scene) -> Iterator[Finding]:
 
 
 def log_place(scene: Scene) -> Iterator[Finding]:
-    """Yield what keeps the log from being saved, or from being safe where it is."""
+    """Yield why the log cannot be saved, or is not safe, at its place."""
     try:
         scene.opened.project.check(os.environ, writes=True)
     except ProjectRefusedError as error:
@@ -98,7 +93,7 @@ def log_place(scene: Scene) -> Iterator[Finding]:
 
 
 def _network_filesystem(path: Path) -> str:
-    """Return the kind of network file system that holds `path`, "" if it is local or unknown."""
+    """Return the network file system of `path`, "" if local or unknown."""
     try:
         mounts = [line.split() for line in MOUNTS.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -111,7 +106,7 @@ def _network_filesystem(path: Path) -> str:
 
 
 def other_memory(scene: Scene) -> Iterator[Finding]:
-    """Yield a memory above this one in the same repository, which one of two sessions uses."""
+    """Yield each memory above this one in its repository, which another session may use."""
     root = scene.opened.project.root
     for directory in (root, *root.parents):
         other = directory / CONTEXT_DIRECTORY / LOG_NAME
@@ -130,7 +125,6 @@ def other_memory(scene: Scene) -> Iterator[Finding]:
 
 
 def git(scene: Scene) -> Iterator[Finding]:
-    """Yield what git makes of the log and of the files beside it."""
     folder = scene.log.parent if os.path.isdir(scene.log.parent) else scene.opened.project.root
     if scene.is_led_away or not os.access(folder, os.X_OK):
         return  # which is said of the reading
@@ -148,7 +142,6 @@ def git(scene: Scene) -> Iterator[Finding]:
 
 
 def _no_answer(log: Path, error: HistoryError) -> Finding:
-    """Return why git says nothing: because there is no repository, or although there is one."""
     reason = str(error.facts.get("reason", "")).removeprefix("fatal: ")
     is_none = error.key == "no_repository" and not reason
     if is_none or not any(os.path.exists(parent / ".git") for parent in log.parents):
@@ -160,7 +153,6 @@ def _no_answer(log: Path, error: HistoryError) -> Finding:
 
 
 def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
-    """Yield what git has of the log and of what is beside it, and what it should not have."""
     lock = name + LOCK_SUFFIX
     side, *companions = (
         str(PurePosixPath(name).with_name(beside)) for beside in (REPLACED_NAME, *COMPANIONS)
@@ -195,7 +187,6 @@ def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
 
 
 def _told(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
-    """Yield whether git joins the lines of two branches, and passes the lock by."""
     said = tree.ask("check-attr", "-z", "merge", "filter", "--", name).split(b"\0")
     merge, filtered = os.fsdecode(said[2]), os.fsdecode(said[5])
     if merge == "union":

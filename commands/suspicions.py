@@ -1,7 +1,7 @@
-"""Finds what may be a secret in files and lines, and what reads like an order in records.
+"""Finds possible secrets in files and lines, and records' texts that read like orders.
 
-A suspicion says where and of what kind. Its own text is never printed: a name that holds a secret
-itself (a topic, an id, a path) is left out as well.
+A suspicion has a place and a kind. Its text is never printed, nor a topic, id or path with a
+secret.
 """
 
 import os
@@ -42,9 +42,9 @@ Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
 
 _BEGINNING_BYTES = 8_192  # of a file, which say whether it is a text
 _ODD_SHARE = 1 / 32  # of the characters of a text
-_OF_RECORDS = b'"missing_context"'  # what a file with lines of a log has in it
+_OF_RECORDS = b'"missing_context"'  # in any file with lines of a log
 _GIT = ".git"
-_LINK, _REPOSITORY = "120000", "160000"  # as git calls links and what is below another one
+_LINK, _REPOSITORY = "120000", "160000"  # git's modes of links and of submodules
 _IN_UTF_8 = re.compile(rb"[\t -~]{16}")
 
 
@@ -52,8 +52,8 @@ _IN_UTF_8 = re.compile(rb"[\t -~]{16}")
 class Suspicion:
     """A possible secret, a damaged line, or a text that reads like instructions to a model.
 
-    line: counted from 1. record, field: what stands there, if it is a record. is_order: it is a
-    warning, of such a text. commit: the first one that has it, where the history was looked at.
+    line: from 1. field: of `record`. is_order: only a warning. commit: the first commit that has
+    it, in a scan of the history.
     """
 
     path: str
@@ -66,18 +66,17 @@ class Suspicion:
 
     @property
     def where(self) -> str:
-        """The path and the line, as they may be printed."""
+        """`path:line`, fit to print."""
         return f"{shown_path(self.path)}:{self.line}"
 
 
-# What a file holds.
+# The content of a file.
 
 
 def readings(data: bytes) -> list[bytes]:
-    """Return a file as UTF-8 in every encoding that it may be, one at least.
+    """Return a file as UTF-8 in every encoding that it may have, at least one.
 
-    Somebody may have put a mark or a stray byte before it, or joined parts of two encodings: what
-    one program cannot read, another one shows.
+    A stray byte may precede it, or parts have two encodings: programs read it differently.
     """
     if b"\0" not in data and not data.startswith(UTF_16_MARKS):
         return [data.removeprefix(BOM)]
@@ -93,13 +92,12 @@ def readings(data: bytes) -> list[bytes]:
 
 
 def numbered_lines(data: bytes) -> Lines:
-    """Return the lines of a file."""
     lines = enumerate(split_lines(data), start=1)
     return [(number, line.rstrip(b"\r\n")) for number, line in lines]
 
 
 def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
-    """Return the lines of a file, in every encoding, that are not known yet; make them known."""
+    """Return the lines, in every encoding, that are not in `known`; add them."""
     fresh: Lines = []
     for number, content in (line for it in readings(data) for line in numbered_lines(it)):
         if content not in known:
@@ -109,7 +107,7 @@ def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
 
 
 def in_file(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
-    """Yield what is found in one reading of a file; of a log also orders: a model reads it."""
+    """Yield suspicions in one reading of a file; orders only in a log, which a model reads."""
     if is_log or (_OF_RECORDS in data and any(map(parse_line, split_lines(data)))):
         yield from in_lines(path, numbered_lines(data), with_orders=True)
         return
@@ -126,7 +124,7 @@ def in_lines(
     *,
     with_orders: bool = False,
 ) -> Iterator[Suspicion]:
-    """Yield the secrets in some lines of a log; neighbours are looked at together."""
+    """Yield the secrets in lines of a log, neighbours together."""
     for _, run in groupby(enumerate(numbered), key=lambda pair: pair[1][0] - pair[0]):
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
@@ -139,22 +137,21 @@ def in_lines(
 
 
 def orders_in(path: str, line: int, record: Record) -> Iterator[Suspicion]:
-    """Yield what reads like instructions to a model in the texts of a record."""
     place = Suspicion(path=path, line=line, kind="", record=record, is_order=True)
     for name in LIMITS_BYTES:
         for mark in dict.fromkeys(marks_of(getattr(record, name))):
             yield replace(place, kind=mark, field=name)
 
 
-# Files, folders, and what is staged.
+# Files, folders, and the index.
 
 
 @dataclass(slots=True)
 class Scan:
-    """What was found, and what was not looked at.
+    """The findings, and the files that were not looked at.
 
-    skipped: path and why, as the key of a sentence. unreadable: path and what the system says.
-    untracked: how many files of the folders git neither tracks nor ignores.
+    skipped: pairs of a path and the key of a sentence. unreadable: of a path and the system's
+    reason. untracked: the number of files that git neither tracks nor ignores.
     """
 
     found: list[Suspicion] = field(default_factory=list)
@@ -165,18 +162,18 @@ class Scan:
 
     @property
     def has_failed(self) -> bool:
-        """Whether something that may hold a secret was not looked at."""
+        """Whether a file that may hold a secret was not looked at."""
         return bool(self.unreadable) or any(why != BINARY for _, why in self.skipped)
 
     @property
     def secrets(self) -> list[Suspicion]:
-        """The findings that must not stay; the others somebody should read."""
+        """The findings without the warnings."""
         return [it for it in self.found if not it.is_order]
 
     def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
-        """Look at the content of one file; is_log: it is a memory log whatever its name.
+        """Look at one file. is_log: it is a log, whatever its name.
 
-        No reader of the memory sees a log in UTF-16, so that without a secret it is not clean yet.
+        A log in UTF-16, which no reader sees, fails even without a secret.
         """
         is_log = is_log or os.path.basename(path) == LOG_NAME
         if not is_log and not _is_text(data):
@@ -196,7 +193,7 @@ class Scan:
             self.unreadable.append((path, say("scan.utf_16")))
 
     def add_unread(self, path: str, data: bytes) -> None:
-        """Note the lines of a log that are looked at in part: nobody may take it for clean."""
+        """Note each log line that is looked at in part, so that nobody takes it for clean."""
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):
                 if len(line) > MOST_LOOKED_BYTES:
@@ -205,10 +202,7 @@ class Scan:
 
 
 def _is_text(data: bytes) -> bool:
-    """Return whether the beginning of a file is a text in one of its encodings.
-
-    It has no NUL, or so few odd characters that these may be put there to mislead.
-    """
+    """Return whether a file begins as text: no NUL, or few odd characters that may mislead."""
     for reading in readings(data):
         text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
         odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
@@ -218,7 +212,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
-    """Look at these files and folders; what cannot be read stops none of the others."""
+    """Look at files and folders; an unreadable file stops no other."""
     scan = Scan()
     for path in dict.fromkeys(paths):
         is_stdin = path == STDIN
@@ -238,10 +232,7 @@ def scan_paths(paths: Sequence[str]) -> Scan:
 
 
 def _read(path: str | None) -> bytes | None:
-    """Return what a file holds, None where opening it would wait for a writer.
-
-    path: None for standard input.
-    """
+    """Return the content, None where opening would wait for a writer. path: None is stdin."""
     if path is None:
         if not (stream := getattr(sys.stdin, "buffer", None)):
             raise OSError(0, "closed")
@@ -253,7 +244,7 @@ def _read(path: str | None) -> bytes | None:
 
 
 def _files_below(folder: str, scan: Scan) -> Iterator[str]:
-    """Yield what git tracks below a folder, else every file there; links are not followed."""
+    """Yield the files that git tracks in a folder, else all; no link is followed."""
     if _GIT in Path(os.path.abspath(folder)).parts:
         scan.skipped.append((folder, "git_folder"))
         return
@@ -271,7 +262,6 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
 
 
 def _listed(folder: str, *options: str) -> list[str]:
-    """Return the files below a folder that git tracks, or those that the options ask for."""
     try:
         names = WorkTree(Path(folder)).ask("ls-files", "-z", *options).split(b"\0")
     except HistoryError:
@@ -293,7 +283,7 @@ def _below(folder: str, name: str) -> str:
 
 
 def scan_staged(root: Path) -> Scan:
-    """Look at what the next commit would change, as it is staged. Raises HistoryError."""
+    """Look at the staged files of the next commit. Raises HistoryError."""
     scan, repository = Scan(), Repository(root / LOG_NAME)
     nothing = repository.ask("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
     last = "HEAD" if repository.has_head else nothing
@@ -312,11 +302,11 @@ def scan_staged(root: Path) -> Scan:
     return scan
 
 
-# What is said of them.
+# Output.
 
 
 def suspicion_line(found: Suspicion, where: str) -> str:
-    """Return one suspicion as a line without any secret."""
+    """Return a suspicion as a line, without any secret."""
     if not found.record:
         return say("scan.in_file", where=where, kind=found.kind)
     token, topic = _names_of(found.record)
@@ -327,7 +317,7 @@ def suspicion_line(found: Suspicion, where: str) -> str:
 
 
 def suspicion_json(found: Suspicion) -> dict[str, object]:
-    """Return one suspicion as data, without any secret."""
+    """Return a suspicion as data, without any secret."""
     value: dict[str, object] = {
         "path": shown_path(found.path),
         "line": found.line,
@@ -343,22 +333,21 @@ def suspicion_json(found: Suspicion) -> dict[str, object]:
 
 
 def field_name(found: Suspicion) -> str:
-    """Return what people call the field of a record: its own name, or ours for other keys."""
     return found.field if found.field in LIMITS_BYTES else say(f"scan.{found.field}")
 
 
 def token_of(record: Record) -> str:
-    """Return the version id of a record as it may be printed, "" for one that holds a secret."""
+    """Return a record's version id, fit to print; "" if it holds a secret."""
     return safe(plain(token_text(record)))
 
 
 def _names_of(record: Record) -> tuple[str, str]:
-    """Return the version id and the topic of a record, "" for one that holds a secret."""
+    """Return a record's version id and topic, "" for one that holds a secret."""
     topic = plain(topic_text(record.topic))
     return token_of(record), "" if has_secret(record.topic) else topic
 
 
 def shown_path(path: str) -> str:
-    """Return a path for a line of ours that no CI runner can take for a command (`::error …`)."""
+    """Return a path to print, which no CI runner takes for a command: `./::error …`."""
     shown = plain(safe(path) or say("scan.hidden_name"))
     return f"./{shown}" if shown.lstrip().startswith("::") else shown
