@@ -1,8 +1,7 @@
-"""Reads what an agent is about to do, and which records of a log come close to that.
+"""Reads what an agent is about to do, and the records of a log that come close to that.
 
-Pure. A word is a stem; a name one of several parts, without the signs between them; a pair two
-syllables of Hangul in a row. `uv lock` works on `uv.lock`: only commands whose whole point is a
-file have one here, since `npm test` says nothing of package.json.
+Pure. `shell_files` names only commands whose point is a file: `npm test` says nothing of
+package.json.
 """
 
 import json
@@ -23,7 +22,7 @@ from core.lessons.record import DECODER, Record, ids_in, parse_line
 from core.text.plain import normal_form
 from core.text.terms import function_words, stem_of
 
-# Words of a long change say less and less of what it is about.
+# Words of a long change say less and less about its subject.
 MOST_TELLING_CHARS = 250
 # Of more records only those that come closest are compared: an agent waits for the answer.
 MOST_READ, MOST_CHOSEN = 1_000, 500
@@ -53,13 +52,13 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
 _COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
-# What stands before the program that is really run.
+# Words before the program that really runs.
 _WRAPPERS = frozenset(
     "sudo env time uv run npx pnpm yarn exec poetry pipenv bundle python python3 -m bash sh -c cd"
     " then do".split()
 )
 
-# What `stem_of` takes away, in the bytes of a line, and the words of its keys.
+# The endings that `stem_of` takes away, in the bytes of a line, and the words of its keys.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
 _OF_KEYS = frozenset((b"missing", b"context", b"lesson"))
@@ -71,10 +70,9 @@ Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What an agent is about to do.
+    """An action of an agent before it happens; paths are relative to the project.
 
-    paths: the files that it changes, relative to the project. command: what it gives to a shell.
-    text: the lines that it writes, or what the user asks of it. removed: those that it takes away.
+    text: lines to write, or a user's prompt. removed: lines that go.
     """
 
     paths: Sequence[str] = ()
@@ -83,7 +81,7 @@ class Action:
     removed: str = ""
 
     def readable(self) -> "Action":
-        """Return the action without what only looks like a text, its paths in NFC."""
+        """Return the action in NFC, without encoded data."""
         return replace(
             self,
             paths=[normal_form("NFC", path) for path in self.paths],
@@ -94,40 +92,42 @@ class Action:
 
     @property
     def telling(self) -> str:
-        """The first lines of the change without imports: their words tell what it is about."""
+        """The first MOST_TELLING_CHARS of the changed lines, without imports."""
         lines = without_imports(f"{self.text}\n{self.removed}").splitlines()
         return "\n".join(filter(None, map(str.strip, lines)))[:MOST_TELLING_CHARS]
 
     @property
     def named(self) -> list[str]:
-        """The files that it changes, and those that its command names."""
         return list(dict.fromkeys((*self.paths, *files_in(self.command))))
 
 
 def files_in(text: str) -> list[str]:
-    """Return what looks like the name of a file or of a folder in a text."""
+    """Return the names of files and folders in a text: `core/store.py`, `docs/`."""
     return re.findall(_FILE, text, re.A) if text else []
 
 
 def worded(text: str) -> str:
-    """Return the text without what only looks like one."""
+    """Return the text without encoded data: runs of 300 and more signs."""
     longest = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
     return _DATA.sub(" ", text) if longest >= _DATA_CHARS else text
 
 
 def without_imports(text: str) -> str:
-    """Return code without the lines that bring in other modules: all of its like have these."""
+    """Return code without its import lines, which all files of a project share."""
     return _IMPORT.sub("", text)
 
 
 def terms_of(text: str) -> frozenset[Term]:
-    """Return the words, names and pairs of a text."""
+    """Return the stems of words, names of several parts and pairs of syllables in a text.
+
+    terms_of("stripe_webhook")  # words strip and webhook, name stripewebhook
+    """
     text = normal_form("NFKC", text)
     return frozenset(_dotted_names(text)).union(*map(_terms, set(TOKEN.findall(text))))
 
 
 class Vocabulary:
-    """The terms of an action. Other texts are read only as far as they share them."""
+    """The terms of an action, to compare many texts with."""
 
     def __init__(self, terms: AbstractSet[Term]) -> None:
         self._terms = terms
@@ -136,7 +136,6 @@ class Vocabulary:
         self._known: dict[str, AbstractSet[Term]] = {}
 
     def shared(self, text: str) -> set[Term]:
-        """Return the terms of a text that the action has, too."""
         text = normal_form("NFKC", text)
         caseless = text.casefold()
         joined = caseless.replace("_", "").replace("-", "")  # as names are
@@ -153,7 +152,6 @@ class Vocabulary:
 
 
 def _dotted_names(text: str) -> Iterator[Term]:
-    """Yield each two names in a row that a dot joins."""
     for dotted in _DOTTED.findall(text):
         for one, other in pairwise(dotted.casefold().split(".")):
             yield "names", f"{one}.{other}"
@@ -161,13 +159,12 @@ def _dotted_names(text: str) -> Iterator[Term]:
 
 @cache
 def _meaningless() -> frozenset[str]:
-    """Return the words that say nothing of an action; of Hangul the first two syllables."""
+    """Of Korean words it holds the first two syllables."""
     return function_words() | word_list("meaningless")
 
 
 @lru_cache(maxsize=32_768)
 def _terms(token: str) -> frozenset[Term]:
-    """Return the words of a token, the name that it is if it has several parts, and its pairs."""
     if token[0] >= _FIRST_HANGUL:
         words = {token[:2]} - _meaningless()
         pairs = [("pairs", one + other) for one, other in pairwise(token)]
@@ -183,11 +180,11 @@ def _terms(token: str) -> frozenset[Term]:
     return frozenset([*names, *(("words", stem) for stem in stems)])
 
 
-# what a command says
+# the words of a command
 
 
 def phrases_in(command: str) -> Iterator[str]:
-    """Yield two words in a row of each program that a command runs."""
+    """Yield two words in a row of each program of a command, as `docker compose`."""
     for words in _programs(command):
         for pair in pairwise(dropwhile(_WRAPPERS.__contains__, words)):
             if not _meaningless().intersection(pair):
@@ -195,9 +192,9 @@ def phrases_in(command: str) -> Iterator[str]:
 
 
 def tool_files(command: str) -> dict[str, bool]:
-    """Return by their names, caseless, the files that the programs of a command work on.
+    """Return files that a command works on, by caseless name; True where it writes the file.
 
-    True where the command is one that writes it, as `uv lock`, not only reads, as `make`.
+    tool_files("uv lock")  # {'uv.lock': True, 'pyproject.toml': True}
     """
     found: dict[str, bool] = {}
     for words in _programs(command):
@@ -213,9 +210,9 @@ def tool_files(command: str) -> dict[str, bool]:
 
 @cache
 def _files() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
-    """Return the words that may follow each program, none for any, and the files that it has.
+    """Return, by program, the words that may follow it (none: any) and its files.
 
-    Sources: the documentation of each tool on the files that it reads or writes by default.
+    Source: each tool's documentation.
     """
     table: dict[str, list[tuple[frozenset[str], Sequence[str]]]] = {}
     for row in rows("shell_files"):
@@ -226,19 +223,18 @@ def _files() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
 
 
 def _programs(command: str) -> Iterator[list[str]]:
-    """Yield the words of each program that a command runs, options left out."""
     for part in _COMMAND_END.split(command):
         words = [word.strip("'\"()`").casefold() for word in part.split()]
         yield [it for it in words if it and not _ASSIGNMENT.match(it) and not it.startswith("-")]
 
 
-# what is read of a log
+# the lines of a log
 
 
 class AtHand(NamedTuple):
-    """The records of a log that an action could need, and how many the log has.
+    """The records that an action could need, and counts of the whole log.
 
-    size: of a long log how many lines. having: of each word, how many of them have it.
+    size: of records, or of lines if it is long. having: of lines with a word, if it is long.
     """
 
     records: Sequence[Record]
@@ -247,10 +243,10 @@ class AtHand(NamedTuple):
 
 
 def log_at_hand(action: Action, data: bytes) -> AtHand:
-    """Return what an action could need of this log: all of it, unless it is long.
+    """Return the records that an action could need: all, unless the log is long.
 
-    Of a long one at most MOST_CHOSEN lines are read, and those that decide what a merge hides of
-    them: a hook is a new process for each action, and the client waits for it.
+    Above MOST_READ lines it reads at most MOST_CHOSEN, and lines that may hide these: the client
+    waits.
     """
     lines = split_lines(data)
     if len(lines) <= MOST_READ:
@@ -276,11 +272,9 @@ def log_at_hand(action: Action, data: bytes) -> AtHand:
 
 
 def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mapping[str, int]]:
-    """Return at most MOST_CHOSEN lines that share something with an action.
+    """Return at most MOST_CHOSEN lines (from 0), and how many lines have each word.
 
-    First those with a path anchor or a trigger that may be meant by it, then those that have most
-    of its words, where a word counts the more, the fewer lines have it; of equals the later. Also
-    returns how many lines have each word.
+    Fitting anchors and triggers come first, then rare shared words, then later lines.
     """
     terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
     words = {text for kind, text in terms if kind != "pairs"}
@@ -320,7 +314,6 @@ def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mappi
 
 
 def _listed(rest: bytes) -> list[str]:
-    """Return what a line lists under a key that this follows."""
     try:
         listed, _ = DECODER.raw_decode(rest.decode("utf-8", "replace").lstrip(" :"))
     except (ValueError, RecursionError):

@@ -1,9 +1,8 @@
 """Reads anchors: the files that a record is about, and the pieces of code that call it up.
 
-Pure. A path is a pattern as in `.gitignore` without `!` and escapes: relative to the project, `/`
-between names; case makes no difference. Brackets stand for themselves as well: `[id]` is a folder
-of some frameworks. A trigger is taken as it is written, case and all. A short one stands
-everywhere, so that it has at least four characters; one of Hangul, Han or kana counts as two.
+Pure. A path is a pattern as in `.gitignore`, without `!` and escapes, case ignored. Brackets also
+stand for themselves: frameworks have folders as `[id]`. A trigger is literal; below four characters
+(Hangul, Han, kana: two) it would stand everywhere.
 """
 
 import json
@@ -20,8 +19,8 @@ MOST_PATHS, PATH_BYTES = 16, 128
 MOST_TRIGGERS, TRIGGER_BYTES, LEAST_TRIGGER_CHARS = 5, 128, 4
 # Of all that comes in at once: as it is stored, a path below a long directory, and repeated.
 MOST_GIVEN_CHARS = 65_536
-# What is looked at when records are recalled: a principle has the anchors of all its originals, and
-# a hand may write more. A pattern may be four times as long as one that is saved.
+# Limits when records are recalled: a principle has the anchors of all its originals, and a hand may
+# write more. A pattern may be four times as long as a save allows.
 MOST_ANCHORS, MOST_PATTERN_CHARS = 400, 512
 MOST_RECALLED_TRIGGERS = 100
 
@@ -43,11 +42,11 @@ def normalise_paths(
 ) -> tuple[str, ...]:
     """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
-    paths: a list, or one text with commas, line ends or as JSON; `{a,b}` becomes two patterns.
-    root: the directory of the project, which paths lose. most: None for any number.
+    paths: a list, or text with commas, line ends or JSON. root: the project, cut off. most: None
+    for any number. Raises RefusedError for paths that are absolute, outside, too long, too many or
+    begin with `!`.
 
-    Raises RefusedError for what is absolute, leads out of the project, begins with `!`, is too long
-    or too many.
+        normalise_paths("src/{a,b}.py, ./docs/x.md:42")  # src/a.py, src/b.py, docs/x.md
     """
     listed = _listed("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
     patterns = [_normal_path(it, root) for text in listed for it in _alternatives(text)]
@@ -57,11 +56,10 @@ def normalise_paths(
 def normalise_triggers(
     triggers: str | Sequence[str], *, most: int | None = MOST_TRIGGERS
 ) -> tuple[str, ...]:
-    """Return triggers as the log stores them, each once: NFC, without blanks around them.
+    """Return triggers as the log stores them, each once: NFC, no blanks around them.
 
-    triggers: a list, or one text with a piece in each line or as JSON. most: None for any number.
-
-    Raises RefusedError for what is too short, too long, not within one line or too many.
+    triggers: a list, or lines, or JSON. most: None for any number. Raises RefusedError for triggers
+    that are too short, too long, too many or of several lines.
     """
     listed = _listed("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
     pieces = [normal_form("NFC", text).strip() for text in listed]
@@ -77,10 +75,9 @@ def normalise_triggers(
 def _listed(
     field: str, anchors: str | Sequence[str], limit_bytes: int | None, between: re.Pattern[str]
 ) -> Sequence[str]:
-    """Return the items of a list, of one in JSON, or of a text that `between` parts.
+    """Return the items of a list, of JSON, or of text.
 
-    Raises RefusedError for far more than the `limit_bytes` of `field`, before it is looked at;
-    None: there is no limit.
+    Raises RefusedError above MOST_GIVEN_CHARS, before texts are read, unless limit_bytes is None.
     """
     chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
     if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
@@ -100,7 +97,6 @@ def _listed(
 def _checked(
     field: str, anchors: Iterable[str], limit_bytes: int, most: int | None
 ) -> tuple[str, ...]:
-    """Return these anchors, each once. Raises RefusedError for too many and for too long ones."""
     found = tuple(dict.fromkeys(anchors))
     for anchor in found:
         used_bytes = len(anchor.encode("utf-8"))
@@ -113,7 +109,6 @@ def _checked(
 
 
 def _alternatives(text: str) -> Iterator[str]:
-    """Yield the patterns that one with `{a,b}` stands for; stop when there are too many."""
     left = [text]
     while left:
         text = left.pop(0)
@@ -128,7 +123,7 @@ def _alternatives(text: str) -> Iterator[str]:
 
 
 def _normal_path(text: str, root: str) -> str:
-    """Return a path without quotes, the line behind it, `\\` before a bracket and the root."""
+    r"""Return a path without quotes, line number, `\` before brackets and root; "" for the root."""
     text = text.strip()
     if len(text) > 2 and text[0] in "`'\"" and text[0] == text[-1]:
         text = text[1:-1].strip()
@@ -153,14 +148,14 @@ def _slashed(text: str) -> str:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Say whether a pattern stands for a file; path: relative to the project, `/` between names.
+    """Return whether a pattern stands for a file: its project-relative path with `/`.
 
-    One far longer than any that can be saved stands for none.
+    matches("*.py", "core/a.py"), matches("core/", "core/a/b.py")  # True, True
     """
     if not could_match(pattern, path):
         return False
     names = path.casefold().split("/")
-    reached = {0}  # before which of the names what was looked at of the pattern may end
+    reached = {0}  # names before which the parts so far may end
     for part in _parts(pattern):
         if part is None:  # at the end it stands for what is below: a name is left in any case
             reached = set(range(min(reached), len(names)))
@@ -174,20 +169,20 @@ def matches(pattern: str, path: str) -> bool:
 
 
 def could_match(pattern: str, path: str) -> bool:
-    """Return False only where `matches` does; paths may be many in one text. Compiles nothing."""
+    """Return False only where `matches` does; cheap. path: also many in one text."""
     name = path.casefold()
     plain = _PLAIN.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
     return len(pattern) <= MOST_PATTERN_CHARS and all(piece in name for piece in plain)
 
 
 def is_exact(pattern: str) -> bool:
-    """Return whether a pattern names something in one directory, not a kind of file anywhere."""
+    """Return whether a pattern names one directory, as `src/*.py`; `*.py` does not."""
     return "/" in pattern.rstrip("/")
 
 
 @lru_cache(maxsize=1_024)
 def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
-    """Return a text or an expression for each name of a pattern, None for any number of names."""
+    """None stands for any number of names."""
     parts = list[str | re.Pattern[str] | None]([] if is_exact(pattern) else [None])
     for name in pattern.casefold().rstrip("/").split("/"):
         if name == "**":

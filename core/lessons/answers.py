@@ -1,4 +1,4 @@
-"""What search_memory and log_memory answer, and the lines beside the records in every answer."""
+"""Answers of search_memory and log_memory, and the lines beside the records in every answer."""
 
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -41,17 +41,16 @@ HIDERS_SHOWN = 3
 TOKENS_SHOWN = 60
 BESIDE_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
-MOST_SEARCHED_CHARS = 16_384  # of a record: six times what a save allows
+MOST_SEARCHED_CHARS = 16_384  # of a record: six times the limits of a save
 MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What every answer depends on beside the log: whose it is, and what it may take.
+    """Whose log an answer is about, and how long the answer may be.
 
-    settings: those of this call, with its threshold. usual_threshold: of calls that name none,
-    where this one names another. is_uncommitted: whether git has not committed all of the log;
-    only a compaction asks, since it costs a moment.
+    usual_threshold: of other calls, if theirs differs. is_uncommitted: whether git lacks a part of
+    the log; slow, asked only where records go.
     """
 
     project: str
@@ -61,11 +60,10 @@ class Frame:
 
     @property
     def budget(self) -> Budget:
-        """The budget of one whole answer."""
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
     def halved(self) -> "Frame":
-        """Return the frame of a second part, after one that said what git has not committed."""
+        """Return the frame for an answer's second part, after one that spoke of git."""
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
         return replace(self, settings=settings, is_uncommitted=bool)
@@ -75,7 +73,7 @@ class Frame:
 
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
-    """Show all records, or those of one topic; above the budget the most relevant and an index."""
+    """Show all records, or one topic; above the budget the most relevant and an index."""
     wanted = normalise_topic(topic)
     records = [it for it in log.records if it.topic == wanted] if wanted else log.records
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
@@ -106,8 +104,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 
 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
-    """List all topics with counts: those like the missing one, those about it, then those that
-    should not be used."""
+    """List all topics with counts: similar names, topics about it, names to avoid last."""
     about = ranking_of(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
     closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
     judged = closest[:NEAREST_JUDGED]
@@ -118,7 +115,6 @@ def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
 
 
 def ranking_of(query: str, records: Sequence[Record]) -> "Ranking":
-    """Return how far each record has the words of a question."""
     from core.text.ranking import Ranking  # a hook has an order of its own
 
     return Ranking(query, [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in records])
@@ -130,7 +126,7 @@ def ranking_of(query: str, records: Sequence[Record]) -> "Ranking":
 def lessons_in_prompt(
     records: Sequence[Record], frame: Frame, query: str, budget: Budget
 ) -> list[str]:
-    """Return the records that fit, the most relevant first, below a line on what they are."""
+    """Return a heading and the records that fit, the most relevant first."""
     heading = say("answers.prompt_injection", project=one_line(frame.project))
     budget.spend(heading)
     ranked = [records[at] for at in ranking_of(query, records).order()]
@@ -142,9 +138,9 @@ def lessons_in_prompt(
 
 
 def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
-    """Return the records that have a good part of a question, and read like no order to a model.
+    """Return records with a good part of a question that read like no order to a model.
 
-    records: all of the log, in its order.
+    records: the whole log.
     """
     from core.room.one_list import Entry, Gathered
 
@@ -179,10 +175,9 @@ def saved_answer(
     shortened_from_bytes: int = 0,
     of_anchors: Sequence[str] = (),
 ) -> str:
-    """Say what one save did, which topics exist, and whether compaction is due.
+    """Say what one save did, which topics exist, and whether a compaction is due.
 
-    shortened_from_bytes: of the question that was saved shorter, 0 for none. of_anchors: what to
-    say of paths and triggers.
+    shortened_from_bytes: of a question that was cut, else 0. of_anchors: sentences about them.
     """
     record, count = saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
@@ -216,9 +211,9 @@ def saved_answer(
 
 
 def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[str]) -> list[str]:
-    """Say what was changed in a saved record, what is suspicious in it, and what the rules forbid.
+    """Say what was changed or is suspicious in a saved record.
 
-    Fields are named and never repeated.
+    Fields are named and never repeated: answers go into transcripts.
     """
     lines, record = [], saved.record
     if saved.redacted:
@@ -247,13 +242,12 @@ def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[
 
 
 def code_fields(record: Record) -> str:
-    """Name the fields that hold source code, "" where none does."""
+    """Name the fields that hold source code, "" for none."""
     texts = ("missing_context", "lesson", "ask_next_time")
     return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
 
 
 def _originals_left(saved: "Outcome", topic: str, frame: Frame) -> list[str]:
-    """Say which records a principle without `source_ids` leaves, and how it would replace them."""
     record = saved.record
     beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
     if not beside:
@@ -273,9 +267,9 @@ def _originals_left(saved: "Outcome", topic: str, frame: Frame) -> list[str]:
 
 
 def notes(log: MemoryLog, frame: Frame) -> list[str]:
-    """Say whether a compaction is due, and what is wrong with the file.
+    """Say whether a compaction is due, and which flaws the file has.
 
-    A threshold of this call alone is named as such: the next answer must not seem to contradict it.
+    A threshold of this call alone is named, lest the next answer contradict it.
     """
     threshold, usual = frame.settings.threshold, frame.usual_threshold or frame.settings.threshold
     if need_of(log.records, log.count, min(threshold, usual)) != "required":
@@ -288,9 +282,9 @@ def notes(log: MemoryLog, frame: Frame) -> list[str]:
 
 
 def need_of(records: Collection[Record], count: int, threshold: int) -> Need:
-    """Return the need of a compaction of these records, required above the threshold.
+    """Return whether records need a compaction: "required" above the threshold.
 
-    Where each topic is one principle there is nothing to merge. count: of all records of the log.
+    "pointless": each topic is one principle. count: of the whole log.
     """
     topics = {record.topic for record in records if record.type == "principle"}
     if len(topics) == len(records):
@@ -299,7 +293,7 @@ def need_of(records: Collection[Record], count: int, threshold: int) -> Need:
 
 
 def flaw_notes(log: MemoryLog) -> list[str]:
-    """Say what a merge or a hand left: hidden records, versions, conflicts, unreadable lines."""
+    """Name hidden records, unsettled versions, conflicts and unreadable lines."""
     lines = []
     if log.hidden:
         hiders = [*{hider.token: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
@@ -317,7 +311,7 @@ def flaw_notes(log: MemoryLog) -> list[str]:
 
 
 class Listing(NamedTuple):
-    """A list in one line. left_out: how many had no room, which the line says."""
+    """A list in one line; left_out: how many texts had no room."""
 
     text: str
     left_out: int
@@ -326,10 +320,9 @@ class Listing(NamedTuple):
 def listed(
     texts: Iterable[str], count: int, most_tokens: float, *, more: str = "and_more", sep: str = ", "
 ) -> Listing:
-    """List as many of the texts as fit into so many estimated tokens, at least one.
+    """List as many texts as fit into `most_tokens` (estimated), at least one: `a, b, +3 more`.
 
-    count: of all that could be listed. more: the name of the sentence where some have no room. sep:
-    what stands between two texts.
+    count: of all texts. more: sentence for a cut list.
     """
     fitting: list[str] = []
     for text in texts:
@@ -346,10 +339,7 @@ def listed(
 def listed_topics(
     counts: Sequence[tuple[str, int]], budget_tokens: float = inf, *, at_most: int = TOPICS_SHOWN
 ) -> Listing:
-    """List topics with the number of their records; a small answer lists fewer.
-
-    budget_tokens: estimated tokens of the whole answer.
-    """
+    """List topics as `payment (2), auth (1)`, within a share of the whole answer's budget."""
     texts = []
     for topic, count in counts[:at_most]:
         text = topic_text(topic)
@@ -361,7 +351,7 @@ def listed_topics(
 
 
 def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
-    """Say which version ids named nothing to remove, and which hidden records went."""
+    """Say which version ids removed nothing, and which hidden records went."""
     fates = (
         ("token_changed", outcome.changed),
         ("token_gone", outcome.gone),
@@ -378,6 +368,5 @@ def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
 
 
 def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
-    """List as many version ids as an eighth of the answer holds, and count the others."""
     texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
     return listed(texts, len(tokens), LIST_SHARE * frame.settings.budget_tokens).text

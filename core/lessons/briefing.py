@@ -1,6 +1,6 @@
-"""What a hook shows a model unasked: at the start of a session, at an action, at a prompt.
+"""Texts that a hook shows a model unasked: at a session's start, at an action, at a prompt.
 
-Nobody asked for these texts: they are short, and leave out records that read like orders.
+They are short, and leave out records that read like orders.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,12 +25,12 @@ from core.lessons.record_text import (
 from core.messages import language, say
 from core.text.plain import Budget, one_line
 
-BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
+BRIEFING_CHARS = 9_000  # two clients cut a text above 10,000 characters
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
 MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
 RECALL_BYTES = 4_096
 PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
-# Of what is left at a start: principles may fill so much of it, then what is near to the work.
+# Shares of the room at a start: principles fill so much, then records near to the work.
 _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
 
 
@@ -50,13 +50,11 @@ def session_briefing(
 ) -> Briefing:
     """Write the topics, what is due, and the whole records that fit.
 
-    Where not all of them fit: principles, those that are near to the work, then the newest, each
-    without what was missing, so that there is room for more lessons.
+    Where not all fit: principles, records near to the work, then the newest, without
+    `missing_context`; if none is near, principles and the newest, whole.
 
-    project: how the answer names it. settings: `hook_tokens` are the estimated tokens of the whole
-    text, which takes its first lines in any case. near: returns the records that are near to the
-    work, the nearest first; asked only where not all fit. Without any: whole records, principles
-    and the newest.
+    settings: `hook_tokens` limits the text; its first lines always stand. near: called only where
+    not all fit; the nearest record comes first.
     """
     records, count = log.records, log.count
     if not records:
@@ -85,7 +83,6 @@ def session_briefing(
 
 
 def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
-    """Return whether all that a hook may show fits below its line; the budget stays as it is."""
     trial = replace(budget)
     if not trial.take(say("answers.brief_all", count=len(records))):
         return False
@@ -95,10 +92,7 @@ def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
 
 
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
-    """Return the records whose lessons fit: principles, those near to the work, the newest.
-
-    Of each kind those near to the work come first.
-    """
+    """Of each kind, records near to the work come first."""
 
     def layout(record: Record) -> Block | None:
         return Block.of(headed_block(without_gap(record))) if is_harmless(record) else None
@@ -120,7 +114,6 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
 
 
 def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
-    """Return the topics with their counts, those that may be shown first, less the marked ones."""
     topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
     judged = [it for it in topics[:MOST_JUDGED] if not shown_marks((), (it[0],))]
     return judged + topics[MOST_JUDGED:] if len(judged) >= TOPICS_SHOWN else judged
@@ -129,8 +122,7 @@ def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
 def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:
     """Return the records that fit, and how many stay out because of their marks.
 
-    Only the long table of suspicious texts can judge some records, and it takes long to load:
-    they come last, and only where the others leave room.
+    The table that judges doubtful records loads slowly: they come last, if there is room.
     """
     plain: list[Record] = []
     doubtful: list[Record] = []
@@ -145,7 +137,6 @@ def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], i
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:
-    """Order principles before logs, newer before older, of equals the later line first."""
     return sorted(
         reversed(records),
         key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
@@ -154,7 +145,7 @@ def _principles_first(records: Sequence[Record]) -> list[Record]:
 
 
 def action_briefing(records: Sequence[Record]) -> Briefing:
-    """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
+    """Write the records that fit into RECALL_BYTES, lessons rather than `missing_context`."""
     left_bytes = RECALL_BYTES - _bytes(say("answers.recall_head"))
     blocks = [headed_block(record) for record in records]
     for at in reversed(range(len(blocks))):  # the best one keeps it longest
@@ -170,10 +161,9 @@ def action_briefing(records: Sequence[Record]) -> Briefing:
 
 
 def prompt_briefing(records: Iterable[Record]) -> Briefing:
-    """Write the first of these records that fit into 300 estimated tokens, at most five.
+    """Write the first records that fit into PROMPT_TOKENS, at most MOST_AT_A_PROMPT.
 
-    None that reads like an order takes the place of another. What was missing gives way where a
-    record fits without it.
+    Records that read like orders are passed over; `missing_context` gives way.
     """
     budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
     budget.spend(say("answers.recall_head"))
@@ -191,7 +181,6 @@ def prompt_briefing(records: Iterable[Record]) -> Briefing:
 
 
 def _recalled(blocks: Sequence[tuple[Record, str]]) -> Briefing:
-    """Return the records with their blocks below a line on what they are; nothing for none."""
     if not blocks:
         return Briefing()
     text = "\n".join([say("answers.recall_head"), *(block for _, block in blocks)])
@@ -199,7 +188,7 @@ def _recalled(blocks: Sequence[tuple[Record, str]]) -> Briefing:
 
 
 def without_gap(record: Record) -> Record:
-    """Return the record without what was missing."""
+    """Return the record without `missing_context`."""
     return replace(record, missing_context="")
 
 

@@ -1,7 +1,7 @@
 """Changes the memory log: saves, deletes, brings back, adds and renews records; other lines stay.
 
-Pure: each change is a function from one version of the log to the next. It decides which line a
-record gets, or raises and changes nothing.
+Pure: each change is a function from one version of the log to the next, or raises and changes
+nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _OF_EVERY_SAVE = ("compacted_at", "source_count", "extra", "meta_extra")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a change did, or what version ids name in a log."""
+    """The result of a change, or of a look-up of version ids."""
 
     before: MemoryLog
     log: MemoryLog  # afterwards; the same object where nothing was written
@@ -48,17 +48,15 @@ class Outcome:
 
     @property
     def record(self) -> Record:
-        """The record of a save."""
         return self.records[0]
 
     @property
     def is_written(self) -> bool:
-        """Whether anything is another than before."""
         return self.log is not self.before
 
     @property
     def hidden(self) -> list[Record]:
-        """The records that nobody sees any more, as an added one hides them."""
+        """The records that a reader saw before and does not see now."""
         ids = {record.id for record in self.before.records}
         seen = {record.token for record in self.log.records if record.id in ids}
         return [record for record in self.before.records if record.token not in seen]
@@ -67,9 +65,8 @@ class Outcome:
 def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str) -> Outcome:
     """Save this checked draft, and replace its originals (`tokens`).
 
-    A known id keeps its place and `created`; a new principle takes the place of its first original.
-    The same words again within a day change nothing: that is no gap that came back. Raises
-    RefusedError for the id of another text.
+    A known id keeps place and `created`; a new principle takes the first original's place. Same
+    words within RECURRENCE_S change nothing. Raises RefusedError for another text's id.
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
@@ -97,13 +94,12 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
-    """Delete the records that these version ids name."""
     named = select(log, tokens)
     return replace(named, log=log.rewritten(named.lines)) if named.removed else named
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
-    """Return which records these version ids name; never the one with the id `but`."""
+    """Return which records these version ids name; never the record with the id `but`."""
     removed: dict[int, Record] = {}
     changed: list[str] = []
     absent: list[str] = []
@@ -143,10 +139,10 @@ def bring_back(
     now: str,
     since: MemoryLog | None = None,
 ) -> Outcome:
-    """Make former versions of records the newest, in the place of the record `token` or at the end.
+    """Make former versions the newest, in the place of the record `token` or at the end.
 
-    Raises RefusedError when an id belongs to another text, when `token` names no record in its
-    present version, or a record is not what it was in the log `since`.
+    Raises RefusedError for another text's id, a `token` of no present version, and a record that
+    changed since the log `since`.
     """
     named = select(log, [token] if token else [])
     if token and not named.removed:
@@ -165,7 +161,7 @@ def bring_back(
             raise RefusedError("other_text", id=version.id)
         known = [_as_one(found.values())] if found else []
         newest = replace(
-            united(version, known),  # what a newer one replaced stays listed
+            united(version, known),  # the originals of a newer version stay listed
             former=following(version, version, *known).former,
             updated=latest(now, *(it.updated or it.created for it in (version, *known))),
             seen=max(it.seen for it in (version, *known)),
@@ -180,11 +176,10 @@ def bring_back(
 
 
 def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
-    """Add at the end those of the records that the log does not have, each as it is.
+    """Add records at the end, as they are, unless the log has them; also return their fates.
 
-    A gap that is there in other words then has two versions, as after a merge. Returns the offers
-    with their fates, too: `added`, `known` (in the same words, or in a later version), `replaced`
-    (by a principle) or `collision` (the id belongs to another text).
+    `added`: also a known gap in other words, a second version as after a merge. `known`: in the
+    same words, or older. `replaced`: by a principle. `collision`: the id of another text.
     """
     added: list[Record] = []
     told: list[Offer] = []
@@ -204,7 +199,6 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
 
 
 def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate:
-    """Return what becomes of a record from elsewhere. versions: those of its id that are there."""
     alike = [it for it in versions if it.gap == record.gap]
     same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
     if same or any(record.fingerprint() in it.former for it in alike):
@@ -218,12 +212,11 @@ def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate
 
 
 def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
-    """Give records other texts, each in its place, all in one version of the log.
+    """Give records other texts, each in its place, in one version of the log.
 
-    changed: by version id, a record that a reader sees with its new texts. join: whether one that
-    gets the gap of another becomes one with it. Raises RefusedError when a token names no present
-    version, when a new id belongs to another text, for the same gap without `join`, and when a
-    joined text is above its limit.
+    changed: new records by present version id. join: records that get one gap become one. Raises
+    RefusedError for a token of no present version, another text's id, one gap without `join`, and a
+    joined text above its limit.
     """
     base = log.rewritten()
     before = dict(base.all_records())
@@ -265,10 +258,9 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
 def as_one_each(
     before: Mapping[int, Record], after: Mapping[int, Record], now: str
 ) -> Iterator[tuple[list[int], Record]]:
-    """Yield each gap with a record that has got other texts: its lines and the one record for them.
+    """Yield the lines of each gap with changed texts, the newest last, and their one record.
 
-    before, after: the records of a log by line; one that is the same object in both stays as it is.
-    The lines come in the order of their versions, the newest last.
+    before, after: records by line; the same object in both is unchanged.
     """
     changed = {at for at, record in after.items() if record is not before[at]}
     ids = {after[at].id for at in changed}
@@ -288,14 +280,14 @@ def as_one_each(
         yield lines, _visible(marked(record, newest), listed)
 
 
-# What becomes of a record.
+# A record in its next version.
 
 
 def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
-    """Return the changed record as one that wins over every earlier version.
+    """Return the changed record as the winner over every earlier version.
 
-    While the id stays, `former` lists the earlier version; under a new one `source_ids` does, and a
-    later compaction passes that on. tokens: the version ids to list.
+    `former` lists the earlier version; under a new id `source_ids` lists `tokens`, for later
+    compactions.
     """
     record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
     if (record.id, record.gap) == (before.id, before.gap):
@@ -306,9 +298,9 @@ def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) ->
 
 
 def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()) -> Record:
-    """Join several records about one gap into one without losing a text or number.
+    """Join records about one gap, the newest last; no text and no count is lost.
 
-    records: the newest last. untouched: those that stand in the log as they are.
+    untouched: records that stand in the log unchanged.
     """
     newest, newer = records[-1], records[::-1]
     source_ids = _all_once(it.source_ids for it in newer)
@@ -335,12 +327,10 @@ def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()
 
 
 def _words(record: Record) -> tuple[object, ...]:
-    """Return what a save says about a gap."""
     return record.lesson, record.ask_next_time, record.paths, record.when
 
 
 def _updated(known: Record, draft: Draft, now: str) -> Record:
-    """Return a record with the words of a draft about the same gap."""
     record = replace(
         known,
         missing_context=draft.missing_context or known.missing_context,
@@ -355,7 +345,7 @@ def _updated(known: Record, draft: Draft, now: str) -> Record:
 
 
 def _as_one(versions: Iterable[Record]) -> Record:
-    """Return the newest of these versions as the one that all others led to."""
+    """Return the newest version as the successor of all others."""
     *others, newest = sorted(versions, key=Record.version)
     if not others:
         return newest
@@ -369,10 +359,7 @@ def _as_one(versions: Iterable[Record]) -> Record:
 
 
 def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
-    """Return a principle as the one that replaces these records.
-
-    It takes over their paths and triggers unless it came with its own.
-    """
+    """The paths and triggers of the originals go over unless the draft has its own."""
     dated = (*originals, record)
     moments = [at for it in dated for at in (it.created, it.updated, it.compacted_at)]
     lineage = [(*it.tokens(), *it.source_ids) for it in originals]
@@ -390,14 +377,14 @@ def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Dra
 
 
 def _visible(record: Record, listed: Collection[str]) -> Record:
-    """Return the record in a version that none of these version ids names, as it would hide it."""
+    """Return a version of the record that `listed` does not name, since that would hide it."""
     while record.token in listed:
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
 
 def _all_of(texts: Sequence[str]) -> str:
-    """Return these texts one below the other, without those that another one contains."""
+    """Return the texts, one below the other, without texts that another contains."""
     kept: list[str] = []
     for text in texts:
         if text.strip() and not any(text in other for other in kept):
@@ -406,5 +393,4 @@ def _all_of(texts: Sequence[str]) -> str:
 
 
 def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """Return all entries of these lists, each once, in their order."""
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))

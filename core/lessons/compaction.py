@@ -1,6 +1,6 @@
-"""What compact_memory answers: topics to sum up, similar topics, or the records that it deleted.
+"""Answers of compact_memory: topics to sum up, similar topics, or the deleted records.
 
-Pure: the same log gives the same offer. The model that reads it decides and summarises.
+Pure. The model that reads them decides and summarises.
 """
 
 import re
@@ -48,7 +48,7 @@ _SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
 def compaction_answer(
     log: MemoryLog, frame: Frame, *, target_topics: Collection[str] | None = None
 ) -> str:
-    """Show topics with version ids, whole ones, the largest first, and what to do with them."""
+    """Show whole topics with version ids, the largest first, and how to compact them."""
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
     if not log.records:
         return "\n".join([say("answers.compact_empty", **facts), *flaw_notes(log)])
@@ -83,7 +83,6 @@ def compaction_answer(
 
 
 def _pair_text(pair: SimilarTopics) -> str:
-    """Name two topics, why they are alike, and the one to keep where that is clear."""
     why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
     if kept := topic_to_keep(pair):
         why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
@@ -91,10 +90,7 @@ def _pair_text(pair: SimilarTopics) -> str:
 
 
 def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame) -> list[str]:
-    """Return whole topics, the largest first; one that is too large alone is begun.
-
-    Topics that are already compact come last: there is nothing to do in them.
-    """
+    """Return whole topics, the largest first, compact ones last; the first is at least begun."""
     budget_tokens = frame.settings.budget_tokens
     in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
     if may_fit((record for members in topics.values() for record in members), budget):
@@ -109,7 +105,7 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
         records = topics[name]
         if may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
             lines.append(text)
-        elif name == in_order[0]:  # else what must shrink could never be compacted
+        elif name == in_order[0]:  # else a topic that must shrink could never be compacted
             lines += _topic_begun(name, records, budget)
         else:
             rest.append((name, len(records)))
@@ -120,7 +116,6 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
 
 
 def _is_compact(records: Sequence[Record]) -> bool:
-    """Return whether a topic is one principle: there is nothing to merge."""
     return len(records) == 1 and records[0].type == "principle"
 
 
@@ -141,8 +136,6 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
 
 
 def _topic_begun(topic: str, records: Sequence[Record], budget: Budget) -> list[str]:
-    """Return the records that fit, at least a part of the first, below how many they are."""
-
     def layout(record: Record) -> Block | None:
         if not may_fit([record], budget):
             return None
@@ -156,10 +149,7 @@ def _topic_begun(topic: str, records: Sequence[Record], budget: Budget) -> list[
 
 
 def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -> str:
-    """Return a record with its version id; of a large one what fits, and that it goes on.
-
-    layout: `record_block` or `headed_block`.
-    """
+    """Return a record with its version id, cut with a note if too large."""
     token, chars = token_text(record), max(budget.chars, LEAST_CHARS)
     if may_fit([record], budget) and budget.take(block := layout(record, token=token)):
         return block
@@ -178,7 +168,7 @@ def fit_deletion(
 ) -> tuple[list[str], list[str]]:
     """Return the version ids to delete now, and those for a later call.
 
-    What is deleted is repeated in full, so no more may go than one answer can hold.
+    Deleted records are repeated in full, and must fit one answer.
     """
     named = {record.id: record for record in select(log, tokens).removed}
     budget = frame.budget.split_off(DELETION_SHARE)
@@ -195,10 +185,7 @@ def fit_deletion(
 
 
 def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ()) -> str:
-    """Show the deleted records in full, and say what became of the other version ids.
-
-    put_off: tokens for a later call.
-    """
+    """Show the deleted records in full, and say what became of the other version ids."""
     count = len(outcome.removed)
     facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
@@ -212,10 +199,7 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
 
 
 def join_questions(questions: Iterable[str]) -> tuple[str, int]:
-    """Join the different questions by spaces, whole ones only; return also how many did not fit.
-
-    They fit into the bytes of `ask_next_time`.
-    """
+    """Join different questions while they fit into `ask_next_time`; also count the others."""
     joined, left_out = "", 0
     for question in dict.fromkeys(" ".join(text.split()) for text in questions):
         longer = f"{joined} {question}".strip()
@@ -227,10 +211,9 @@ def join_questions(questions: Iterable[str]) -> tuple[str, int]:
 
 
 def fit_question(question: str) -> tuple[str, int]:
-    """Return a principle's question within the limit, and its bytes before (0: not shortened).
+    """Return a principle's question within the limit, and its former bytes (0: not shortened).
 
-    It ends at a question's end, else at a whole character: an end in the first half does not
-    count, since too much would be lost.
+    It is cut after a question's end in the second half of the limit, else at a whole character.
     """
     encoded = question.encode("utf-8", "surrogatepass")
     if len(encoded) <= _QUESTION_BYTES:

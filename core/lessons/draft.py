@@ -1,4 +1,4 @@
-"""What may be stored of a text from outside: checked, and without the secrets in it."""
+"""Checks texts from outside and takes their secrets out before they are stored."""
 
 import json
 import re
@@ -24,7 +24,7 @@ Fate = Literal["added", "known", "replaced", "collision", "refused"]
 
 MOST_REDACTED_CHARS = 32_768  # no secret is so long that the rest could be stored
 
-# What a program may give for a record beside its words, and what a cleaning reads beside them.
+# Fields that a program may set beside the words, and fields that a cleaning reads beside them.
 _GIVEN = "created updated compacted_at source_count source_ids former extra meta_extra".split()
 _META_TEXTS = "id created updated compacted_at source_ids former marks paths when".split()
 # An id, a version id, a fingerprint or a date as a program writes them holds no secret.
@@ -32,9 +32,9 @@ _HARMLESS = re.compile(r"[0-9a-f]{16}(?:@[0-9a-f]{6})?|[0-9a-f]{6}|[0-9]{4}-[0-9
 
 
 class Offer(NamedTuple):
-    """One record from elsewhere: as it is stored, or would be, and its fate.
+    """One record from elsewhere, as it is stored or would be, and its fate.
 
-    redacted: one rule name for each replaced secret, for all fields. error: why it is refused.
+    redacted: a rule name for each secret. error: why it is refused.
     """
 
     record: Record
@@ -44,7 +44,7 @@ class Offer(NamedTuple):
 
 
 def given_draft(line: Mapping[str, Any]) -> Draft:
-    """Return the draft of a record in the form of the file. Raises RefusedError for others."""
+    """Return the draft of a record in the form of the file. Raises RefusedError for other forms."""
     whole = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
     meta = whole.get("meta") or {}
     if isinstance(meta, dict):
@@ -67,14 +67,13 @@ def given_draft(line: Mapping[str, Any]) -> Draft:
 def redacted_draft(
     draft: Draft, *, project: str = "", strict: bool, is_edit: bool = False
 ) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
-    """Return the draft as it may be stored, the kinds of replaced secrets, and suspicious fields.
+    """Return the draft to store, the kinds of replaced secrets, and suspicious fields.
 
-    Topic, question and paths stay as they came, suspicious or not. A secret in a trigger is always
-    refused: redacted it would stand nowhere, and its words say nothing that would be lost.
-    project: its directory, which paths lose. is_edit: of a record that is stored, which may have
-    more paths and triggers than one save takes.
+    Topic, question and paths stay as they came. A trigger with a secret is refused: redacted, it
+    stands nowhere. project: its directory, cut off from paths. is_edit: of a stored record, which
+    may have more anchors.
 
-    Raises what `check`, `normalise_paths` and `normalise_triggers` raise, and RefusedError for a
+    Raises the errors of `check`, `normalise_paths` and `normalise_triggers`, and RefusedError for a
     secret in a trigger, or in any field when strict.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
@@ -102,10 +101,10 @@ def redacted_draft(
 def redacted_record(
     record: Record, *, project: str = "", strict: bool, is_edit: bool = False
 ) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
-    """Return the record as a save stores it, and then as `redacted_draft`.
+    """Return the record to store, the kinds of secrets, and suspicious fields.
 
-    Paths and triggers stay as they are, unless a person has just changed them (`is_edit`); but a
-    trigger with a secret, which only a hand can have written, goes.
+    Anchors stay unless a person has just changed them (`is_edit`); a trigger with a secret, written
+    by hand, goes. Raises as `redacted_draft`.
     """
     draft = _draft_of(record)
     if is_edit:
@@ -128,9 +127,9 @@ def redacted_record(
 
 
 def redacted_offer(record: Record, *, strict: bool) -> Offer:
-    """Return the record, no secret in any field, with the id of its text, or why it is refused.
+    """Return the record with the id of its text and no secret in any field, or its refusal.
 
-    "added" is provisional: only the log can say whether it has the record already.
+    Fate "added" is provisional: the log may have the record already.
     """
     kinds: tuple[str, ...] = ()
     try:
@@ -159,7 +158,6 @@ def _check_redactable(record: Draft | Record) -> None:
 
 
 def _refuse(secrets: list[tuple[str, str]]) -> None:
-    """Raise RefusedError for these secrets, each with its field and kind, if there are any."""
     if secrets:
         fields = ", ".join(dict.fromkeys(name for name, _ in secrets))
         kinds = ", ".join(dict.fromkeys(kind for _, kind in secrets))
@@ -167,7 +165,7 @@ def _refuse(secrets: list[tuple[str, str]]) -> None:
 
 
 def _draft_of(record: Record) -> Draft:
-    """Return the words of a record, its paths and triggers left out."""
+    """Return the words of a record, without paths and triggers."""
     return Draft(
         topic=record.topic,
         missing_context=record.missing_context,
@@ -177,13 +175,13 @@ def _draft_of(record: Record) -> Draft:
     )
 
 
-# Every field, as a person asks for it after the fact, and as what is shown outside needs it.
+# Every field, as a person asks for it after the fact, and as a text shown outside needs it.
 
 
 def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
-    """Return the record without secrets in any field, and the field and kind of each one.
+    """Return the record without secrets in any field, and each secret's field and kind.
 
-    A trigger with a secret goes as a whole: with a marker in it, it would stand nowhere.
+    A trigger with a secret goes whole: with a marker it would stand nowhere.
     """
     from core.sanitizer import look_at, redact, values_in
 
@@ -217,9 +215,9 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
 
 
 def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Clean keys that we do not know, each as text and then, with its name, as JSON.
+    """Clean unknown keys, each as text and then, with its name, as JSON.
 
-    Where the JSON would not be any more (a number that is a password), the whole value goes.
+    A value whose JSON breaks (a number that is a password) goes whole.
     """
     from core.sanitizer import MARKER, redact
 
@@ -239,7 +237,6 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
 
 
 def _clean_value(value: Any, found: list[str]) -> Any:
-    """Return a JSON value without secrets in texts and names, and add their kinds to `found`."""
     from core.sanitizer import redact
 
     if isinstance(value, str):
@@ -256,7 +253,7 @@ def _clean_value(value: Any, found: list[str]) -> Any:
 
 
 def _with_each(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return members of which none is lost where two names have become one."""
+    """Return all members, though two names may have become one."""
     members: dict[str, Any] = {}
     for name, value in pairs:
         while name in members:

@@ -1,8 +1,8 @@
-"""The memory file on disk, with what lies beside it. No other code opens it to write.
+"""The memory file on disk, with the files beside it. No other code opens it to write.
 
-Readers take no lock and see either the old or the new file. Beside it lie its lock, the companions
-that tell git about it, and the side file, which keeps what left the log. All of it holds for local
-disks, not for network file systems.
+Readers take no lock and see the old or the new file. Beside it lie its lock, the companions that
+tell git about it, and the side file of records that left. For local disks, not network file
+systems.
 """
 
 import contextlib
@@ -51,9 +51,9 @@ _Result = TypeVar("_Result")
 
 
 class Replacement(NamedTuple, Generic[_Result]):
-    """What a writer makes of the file: its new bytes, and what the caller gets to know.
+    """The new bytes of the file, and a writer's result.
 
-    aside: bytes that leave the file for a new one beside it. replaced: lines for the side file.
+    aside: bytes for a new file beside the log. replaced: lines for the side file.
     """
 
     data: bytes
@@ -65,7 +65,7 @@ class Replacement(NamedTuple, Generic[_Result]):
 class LogFile:
     """The file at `path`; the first replacement creates it and its directory.
 
-    asks_git: whether a missing file that git has is an error instead of an empty log.
+    asks_git: whether a missing file that git has is an error, not an empty log.
     """
 
     def __init__(
@@ -87,7 +87,6 @@ class LogFile:
         return self._read()[0]
 
     def _read(self, place: Path | None = None) -> tuple[bytes, Identity]:
-        """Return the file, and what tells this version of it apart. place: where it really is."""
         try:
             with _reading(self.path):
                 return read_regular(place or memory_at(self.path))
@@ -99,7 +98,7 @@ class LogFile:
         return self._read(place) if self._asked_git() else (b"", None)
 
     def _asked_git(self) -> bool:
-        """Return whether git was asked about a missing file, once. Raises LogMissingError."""
+        """Ask git once about a missing file. Raises LogMissingError."""
         if not self._asks_git:
             return False
         if not os.path.lexists(self.path):
@@ -112,15 +111,14 @@ class LogFile:
     def rewrite(
         self, change: Callable[[bytes], Replacement[_Result]], *, aside_name: str = ""
     ) -> _Result:
-        """Replace the file by what `change` makes of it; equal bytes are not written.
+        """Replace the file by the result of `change`; equal bytes are not written.
 
-        On disk, in this order: the lock, missing companions, the whole new log under a temporary
-        name, the side file, what goes aside in a new file `aside_name`; then the temporary file
-        takes the name of the log. `change` runs under the lock, and again when a program that does
-        not take the lock has replaced the file meanwhile.
+        On disk, in this order: lock, companions, the new log under a temporary name, side file, new
+        file `aside_name`, rename. `change` runs under the lock, and again when a program without
+        the lock has replaced the file.
 
-        Raises BusyError, WaitEndedError, DiskError, and what `change` raises; the file is byte for
-        byte what it was then.
+        Raises BusyError, WaitEndedError, DiskError, and errors of `change`; the file is then
+        unchanged.
         """
         with self._locked() as place:
             for _ in range(_ATTEMPTS):
@@ -131,7 +129,6 @@ class LogFile:
         raise DiskError("log_unsettled", path=str(self.path))
 
     def _read_settled(self, place: Path) -> tuple[bytes, Identity]:
-        """Return the file; read an empty or missing one again for a moment."""
         # An editor empties a file before it writes it, and git removes it first.
         deadline = time.monotonic() + _SETTLE_S
         while True:
@@ -144,7 +141,6 @@ class LogFile:
     def _replace(
         self, place: Path, new: Replacement[_Result], identity: Identity, aside_name: str
     ) -> bool:
-        """Replace the file if it still has this identity; whether it did."""
         if identity is None or not is_there(self.path.with_name(IGNORE_NAME)):
             self._write_companions(*COMPANIONS, only_missing=True)
         with prepared(place, new.data) as temporary:
@@ -167,7 +163,7 @@ class LogFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Path]:
-        """Hold the lock of this file, swept of strays, and give its real place, or a DiskError."""
+        """Hold the lock, remove strays, and give the file's real path."""
         with _writing(self.path):
             place = memory_at(self.path, may_be_new=True)  # before anything is made there
             self._asked_git()
@@ -197,10 +193,10 @@ class LogFile:
                         found.append(place.parent / name)
         return found
 
-    # The side file. No link is followed: what a repository puts in its place is another file.
+    # The side file. No link is followed: a link that a repository brings leads to another file.
 
     def read_side(self, *, most_bytes: int = MOST_SIDE_READ_BYTES) -> bytes:
-        """Return so many bytes of the end of the side file, b"" for none. Raises LogReadError."""
+        """Return at most `most_bytes` of the side file's end, b"" for none. Raises LogReadError."""
         try:
             with _reading(self._side_path):
                 if is_odd(self._side_path):
@@ -211,7 +207,7 @@ class LogFile:
             return b""
 
     def _keep(self, lines: bytes, log: Path) -> None:
-        """Add lines to the side file, of which only the newest half stays when it grows too long.
+        """Add lines to the side file; above MOST_SIDE_BYTES only its newest half stays.
 
         log: the real file, whose mode and owner a new side file gets.
         """
@@ -232,14 +228,14 @@ class LogFile:
             replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
-        """Replace the side file alone, under the lock; errors as of `rewrite`."""
+        """Replace the side file alone, under the lock. Raises as `rewrite`."""
         with self._locked(), _writing(self._side_path):
             known = self.read_side()
             data = change(known)
             if data != known:
                 replace_whole(self._side_path, data, name=self.path.name)
 
-    # The companions. One that is a link is let be: git does not follow it.
+    # The companions. A link stays as it is: git does not follow it.
 
     def write_companions(self) -> None:
         """Complete the companions, under the lock. Raises BusyError or DiskError."""
@@ -247,7 +243,7 @@ class LogFile:
             self._write_companions(*COMPANIONS)
 
     def _write_companions(self, *names: str, only_missing: bool = False) -> None:
-        """Add the lines that these companions lack. only_missing: to none that is there."""
+        """only_missing: change none that is there."""
         for name in names:
             companion = self.path.with_name(name)
             is_known = is_there(companion)
@@ -265,7 +261,7 @@ class LogFile:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn an error of the disk into LogReadError; a missing file stays FileNotFoundError."""
+    """Turn an OSError into LogReadError; FileNotFoundError stays."""
     try:
         yield
     except (SentinelError, FileNotFoundError):
@@ -276,7 +272,6 @@ def _reading(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an error of the disk into DiskError."""
     try:
         yield
     except SentinelError:
@@ -291,9 +286,9 @@ def _check_is_new(path: Path) -> None:
 
 
 def place_of(path: Path) -> Path:
-    """Return where a log is once its links are followed, which one to another file is not.
+    """Return the real place of a log; no link to another thing than a memory is followed.
 
-    Raises LogReadError for a directory that is a link to another one.
+    Raises LogReadError where its directory is such a link.
     """
     try:
         memory_at(path, may_be_new=True)

@@ -1,7 +1,7 @@
-"""What records were: in the log, in the file of what was replaced, and in git.
+"""Former versions of records: in the log, in the side file, and in git.
 
-A version id is made of the text, so that it does not matter which log of the repository has it:
-each `.context/memory_log.jsonl` is searched, wherever the log stood before it was moved.
+A version id is made of the text, so that any log of the repository may hold it: every
+`.context/memory_log.jsonl` is searched.
 """
 
 import contextlib
@@ -41,10 +41,9 @@ _LOG = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit and what it did to memory logs. date: ISO 8601.
+    """One commit that changed memory logs. date: ISO 8601.
 
-    files: by its path from the top of the work tree, with `/`, the object name of each log that it
-    changed; "" for one that it took away.
+    files: object names of logs ("" for a deleted one) by path from the top, with `/`.
     """
 
     id: str
@@ -54,15 +53,14 @@ class Commit:
 
     @property
     def short(self) -> str:
-        """The beginning of the id that people use."""
         return self.id[:SHORT_DIGITS]
 
 
 def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[Commit]:
     """Return the commits that changed a log of the repository, the newest first.
 
-    A merge is among them when its file differs from that of every parent. starts: where git begins,
-    HEAD for none. pattern: a regular expression that a changed line holds. Raises HistoryError.
+    A merge counts if its file differs from every parent's. starts: HEAD for none. pattern:
+    expression that a changed line holds. Raises HistoryError.
     """
     if not starts and not repository.has_head:
         return []
@@ -87,9 +85,9 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
-    """Return the same without memories of neighbours: logs elsewhere in commit `last`, "" for none.
+    """Return `commits_of` without neighbours: logs elsewhere in commit `last`.
 
-    A place that is empty there may be where this log was.
+    A path that `last` lacks may be where this log was. last: "" for no commit.
     """
     found = commits_of(repository, *starts)
     paths = {path for commit in found for path in commit.files} - {repository.path}
@@ -101,15 +99,15 @@ def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]
     ]
 
 
-# What records were.
+# Former versions of records.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """One version of a record, and where it lies.
 
-    is_shown: a reader of the log sees it. is_hidden: only a line of the file has it, which another
-    record hides. kept: what the file beside the log says of it. commit: the oldest that has it.
+    is_hidden: only a line that another record hides has it. kept: from the side file. commit: the
+    oldest with it.
     """
 
     record: Record
@@ -120,13 +118,13 @@ class Version:
 
 
 class History:
-    """The former versions of the records of one memory log. Git is not asked before it must be.
+    """Former versions of the records of one memory log. Git is asked only where it must be.
 
-    log: the file as it stands. kept: by version id, what was replaced and is kept beside the log.
+    kept: replaced records by version id.
     """
 
     def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
-        """Take what the files hold. kept: the newest first."""
+        """kept: the newest first."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
         self.kept = {it.token: it for it in reversed([*kept])}
@@ -141,7 +139,6 @@ class History:
 
     @cached_property
     def has_git(self) -> bool:
-        """Whether git can be asked for the history of the log."""
         with contextlib.suppress(HistoryError):
             return bool(self.repository)
         return False
@@ -173,9 +170,10 @@ class History:
         return sorted(versions, key=lambda it: it.record.version(), reverse=True)
 
     def last(self, record_id: str) -> Record | None:
-        """Return the last version of a record that no reader sees, a hidden line before all others.
+        """Return the last version of a record that no reader sees, None for no version.
 
-        Of what git has, HEAD and what is behind it come first. Raises HistoryError.
+        A hidden line comes before all others; in git, HEAD's history comes first. Raises
+        HistoryError.
         """
         hidden = [record for record in _lines(self.log) if record.id == record_id]
         if hidden:
@@ -191,9 +189,10 @@ class History:
         return max(kept, key=Record.version, default=None)
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
-        """Return, by version id, what the file or any commit holds. Raises HistoryError.
+        """Return the versions that exist, by version id. Raises HistoryError.
 
-        Only what neither has is taken from the side file, in which anybody can write a version id.
+        The side file, in which anybody can write a version id, counts only where log and git lack
+        one.
         """
         wanted = set(tokens)
         kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
@@ -209,10 +208,10 @@ class History:
         return {**kept, **found}
 
     def originals(self, principle: Record) -> tuple[list[Record], list[str]]:
-        """Return what a principle replaced, one generation back, each in its newest version.
+        """Return a principle's originals, each in its newest version.
 
-        The second value names what is in the log again. Raises HistoryError where a version is in
-        neither the files nor git.
+        Also return version ids of originals that are in the log again. Raises HistoryError where a
+        version is nowhere.
         """
         tokens = originals_of(principle)
         if not tokens:
@@ -250,7 +249,7 @@ class History:
         return list(newest.values()), list(left_alone.values())
 
     def version_named(self, name: "Named") -> Record:
-        """Return the version that is named, else the last of its record. Raises HistoryError."""
+        """Return the named version, else the last of its record. Raises HistoryError."""
         if name.token:
             found = self.find_versions([name.token]).get(name.token)
         else:
@@ -266,7 +265,7 @@ class History:
         raise HistoryError("unknown", *self.notes(), name=name.id)
 
     def principle_named(self, name: "Named") -> Record:
-        """Return the principle of the log that is named. Raises HistoryError."""
+        """Return the named principle of the log. Raises HistoryError."""
         found = next(iter(self.log.with_id(name.id).values()), None)
         if not found:
             raise HistoryError("not_in_log", id=name.id)
@@ -277,7 +276,7 @@ class History:
         return found
 
     def topics(self, beginning: str) -> dict[str, str]:
-        """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""
+        """Return topics of former records by id, for one beginning. Raises HistoryError."""
         kept = [it.record for it in self.kept.values()]
         found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
         with self._git_is_needed(unless=found):
@@ -288,7 +287,7 @@ class History:
         return found
 
     def notes(self) -> list[str]:
-        """Return reasons why a version may be missing in git, as keys of sentences."""
+        """Return reasons why git may lack a version, as keys of sentences."""
         if self.kept and not self.has_git:
             return []
         notes = ["cut"] if self.repository.is_cut else []
@@ -300,10 +299,7 @@ class History:
     def _logs(
         self, ids: Collection[str], *starts: str, oldest_first: bool = False
     ) -> Iterator[tuple[Commit, MemoryLog]]:
-        """Yield each log in which a line with one of these ids changed, with its first commit.
-
-        ids: or beginnings of them. starts: as of `commits_of`.
-        """
+        """Yield logs where a line with one of these ids (or beginnings) changed, with a commit."""
         is_plain = len(ids) <= SEARCHED_IDS and all(map(_PLAIN_ID.fullmatch, ids))
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
         commits = commits_of(self.repository, *starts, pattern=pattern)
@@ -317,7 +313,6 @@ class History:
 
     @contextmanager
     def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
-        """Let an error of git pass where something was found without it."""
         try:
             yield
         except HistoryError:
@@ -326,26 +321,25 @@ class History:
 
 
 def _lines(log: MemoryLog) -> list[Record]:
-    """Return all lines that are records, those included that no reader sees."""
     return [record for _, record in log.all_records()]
 
 
 def _all_of(log: MemoryLog) -> list[Record]:
-    """Return what readers see, and all lines: after a merge, one may see more than a line says."""
+    """Of a merged record, which can differ from its line, return both."""
     return [*log.records, *_lines(log)]
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
-    """Return the version ids of what a principle replaced, without its own former versions.
+    """Return the version ids of a principle's originals, without its own former versions.
 
-    It lists those, too, if its id changed because a secret was taken out of its text.
+    A principle lists those if its id changed because a secret left its text.
     """
     parts = ((token, token[len(id_in(token)) + 1 :]) for token in principle.source_ids)
     return tuple(token for token, fingerprint in parts if fingerprint not in principle.former)
 
 
 def former_selves_of(record: Record) -> tuple[str, ...]:
-    """Return a record's version ids from before its topic or its text, and so its id, changed."""
+    """Return version ids from before a new topic or text changed the id."""
     if record.type == "log":  # it replaces nothing else
         return record.source_ids
     originals = set(originals_of(record))
@@ -353,7 +347,7 @@ def former_selves_of(record: Record) -> tuple[str, ...]:
 
 
 def principles_over(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
-    """Return each principle of a log that lists versions of a record, with the newest of them."""
+    """Return the principles that list a record, each with the newest version id listed."""
     newest: dict[str, tuple[Record, str]] = {}
     for principle in _lines(log):
         for token in principle.source_ids:  # the newest stands first
@@ -362,21 +356,21 @@ def principles_over(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
     return list(newest.values())
 
 
-# Records by what a person calls them.
+# Records by the names that a person types.
 
 
 class Named(NamedTuple):
-    """The record that somebody means: its id, and the version id if one version is meant."""
+    """The record that somebody means. token: "" where no version is meant."""
 
     id: str
     token: str
 
 
 def named(text: str, history: History) -> Named:
-    """Return the record that an argument names: an id, a beginning of one, or a version id.
+    """Return the record that an id, a beginning of one, or a version id names.
 
-    The log as it stands comes first, then what it says of replaced records, then git. Raises
-    HistoryError: bad_token, too_short, unknown or ambiguous.
+    The log comes first, then the originals that it lists, then git. Raises HistoryError: bad_token,
+    too_short, unknown or ambiguous.
     """
     lines = _lines(history.log)
     topics = {record.id: record.topic for record in lines}
@@ -397,10 +391,9 @@ def named(text: str, history: History) -> Named:
 
 
 def records_named(text: str, log: MemoryLog) -> list[Record]:
-    """Return the records of the log that an argument names: one, or all that share its id.
+    """Return the visible records that an argument of `named` names: one, or all of its id.
 
-    Only what a reader sees counts. Raises HistoryError: bad_token, too_short, not_there, ambiguous
-    or other_version.
+    Raises HistoryError: bad_token, too_short, not_there, ambiguous or other_version.
     """
     topics = {record.id: record.topic for record in log.records}
     beginning, fingerprint = _parted(text, topics)
@@ -416,7 +409,7 @@ def records_named(text: str, log: MemoryLog) -> list[Record]:
 
 
 def one_named(text: str, log: MemoryLog) -> Record:
-    """Return the one record of the log that an argument names. Raises HistoryError."""
+    """Return the only record that `records_named` finds. Raises HistoryError: also shared_id."""
     found = records_named(text, log)
     if len(found) > 1:
         tokens = ", ".join(record.token for record in found)
@@ -425,7 +418,7 @@ def one_named(text: str, log: MemoryLog) -> Record:
 
 
 def _parted(text: str, known: Container[str]) -> tuple[str, str]:
-    """Return an id or its beginning, and the fingerprint behind it, or ""; an id may hold an @."""
+    """Split off the fingerprint, "" for none; an id may hold an @."""
     if text in known or "@" not in text:
         return text, ""
     if not is_token(text):
@@ -440,7 +433,6 @@ def _check_length(beginning: str, text: str) -> None:
 
 
 def _only(beginning: str, topics: Mapping[str, str], text: str) -> str:
-    """Return the one id with this beginning, "" for none. Raises HistoryError for several."""
     if beginning in topics:
         return beginning
     ids = [name for name in topics if name.startswith(beginning)]

@@ -1,8 +1,8 @@
 """One version of the memory log: its lines, and the records that a reader sees. Pure.
 
-After a git merge an id can stand in several lines. A version lists those that it follows
-(`former`), a principle its originals, and a record under changed texts the one that it was
-(`source_ids`). Older versions and hidden records are leftovers, which the next change drops.
+After a git merge an id can stand in several lines. A version lists its former versions (`former`),
+a principle or a renamed record its originals (`source_ids`). The next change drops older versions
+and hidden records.
 """
 
 import re
@@ -53,9 +53,9 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
-    """Return the lines of conflict markers, and of the common ancestor that git shows between them.
+    """Return the lines of conflict markers and of the common ancestor between them.
 
-    A record that stands only in the ancestor was removed by both sides.
+    Both sides removed a record that stands only in the ancestor.
     """
     found: set[int] = set()
     base_at, base_run = -1, 0
@@ -78,15 +78,13 @@ def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozens
 
 
 class MemoryLog:
-    """One version of the file, and what a reader sees of it. It is never changed.
+    """One version of the file, never changed, and the records that a reader sees.
 
-    lines: with their line ends. entries: their records, or None. conflict: the lines (from 0) that
-    are conflict markers of git or show the common ancestor. conflicts: how many git left open.
-    skipped: how many lines are neither blank, nor a record, nor part of a conflict.
-    records: what a reader sees, in the order of the file. count: how many. topics: by topic.
-    unsettled: versions of one gap in different words, none of which follows the other.
-    leftovers: the lines that no reader sees. hidden: records of whose gap a reader sees no version,
-    each with the record that hides it. replaced: by id, the version ids that some record replaced.
+    entries: by line. conflict: lines (from 0) of conflict markers and ancestors. skipped: count of
+    other lines without a record, blank ones left out. records, count, topics: visible only, in file
+    order. unsettled: versions of one gap in different words that do not follow each other.
+    leftovers: lines that no reader sees. hidden: records whose gap no reader sees, each with its
+    hider. replaced: version ids by id.
     """
 
     def __init__(self, lines: Sequence[bytes] = (), entries: Sequence[Record | None] = ()) -> None:
@@ -102,7 +100,7 @@ class MemoryLog:
         self._lines_of: dict[str, list[int]] = {}
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
-        self._settled: dict[int, Record] = {}  # what inherited from others; the next change writes
+        self._settled: dict[int, Record] = {}  # records that inherit; the next change writes them
         self.leftovers: set[int] = set()
         self._decide()
         self.count = len(self.records)
@@ -110,7 +108,7 @@ class MemoryLog:
 
     @classmethod
     def parse(cls, data: bytes) -> "MemoryLog":
-        r"""Split at `\n` only and parse each line once; any bytes are accepted."""
+        """Return the log of a file; any bytes are accepted."""
         lines = split_lines(data)
         return cls.of_lines(lines, cached_parse_line if len(lines) <= CACHED_LINES else parse_line)
 
@@ -118,24 +116,22 @@ class MemoryLog:
     def of_lines(
         cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
-        """Return the log of these lines, for a caller whose `parse` remembers its answers."""
+        """Return the log of these lines; `parse` should cache."""
         entries = [parse(line) for line in lines]
         if lines and (mark := mark_of(lines[0])):
             entries[0] = parse(lines[0].removeprefix(mark))
         return cls(lines, entries)
 
     def content(self, at: int) -> bytes:
-        """Return a line without the byte order mark that the first one may begin with."""
+        """Return a line without the byte order mark of the first."""
         line = self.lines[at]
         return line.removeprefix(mark_of(line)) if at == 0 else line
 
     def to_bytes(self) -> bytes:
-        """Return the file as bytes."""
         return b"".join(self.lines)
 
     @property
     def flaws(self) -> dict[str, int]:
-        """How many lines no reader sees, and gaps in several versions, as a summary names them."""
         return {
             "unreadable_lines": self.skipped,
             "conflicts": self.conflicts,
@@ -144,20 +140,20 @@ class MemoryLog:
         }
 
     def all_records(self) -> Iterator[tuple[int, Record]]:
-        """Return every record with its line (from 0), leftovers of a merge included."""
+        """Yield every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
-        """Return by line what a reader sees of an id: one record, unless unsettled or shared."""
+        """Return the visible records of an id by line: one, unless unsettled or shared."""
         lines = self._lines_of.get(record_id_, ())
         return {at: self._seen[at] for at in lines if at in self._seen}
 
     def rewritten(
         self, drop: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
     ) -> "MemoryLog":
-        """Return the log less leftovers and lines `drop`; `placed` in their lines or at the end.
+        """Return the log without leftovers and lines `drop`, with `placed` records in their lines.
 
-        Raises RefusedError for a record whose line nobody could read again.
+        Line `len(lines)` is the end. Raises RefusedError above MOST_LINE_BYTES.
         """
         dropped = self.leftovers.union(drop)
         chosen: dict[int, Sequence[Record]] = {
@@ -185,7 +181,6 @@ class MemoryLog:
         return MemoryLog([*lines, *old[done:]], [*entries, *self.entries[done:]])
 
     def _decide(self) -> None:
-        """Decide what a reader sees of each id that stands in several lines or is listed."""
         written = dict(self.all_records())
         hiders = _Hiders(written, self._lines_of)
         self.replaced = hiders.replaced
@@ -225,10 +220,10 @@ cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
 
 
 class _Hiders:
-    """The records that hide others. replaced: by id, the version ids that they list.
+    """The records that hide others. replaced: version ids that they list, by id.
 
-    Anybody can write such a list into a line: it counts only for what stood before that line or is
-    dated no later, and not for more lines at once than a compaction replaces.
+    Anybody can write such a list: it hides only earlier lines or records dated no later, at most
+    MOST_HIDDEN.
     """
 
     def __init__(self, records: Mapping[int, Record], present: Container[str]) -> None:
@@ -245,7 +240,7 @@ class _Hiders:
                 self._listing.setdefault(token, []).append((at, record))
 
     def of(self, at: int, record: Record) -> Record | None:
-        """Return the record that hides this one of line `at`: a principle, or what it became."""
+        """Return the record that hides this one: a principle, or its later self."""
         if record.id not in self.replaced:
             return None
         for hider_at, hider in self._listing.get(record.token, ()):
@@ -255,7 +250,7 @@ class _Hiders:
         return None
 
     def _is_former(self, record: Record, renewed: Record) -> bool:
-        """Return whether a log was, in other words or with a secret, what another is now."""
+        """Return whether a log became the other, in other words or without a secret."""
         if record.type == "principle":
             return False
         if _shares_text(renewed, record):
@@ -272,12 +267,10 @@ class _Hiders:
 
 
 def _last_s(record: Record) -> float:
-    """Return when a record was last touched, in seconds since 1970."""
     return max(map(seconds_of, (record.created, record.updated, record.compacted_at)))
 
 
 def _shares_text(record: Record, original: Record) -> bool:
-    """Return whether the texts of two records are alike in one of them, or in a long line."""
     if record.missing_context == original.missing_context or record.lesson == original.lesson:
         return True
     long_lines = _long_lines(record.missing_context, record.lesson)
@@ -286,16 +279,15 @@ def _shares_text(record: Record, original: Record) -> bool:
 
 @lru_cache(maxsize=16)  # a stranger's may have very many, and be named often
 def _long_lines(*texts: str) -> frozenset[str]:
-    """Return the lines of some texts that are too long to be alike by chance."""
     lines = (line for text in texts for line in text.split("\n"))
     return frozenset(line for line in lines if len(line) >= LEAST_LINE_CHARS)
 
 
 def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
-    """Return by line the versions of one gap that no other follows, those in equal words as one.
+    """Return, by line, the versions of one gap that no other follows, equal words as one.
 
-    In other words they were written on two branches: all are seen until a save settles it. Each has
-    what it inherits from the others; one that inherits nothing keeps its line's bytes.
+    Different words come from two branches: all are seen until a save settles it. A version that
+    inherits nothing keeps its line's bytes.
     """
     if len(versions) == 1:
         return dict(versions)
@@ -313,9 +305,9 @@ def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
 
 
 def _latest(versions: Mapping[int, Record]) -> dict[int, Record]:
-    """Return by line the versions of one gap that no other follows.
+    """Return, by line, the versions that no other follows.
 
-    A program that does not know `former` keeps the creation date and adds that of its update.
+    A program that does not know `former` keeps the creation date and adds its update's.
     """
     followed = Counter(known for it in versions.values() for known in set(it.former))
     rewritten = {it.created for it in versions.values() if it.updated and not it.former}
@@ -328,18 +320,18 @@ def _latest(versions: Mapping[int, Record]) -> dict[int, Record]:
 
 
 def follows(record: Record, other: Record) -> bool:
-    """Return whether a merge takes the first of two versions of one gap for the later one."""
+    """Return whether a merge takes `record` for a later version than `other`."""
     return [*_latest({0: other, 1: record})] == [1]
 
 
 def following(record: Record, *earlier: Record) -> Record:
-    """Return the record as one that follows these versions of it."""
+    """Return the record as a successor of these versions."""
     known = [fingerprint for it in earlier for fingerprint in (*it.former, it.fingerprint())]
     return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
 
 
 def united(record: Record, others: Iterable[Record]) -> Record:
-    """Return the record as one that follows these versions and replaces what they replaced."""
+    """Return the record as a successor of these versions, with their originals."""
     known = {*record.former, record.fingerprint(), *record.source_ids}
     news = [
         it
@@ -360,7 +352,7 @@ def united(record: Record, others: Iterable[Record]) -> Record:
 
 
 def utf_16_name(data: bytes) -> str:
-    """Return what Python calls the encoding of a file that is UTF-16 to its end, "" for no such."""
+    """Return Python's name of the encoding of a file that is UTF-16 to its end, else ""."""
     name = _UTF_16.get(data[:2], "")
     if not name or b"\0" not in data or _TYPE.search(data):
         return ""
@@ -371,21 +363,21 @@ def utf_16_name(data: bytes) -> str:
 
 
 def begins_like_utf_16(data: bytes) -> bool:
-    """Return whether a file begins as UTF-16 does, so that UTF-8 behind it would be a mix."""
+    """Return whether a file begins as UTF-16, so that UTF-8 behind it would be a mix."""
     first = data[: data.find(b"\n") + 2] if b"\n" in data else data
     is_marked = data in UTF_16_MARKS or (data.startswith(UTF_16_MARKS) and b"\0" in first)
     return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)
 
 
 def is_filtered(data: bytes) -> bool:
-    """Return whether a file holds what a filter of git has made of it, and no record."""
+    """Return whether a filter of git (LFS, git-crypt) has replaced the file."""
     return data.startswith(_FILTERED)
 
 
 def mark_of(line: bytes) -> bytes:
-    """Return the byte order mark with which the first line of a UTF-8 file begins, b"" for none.
+    """Return the byte order mark of a first line, b"" for none.
 
-    A mark of UTF-16 before text that is none hides nothing: some program put it there by mistake.
+    A mark of UTF-16 before other text counts: a program's mistake.
     """
     if line.startswith(BOM):
         return BOM

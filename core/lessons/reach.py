@@ -1,7 +1,7 @@
-"""Says what the anchors of a lesson reach in a project: a trigger too much, a path nothing.
+"""Says which anchors of a lesson reach too many files of a project, and which reach none.
 
-A trigger that stands in too many files brings its lesson up until nobody heeds it. A path that
-matches no file mostly has a slip, and the lesson is never brought up by it.
+A trigger in too many files brings its lesson up until nobody heeds it; a path without files mostly
+has a slip.
 """
 
 import os
@@ -30,10 +30,9 @@ MOST_FILES = 50_000  # of more nobody says which path matches nothing: a pattern
 
 
 class Reach(NamedTuple):
-    """What may be saved of the anchors of a lesson, and what to say of the others.
+    """The triggers to save, and facts about the other anchors.
 
-    triggers: those that stay. common: of each that is left out its facts. nowhere: paths that match
-    no file of the project.
+    common: of triggers that are left out. nowhere: paths without a file.
     """
 
     triggers: tuple[str, ...]
@@ -42,7 +41,6 @@ class Reach(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about what is left out, and about what matches nothing."""
         lines = [say("answers.trigger_common", **facts) for facts in self.common]
         if names := names_of(self.nowhere):
             lines.append(say("answers.path_nowhere", paths=names))
@@ -50,21 +48,20 @@ class Reach(NamedTuple):
 
 
 def names_of(paths: Iterable[str]) -> str:
-    """Return paths for a sentence; those that could do harm there are left out."""
+    """Return paths for a sentence, without those that could do harm there."""
     return ", ".join(filter(None, (safe(one_line(path)) for path in paths)))
 
 
 def reach_of(
     paths: str | Sequence[str], when: str | Sequence[str], root: Path, known: Collection[str] = ()
 ) -> Reach:
-    """Return what these anchors reach among the files of the project at `root`.
+    """Return what anchors reach among the files of the project at `root`.
 
-    A trigger is too common that stands in more than 3 % of the tracked files and in more than three
-    of them, those not counted for which the lesson's own paths stand. known: triggers that the
-    record has already; they are not counted in files, and there may be as many. Without git nothing
-    is too common, and nothing matches no file.
+    A trigger in more than 3 % of the tracked files and more than three is too common; files of the
+    lesson's own `paths` do not count. known: stored triggers, which stay. Without git every anchor
+    passes.
 
-    Raises what `normalise_paths` and `normalise_triggers` raise.
+    Raises the errors of `normalise_paths` and `normalise_triggers`.
     """
     patterns = normalise_paths(paths, str(root), most=None)
     triggers = normalise_triggers(when, most=max(MOST_TRIGGERS, len(known)))
@@ -89,9 +86,9 @@ def reach_of(
 
 
 def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns that stand for none of these files of a project, as `known_files` has.
+    """Return the patterns that stand for no file of `known_files`.
 
-    A file that git ignores is one, and what is below a folder that git does not know can be one.
+    A file that git ignores counts, and a folder unknown to git may hold one.
     """
     if not 0 < len(files) <= MOST_FILES:
         return ()
@@ -108,7 +105,7 @@ def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> 
 
 
 def records_nowhere(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
-    """Return the lines and the facts of the records with a path that matches no file."""
+    """Return lines and facts of records with a path that matches no file."""
     files = known_files(root) if any(record.paths for record in log.records) else []
     places = {id(record): at + 1 for at, record in log.all_records()}
     found = list[tuple[tuple[int, ...], Facts]]()

@@ -1,9 +1,8 @@
-"""Chooses the records that an action needs: the few whose files, commands and words are its own.
+"""Chooses the few records that an action needs, by its files, commands and words. For hooks.
 
-For hooks, pure and deterministic. An irrelevant reminder trains a model to ignore all of them, so
-silence is the rule: a record must gather evidence, and what is everywhere in a project tells
-nothing. The weights were chosen on the labelled actions of `benchmarks/recall.py`. It knows no
-synonyms, no translations, and not what code does, only what it is called.
+Pure and deterministic. An irrelevant reminder trains a model to ignore all: a record must gather
+evidence, and common things tell nothing. `benchmarks/recall.py` measures the weights. It knows no
+synonyms and no translations.
 """
 
 import re
@@ -43,7 +42,7 @@ from core.text.terms import stem_of
 MOST_RECORDS = 4  # of which those that only words speak for are three at most
 _MOST_BY_WORDS = 3
 
-# What a record must reach. The words of a command say less, since many lessons name commands.
+# The weight that a record needs. The words of a command say less, since many lessons name commands.
 _NEEDED, _NEEDED_IN_A_SHELL = 3.5, 5.6
 _BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise beside it
 
@@ -52,10 +51,10 @@ _ANCHORED_FILE, _ANCHORED_PLACE, _ANCHORED_KIND = 3.6, 3.5, 2.0
 _ANCHORED_WRITTEN, _ANCHORED_READ = 5.6, 4.5  # by the tool of a command
 _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
-_TRIGGERED = 5.6  # what a command needs
+_TRIGGERED = 5.6  # the need of a command
 _SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
 _FEW = 1.5  # of more records anchored to one file, or triggered by one change, each tells less
-_ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
+_ENOUGH_CHANGES = 40  # from so many on they judge rarity better than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
 # Words, each once: identifiers of several parts, other words, those of every program. Of Hangul the
@@ -65,10 +64,10 @@ _NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.2
 _BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
 _TOPIC = 0.6
 
-# What is common in a project. Among so few of its changes or files, that is an accident.
+# When a term is common in a project. Among so few changes or files that is an accident.
 _FEWEST, _LEAST_SIZE = 3, 20
 _COMMON_SHARE, _FEW_FILES = 0.02, 4
-# The newest; one that is left out counts as rare. A pattern costs up to 1 ms.
+# The newest; other patterns count as rare. A pattern costs up to 1 ms.
 _MOST_PATTERNS = 200
 
 # A name that every second directory has says nothing about which one is meant.
@@ -81,18 +80,17 @@ _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
 
 
 class Sample(NamedTuple):
-    """How many of some texts have a term. size: how many texts there are."""
+    """How many of `size` texts have each term."""
 
     size: int = 0
     counts: Mapping[str, int] = {}
 
     @classmethod
     def of(cls, texts: Sequence[Collection[str]]) -> "Sample":
-        """Count the terms of these texts."""
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
     def telling(self, term: str, common: float = _COMMON_SHARE) -> float:
-        """Return 1 for what at most this share of the texts has, less for what more have."""
+        """Return 1 for a term in at most the share `common` of the texts, less for others."""
         count = self.counts.get(term, 0)
         if count < _FEWEST or common >= 1:
             return 1.0
@@ -103,11 +101,10 @@ _NOTHING = Sample()
 
 
 class Surroundings(NamedTuple):
-    """What is common in a project, each counted over a sample of it.
+    """Samples of what is common in a project.
 
-    changes: the words of changes in its history. actions: of past actions of agents. names: of the
-    names of its files. anchors: the patterns that stand for its files. touched: those for the files
-    of the changes. triggers: those that stand in the changes.
+    changes, actions: words of past changes and actions. names: words of file names. anchors,
+    touched: patterns that stand for files, and for changed files. triggers: those in changes.
     """
 
     changes: Sample = _NOTHING
@@ -118,20 +115,16 @@ class Surroundings(NamedTuple):
     triggers: Sample = _NOTHING
 
     def weight_of_anchor(self, pattern: str) -> float:
-        """Return 1 for a pattern that stands for few files, and for few that change.
-
-        In a small project one file of few is no large share.
-        """
+        """Return 1 for a pattern of few files and few changed ones, less for others."""
         common = max(_COMMON_SHARE, _FEW_FILES / (self.anchors.size or 1))
         return min(it.telling(pattern, common) for it in (self.anchors, self.touched))
 
     @property
     def size(self) -> int:
-        """How many changes and actions were counted."""
         return self.changes.size + self.actions.size
 
     def rarity(self, word: str) -> float:
-        """Return 1 for a word that is nowhere in the project, nearly 0 for one everywhere."""
+        """Return 1 for a word nowhere in the project, nearly 0 for one everywhere."""
         times = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
         counted = ((times, self.size), (self.names.counts.get(word, 0), self.names.size))
         return min(log((size + 1) / (it + 0.5)) / log(2 * (size + 1)) for it, size in counted)
@@ -143,10 +136,10 @@ def surroundings_of(
     files: Sequence[str],
     actions: Sample = _NOTHING,
 ) -> Surroundings:
-    """Count what these records say.
+    """Count how common the words and anchors of the records are in a project.
 
-    changes: past ones, each of one file. files: relative to the project, `/` between names.
-    actions: as they were counted before; only words of the records stay.
+    changes: past ones, each of one file. files: project-relative, with `/`. actions: counted
+    before.
     """
 
     def words_of(text: str) -> set[str]:
@@ -175,7 +168,7 @@ def surroundings_of(
 
 
 class Choice(NamedTuple):
-    """The records that an action needs, and the words that it shares with the log."""
+    """words: shared by the action and the log."""
 
     records: Sequence[Record] = ()
     words: Collection[str] = ()
@@ -188,10 +181,10 @@ def choose(
     having: Mapping[str, int] | None = None,
     surroundings: Surroundings | None = None,
 ) -> Choice:
-    """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
+    """Return at most MOST_RECORDS records, the best first, of equals the newer; mostly none.
 
-    Nearly always none; one that is not usable, or reads like an order to a model, is passed over.
-    count, having: as in AtHand, when these are not all records of the log.
+    Records too long or like orders are passed over. count, having: as in AtHand, if these are not
+    all records.
     """
     sought = Sought(action)
     if not sought.readings:
@@ -214,12 +207,10 @@ def choose(
 
 
 class Sought:
-    """What an action says, as records are compared with it.
+    """An action, ready to be compared with records.
 
-    readings: the terms of its texts by their kinds, the surest first, since a word counts where it
-    stands first. vocabulary: of all of them. phrases and options: of its command. tools: the files
-    that its programs work on. files: what it names, and how much each counts: one that a command
-    only names says little. names: caseless, the last part of each and the folders with their `/`.
+    readings: terms of its texts, the surest first, where a word counts first. files: with weights.
+    names: caseless last parts, and folders with `/`.
     """
 
     def __init__(self, action: Action) -> None:
@@ -238,9 +229,9 @@ class Sought:
         self._text = f"{action.command}\n{without_imports(action.text)}"
 
     def has(self, trigger: str) -> bool:
-        """Return whether a trigger stands there, not in the middle of another word.
+        """Return whether a trigger stands in the action and does not begin inside a word.
 
-        In an import it counts only if it is one itself.
+        In imports only a trigger that is an import counts.
         """
         text = self._text if without_imports(trigger) else self._whole
         if not trigger.strip() or trigger not in text:
@@ -253,11 +244,9 @@ def _options_in(text: str) -> set[Term]:
 
 
 class Candidate:
-    """Reads one record as far as an action asks: what cannot be there is not looked for.
+    """One record, read as far as an action asks.
 
-    whole: the terms that it shares with the action. of_lesson: those that its lesson has. phrases,
-    options and files: of its texts, where they may be those of the action. anchored, triggered:
-    what its own paths and triggers weigh.
+    whole: shared terms; of_lesson: those in the lesson. anchored, triggered: weights.
     """
 
     def __init__(self, record: Record, sought: Sought, around: Surroundings) -> None:
@@ -285,12 +274,11 @@ class Candidate:
 
     @property
     def is_sure(self) -> bool:
-        """Whether an anchor or a trigger speaks for it so clearly that no better one crowds it."""
+        """Whether no better record crowds this one out, for its anchor or trigger."""
         return max(self.anchored, self.triggered) >= _SURE
 
 
 def _of_anchors(record: Record, sought: Sought, around: Surroundings) -> float:
-    """Return what the path anchors of a record weigh."""
     weights = [0.0]
     for pattern in record.paths[:MOST_ANCHORS]:
         for path, share in sought.files.items():
@@ -314,10 +302,7 @@ def _weights(
     having: Mapping[str, int],
     around: Surroundings,
 ) -> list[float]:
-    """Return the weight of all that speaks for each of these records.
-
-    count: of the records that these were chosen from. The others hardly have what an action says.
-    """
+    """count: how many records the whole log has."""
     topics = {topic: terms_of(topic) for topic in {it.record.topic for it in candidates}}
     times = Counter(
         chain.from_iterable(
@@ -327,9 +312,9 @@ def _weights(
 
     @cache
     def rarity(term: Term) -> float:
-        """Return 1 for what only one record has, 0 for what all of them have.
+        """Return 1 for a term of one record, 0 for a term of all.
 
-        A word counts as it is known in the project; only where little is known, among the records.
+        Among records a word counts only where little is known of the project.
         """
         kind, text = term
         known = 1.0 if kind == "phrases" else around.rarity(text)
@@ -338,7 +323,7 @@ def _weights(
             known = min(known, 1 - log(most) / log(count + 1))
         return known
 
-    # What many have tells less of which; in a small project many stand for the same few files.
+    # Evidence of many records tells less; in a small project many stand for the same few files.
     few = _FEW if around.names.size >= _LEAST_SIZE else len(candidates)
     of_anchors = min(1.0, few / max(sum(it.anchored > 0 for it in candidates), 1))
     of_triggers = min(1.0, few / max(sum(it.triggered > 0 for it in candidates), 1))
@@ -359,7 +344,6 @@ def _weights(
 
 
 def _of_files(names: Collection[str], sought: Sought) -> float:
-    """Return what the files weigh that the texts of a record name."""
     weights = [0.0]
     for path, share in sought.files.items():
         caseless = path.casefold().rstrip("/")
@@ -374,7 +358,6 @@ def _of_files(names: Collection[str], sought: Sought) -> float:
 
 
 def _of_words(candidate: Candidate, sought: Sought, rarity: Callable[[Term], float]) -> float:
-    """Return what the words weigh that a record shares with the texts of the action."""
     weights, counted = list[float](), set[str]()
     for source, terms in sought.readings.items():
         shared = terms & candidate.whole
@@ -391,7 +374,7 @@ def _of_words(candidate: Candidate, sought: Sought, rarity: Callable[[Term], flo
 
 
 def _names_topic(terms: AbstractSet[Term], topic: AbstractSet[Term]) -> bool:
-    """Return whether a text has all words of a topic, or all pairs of one in Hangul."""
+    """Of a Korean topic the pairs count."""
     pairs = {term for term in topic if term[0] == "pairs"}
     words = {term for term in topic if term[0] == "words"}
     # A particle may take the place of the last syllable.

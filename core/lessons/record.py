@@ -1,7 +1,6 @@
 """One memory: its fields and limits, its id, and the line of JSON that holds it.
 
-Pure: no disk, no environment; the time comes in as text. `docs/format.md` describes the line for
-other programs.
+Pure; the time comes in as text. `docs/format.md` describes the line for other programs.
 """
 
 import importlib
@@ -45,18 +44,16 @@ _META_KINDS = {  # in the order of the line
 _META_KEYS = frozenset(("created", *_META_KINDS))
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNSAID: tuple[object, ...] = ("", (), None)  # what a line does not say
+_UNSAID: tuple[object, ...] = ("", (), None)  # values that a line leaves out
 _JSON_BLANKS = " \t\r\n"
 _LEAST_LINE_BYTES = 64  # the required keys alone are more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A memory before it is saved: the words of the model, without id and dates.
+    """A memory before it is saved: the words of a model, without id and dates.
 
-    `ask_next_time` None keeps the stored question, "" removes it. `paths`, the patterns of the
-    files that the memory is about, and `when`, its triggers: None keeps the stored ones, () removes
-    them.
+    None for `ask_next_time`, `paths` or `when` keeps the stored value; "" or () removes it.
     """
 
     topic: str
@@ -70,14 +67,13 @@ class Draft:
 
     @property
     def gap(self) -> tuple[str, str, str]:
-        """What the draft is about: type, topic and key text. The last two decide the id."""
         key_text = self.missing_context if self.type == "log" else self.lesson
         return self.type, self.topic, key_text
 
 
 @dataclass(slots=True, kw_only=True)  # a frozen one takes a quarter longer to read a long log
 class Record:
-    """One memory as it stands in the log. It is never changed: versions of a log share it."""
+    """One memory as it stands in the log, never changed: versions of a log share it."""
 
     id: str
     type: RecordType
@@ -92,7 +88,7 @@ class Record:
     source_count: int | None = None  # how many originals a principle replaced; None: not known
     source_ids: tuple[str, ...] = ()  # their version ids: a merge cannot bring them back beside it
     former: tuple[str, ...] = ()  # fingerprints of the versions that it follows, the oldest first
-    marks: tuple[str, ...] = ()  # what in the texts reads like an order to a model
+    marks: tuple[str, ...] = ()  # kinds of text that read like an order to a model
     paths: tuple[str, ...] = ()  # the files that it is about, see `core.lessons.anchors`
     when: tuple[str, ...] = ()  # its triggers, described there as well
     # Keys that this version of the program does not know: they survive every rewrite.
@@ -101,23 +97,22 @@ class Record:
 
     @property
     def gap(self) -> tuple[str, str, str]:
-        """What the record is about: type, topic and key text; the same in all its versions."""
+        """Type, topic and key text, the same in all versions; the last two decide the id."""
         key_text = self.missing_context if self.type == "log" else self.lesson
         return self.type, self.topic, key_text
 
     @property
     def key_text(self) -> str:
-        """The text that, after the topic, decides the id."""
         return self.gap[2]
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
-        """The words that another model is going to read."""
+        """The words that a model reads."""
         return self.topic, self.missing_context, self.lesson, self.ask_next_time
 
     @property
     def token(self) -> str:
-        """The version id (`id@fp`): this record in exactly this version."""
+        """The version id (`id@fp`)."""
         return f"{self.id}@{self.fingerprint()}"
 
     def fingerprint(self) -> str:
@@ -126,7 +121,7 @@ class Record:
         return digest(canonical.encode("ascii"))[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object of the line, keys in their fixed order."""
+        """Return the object of the line, keys in order."""
         meta: dict[str, Any] = {"created": self.created}
         for name in _META_KINDS:
             value = getattr(self, name)
@@ -147,18 +142,18 @@ class Record:
         return line
 
     def to_line(self) -> bytes:
-        r"""Return the line of this record, with its `\n`; UTF-8, other scripts unescaped."""
+        r"""Return the line with its `\n`; UTF-8, other scripts unescaped."""
         text = _ENCODER.encode(self.as_json())
         if _SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
     def tokens(self) -> tuple[str, ...]:
-        """Return the version ids of this version and of those that it follows."""
+        """Return the version ids of this version and its predecessors."""
         return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
     def version(self) -> tuple[float, int, bytes]:
-        """Return what orders versions of one id not following each other, in every clone alike."""
+        """Return a sort key for versions of one id, the same in every clone."""
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
@@ -174,9 +169,9 @@ DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def parse_line(line: bytes) -> Record | None:
-    """Return the record of one line, or None where the line is no complete record.
+    """Return the record of one line, None where the line holds no complete record.
 
-    A line above MOST_LINE_BYTES is none: reading it would hold up whoever asks.
+    Lines above MOST_LINE_BYTES are never read: that takes too long.
     """
     if not _LEAST_LINE_BYTES <= len(line) <= MOST_LINE_BYTES:
         return None
@@ -196,7 +191,6 @@ cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 
 
 def too_deep(line: bytes, value: object) -> bool:
-    """Return whether the object of a line is nested deeper than the whole program can follow."""
     if line.count(b"[") + line.count(b"{") <= MOST_NESTED:
         return False
     level = [value]
@@ -207,7 +201,7 @@ def too_deep(line: bytes, value: object) -> bool:
 
 
 def record_of(value: dict[str, Any]) -> Record | None:
-    """Return the record of a JSON object, or None where a key is missing or of another kind."""
+    """Return the record of a JSON object, None where `wrong_key` names a key."""
     if wrong_key(value):
         return None
     meta = value["meta"]
@@ -241,10 +235,7 @@ def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any
 
 
 def wrong_key(value: Mapping[str, Any]) -> str:
-    """Return the first key without which the object of a line is no record, "" for none.
-
-    It is not there, or its value is of another kind. One of `meta` begins with `meta.`.
-    """
+    """Return the first missing or unfit key, as `meta.created`; "" for none."""
     if not isinstance(value.get("id"), str) or not value["id"].strip():
         return "id"
     if value.get("type") not in ("log", "principle"):
@@ -265,7 +256,6 @@ def wrong_key(value: Mapping[str, Any]) -> str:
 
 
 def _fits(key: str, value: object) -> bool:
-    """Return whether the value of a key of `meta` is of the kind that it has to be."""
     kind = _META_KINDS.get(key)
     if kind == "texts":
         return isinstance(value, list) and all(isinstance(text, str) for text in value)
@@ -275,24 +265,23 @@ def _fits(key: str, value: object) -> bool:
 
 
 def has_surrogate(record: Record) -> bool:
-    """Return whether a text of the record holds half of a character, which UTF-8 cannot carry."""
+    """Return whether a text holds half of a character, which UTF-8 cannot carry."""
     return bool(_SURROGATE.search(_ENCODER.encode(record.as_json())))
 
 
 def above_limit(record: "Draft | Record") -> dict[str, int]:
-    """Return the size in bytes of each text that is above its limit."""
+    """Return the bytes of each text above its limit."""
     texts = {name: getattr(record, name) or "" for name in LIMITS_BYTES}
     sizes = {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
     return {name: size for name, size in sizes.items() if size > LIMITS_BYTES[name]}
 
 
 def id_in(token: str) -> str:
-    """Return the id in a version id (`id@fp`)."""
+    """Return the id in `id@fp`."""
     return token.rpartition("@")[0]
 
 
 def ids_in(tokens: Iterable[str]) -> set[str]:
-    """Return the ids in these version ids, each once."""
     return set(map(id_in, tokens))
 
 
@@ -309,10 +298,9 @@ def normalise_topic(topic: str) -> str:
 
 
 def check(draft: Draft) -> Draft:
-    """Return the draft with its topic normalised if every rule of the format holds.
+    """Return the draft, its topic normalised. Raises RefusedError for a breach of the format.
 
-    Raises RefusedError. Redaction and `normalise_paths` come before: the limits hold for the
-    stored text.
+    Redact and normalise paths before: limits hold for stored text.
     """
     if draft.type not in ("log", "principle"):
         raise RefusedError("unknown_type")
@@ -338,13 +326,13 @@ def record_id(draft: "Draft | Record") -> str:
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 of some bytes, in hexadecimal digits."""
+    """Return SHA-256 in hexadecimal digits."""
     return str(_sha256()(data).hexdigest())
 
 
 @cache
 def _sha256() -> Callable[[bytes], Any]:
-    """Return SHA-256 of Python's own: `hashlib` loads OpenSSL, which a short command can feel."""
+    """Return Python's own SHA-256: `hashlib` loads OpenSSL, which a short command can feel."""
     for name in ("_sha2", "_sha256", "hashlib"):  # since Python 3.12, before, and anywhere
         with suppress(ImportError):
             return importlib.import_module(name).sha256  # type: ignore[no-any-return]
@@ -352,12 +340,11 @@ def _sha256() -> Callable[[bytes], Any]:
 
 
 def reidentified(record: Record) -> Record:
-    """Return the record with the id of its text, which an edit by hand may have changed."""
+    """Return the record with the id of its text, which a hand may have changed."""
     return record if has_surrogate(record) else replace(record, id=record_id(record))
 
 
 def new_record(draft: Draft, *, now: str) -> Record:
-    """Return the record of a checked draft, first saved at `now`."""
     principle = draft.type == "principle"
     return Record(
         id=record_id(draft),
@@ -376,8 +363,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
 def marked(record: Record, earlier: Record | None = None) -> Record:
     """Return the record with the marks of its texts.
 
-    Marks that only a later version of this program knows stay while the texts are those of the
-    `earlier` record.
+    Marks of a later program stay while the texts equal those of `earlier`.
     """
     marks = marks_of(*record.texts)
     if earlier and earlier.marks and earlier.texts == record.texts:
@@ -386,20 +372,20 @@ def marked(record: Record, earlier: Record | None = None) -> Record:
 
 
 def utc_now() -> str:
-    """Return this moment as the log writes it: ISO 8601, UTC, whole seconds."""
+    """Return this moment in ISO 8601, UTC, whole seconds."""
     from datetime import UTC, datetime
 
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def latest(*moments: str) -> str:
-    """Return the latest of some moments; a colleague's clock may be ahead of ours."""
+    """A colleague's clock may be ahead of ours."""
     return max(moments, key=seconds_of)
 
 
 @lru_cache(maxsize=CACHED_DATES)
 def seconds_of(moment: str) -> float:
-    """Return seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
+    """Return seconds since 1970 of an ISO 8601 text, -inf for an unreadable one."""
     from datetime import UTC, datetime  # a hook at an action reads no date
 
     try:
@@ -410,7 +396,7 @@ def seconds_of(moment: str) -> float:
 
 
 def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
-    """Split version ids as a model gives them: a list, or one text with commas, spaces or JSON."""
+    """Split version ids in a list, or in a text with commas, blanks or JSON."""
     texts = [tokens] if isinstance(tokens, str) else tokens
     parts = [part for text in texts for part in re.split(r"[\s,;\[\]\"'`]+", text)]
     return tuple(dict.fromkeys(part for part in parts if part))

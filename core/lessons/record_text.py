@@ -1,8 +1,7 @@
-"""Writes a record as text, as a model reads it, and chooses the records that fit a budget.
+"""Writes a record as text for a model, and chooses the records that fit a budget.
 
-A model pays for every token: a date and what was missing, `→` and the lesson, `ask:` and the
-question. No text of a record can pass for another record or for a line of ours: it follows a date,
-an arrow or a label, and its further lines are indented. Hidden characters are spelled out.
+No text of a record can pass for another record or a line of ours: it follows a date, an arrow or a
+label, further lines are indented, and hidden characters escaped.
 """
 
 import json
@@ -27,9 +26,9 @@ INDEX_SHARE = 0.25
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
-_USABLE = 4  # times the limits of a save; what a hook shows has room for no longer texts
+_USABLE = 4  # times the limits of a save; a hook has room for no longer texts
 
-# What a reader would not see or take for a blank, or what could not be sent. Compiled where a text
+# Signs that nobody sees, that look like a blank, or that cannot be sent. Compiled where a text
 # needs it, as are the next two: no plain one does.
 _UNSEEN = f"[{HIDDEN_CLASS}{BLANKS}\xa0\u3000\u2028\u2029\ud800-\udfff]"
 _PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w.&@+/-]| (?! )){0,62}[\w+]|[^\W_]")
@@ -39,7 +38,7 @@ _OWN_WORDS = re.compile(
     r"(?:search|log|compact)_memory|memory_log|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE
 )
 _MOST_BLANKS = 3  # a topic of more words is a sentence, which could be one of ours
-# What looks like the quotation mark that ends a topic.
+# Signs that look like the quotation mark that ends a topic.
 _LIKE_QUOTES = (
     "[\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u2e42\u301d-\u301f\u3003\uff02"
     "\U0001f676-\U0001f678]"
@@ -52,10 +51,9 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def topic_text(topic: str) -> str:
-    """Return a topic for a line of ours: as it is when plain, else quoted as in JSON.
+    """Return a topic for a line of ours: plain as it is, else quoted as in JSON.
 
-    Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
-    pass for one of either. `…` behind the quotation mark says that a topic is longer.
+    A plain topic holds no sign of our lines and looks like no other. `…` follows a cut one.
     """
     beginning = topic[:TOPIC_CHARS]
     twin = "" if topic.isascii() else ascii_twin(beginning)  # the ASCII topic that it looks like
@@ -74,31 +72,31 @@ def topic_text(topic: str) -> str:
 
 
 def token_text(record: Record) -> str:
-    """Return the version id of a record, or a sentence for an id that could pass for another."""
+    """Return the version id, or a sentence for an id that could pass for another."""
     if _PLAIN_ID.fullmatch(record.id):
         return record.token
     return say("answers.no_token")
 
 
 def day_of(moment: str) -> str:
-    """Return the date of a moment, and only a date: a hand can write anything there."""
+    """Return the date of a moment, `????-??-??` where a hand wrote something else."""
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
 def minute_of(moment: str) -> str:
-    """Return a moment to the minute, as people read it."""
+    """Return a moment as `2026-03-02 10:30`."""
     return moment[:16].replace("T", " ")
 
 
 def record_name(record: Record) -> str:
-    """Return what kind a record is of, and its version id."""
+    """Return type and version id, as `log 923004e2eda53f53@13da4b`."""
     return f"{record.type} {token_text(record)}"
 
 
 def warning(record: Record) -> str:
-    """Return what a reader must know before the texts; "" for nearly every record.
+    """Return what a reader must know before the texts, mostly "".
 
-    Hidden characters alone make no instructions of a lesson: they are only pointed out.
+    Hidden characters alone make no orders: they are only pointed out.
     """
     marks = shown_marks(record.marks, record.texts)
     if not marks:
@@ -113,7 +111,7 @@ def field_line(label: str, text: str) -> str:
 
 
 def _looks_like_a_note(text: str) -> bool:
-    """Return whether parentheses at the start of a text could pass for ours."""
+    """Return whether a text begins with parentheses that could pass for ours."""
     seen = (
         char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
     )
@@ -125,10 +123,11 @@ def _looks_like_a_note(text: str) -> bool:
 
 
 def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
-    """Lay out one record: date and what was missing, then the lesson and the question.
+    """Lay out one record; empty fields cost nothing. token: stands before it all.
 
-    What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
-    ask: whether the question is shown.
+    2026-03-02 VAT differs by country
+    → Ask for the country
+    ask: Which country?
     """
     notes = []  # most records have none
     if record.type == "principle":
@@ -155,19 +154,18 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
 
 
 def headed_block(record: Record, *, token: str = "") -> str:
-    """Lay out one record under its topic."""
+    """Lay out one record under its topic, as `[payment]`."""
     return f"[{topic_text(record.topic)}]\n{record_block(record, token=token)}"
 
 
 class Block(NamedTuple):
-    """A record as an answer shows it, and what that costs in estimated tokens."""
+    """A laid out text and its estimated tokens."""
 
     text: str
     tokens: int
 
     @classmethod
     def of(cls, text: str) -> "Block":
-        """Return a text with its tokens."""
         return cls(text, estimate_tokens(text))
 
 
@@ -177,9 +175,9 @@ _BLOCKS: dict[tuple[Language, int, bool], tuple[Record, Block]] = {}
 
 
 def block_of(record: Record, spoken: Language, *, is_headed: bool = True) -> Block:
-    """Return the block of a record, which is laid out and estimated once for many answers.
+    """Return the block of a record, laid out once for many answers.
 
-    spoken: the language of the answer. is_headed: whether its topic is the first line.
+    spoken: language of the answer. is_headed: begin with the topic.
     """
     key = spoken, id(record), is_headed
     if key not in _BLOCKS:
@@ -191,7 +189,7 @@ def block_of(record: Record, spoken: Language, *, is_headed: bool = True) -> Blo
 
 
 def blocks_by_topic(records: Iterable[Record]) -> list[Block]:
-    """Return the block of each record; the topic stands above the first of a run."""
+    """Return the records' blocks; a topic stands above the first of a run."""
     blocks, topic, spoken = list[Block](), None, language()
     for record in records:
         blocks.append(block_of(record, spoken, is_headed=record.topic != topic))
@@ -200,7 +198,7 @@ def blocks_by_topic(records: Iterable[Record]) -> list[Block]:
 
 
 def index_line(record: Record) -> str:
-    """Return the topic of a record and the beginning of its lesson."""
+    """Return the beginning of a record: `- [payment] Ask for …`."""
     if not is_usable(record):  # only the beginning of such texts is looked at
         record = shortened(record, LARGEST_CHARS)
     lesson = flat(record.lesson)
@@ -212,9 +210,9 @@ def index_line(record: Record) -> str:
 
 
 def lesson_line(record: Record) -> str:
-    """Return a whole record as one line: its id, date and topic, the gap, the lesson, the question.
+    """Return a whole record as one line; its texts lose line ends and hidden characters.
 
-    No text of it can pass for another line: none has a line end or hidden characters.
+    923004e2eda53f53 2026-03-02 [payment] VAT differs → Ask for it ask: Which?
     """
     day = day_of(record.compacted_at or record.created)
     parts = [f"{flat(record.id)[:LINE_ID_CHARS]} {day} [{topic_text(record.topic)}]"]
@@ -240,16 +238,14 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 
 def log_text(data: bytes) -> str:
-    """Return the file of a log as text, for a model that reads all of it.
+    """Return the file of a log for a model that reads all of it.
 
-    A character that nobody sees is an escape of JSON, so that the records stay what they are and
-    no line holds more than it shows.
+    Unseen characters become escapes of JSON: no line holds more than it shows.
     """
     return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
 
 
 def _escaped(text: str, *classes: str) -> str:
-    r"""Return JSON with `\u` escapes for these characters."""
     if is_plain(text):
         return text
     for each in classes:
@@ -266,14 +262,14 @@ def is_harmless(record: Record) -> bool:
 
 
 def is_usable(record: Record) -> bool:
-    """Return whether a hook may read the record: its texts are hardly longer than a save allows."""
+    """Return whether a hook may read the record: no text is above four times its limit."""
     return all(
         len(getattr(record, name)) <= _USABLE * limit for name, limit in LIMITS_BYTES.items()
     )
 
 
 def shortened(record: Record, chars: int) -> Record:
-    """Return the record with the beginnings of its texts, together of so many characters."""
+    """Return the record with the beginnings of its texts, at most `chars` together."""
     texts = {}
     for name in ("lesson", "ask_next_time", "missing_context"):
         texts[name] = getattr(record, name)[: chars // 2]
@@ -282,7 +278,7 @@ def shortened(record: Record, chars: int) -> Record:
 
 
 def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return the records of each topic, in the order of the file as the topics first appear."""
+    """Return the records by topic; topics come in the order of the file."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record.topic, []).append(record)
@@ -293,9 +289,9 @@ def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def may_fit(records: Iterable[Record], budget: Budget) -> bool:
-    """Return whether it is worth laying the records out: their bare texts alone would fit.
+    """Return whether the bare texts would fit, so that a layout is worth its time.
 
-    A question within its limit may be said once for many records.
+    A question may be said once for many records, and does not count within its limit.
     """
     left_chars = max(budget.chars, LARGEST_CHARS)
     for record in records:
@@ -314,9 +310,8 @@ def fit_blocks(
 ) -> list[tuple[Record, Block]]:
     """Return the records that fit with their blocks, in their order.
 
-    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
-    layout: None for a record that is left out. at_least_one: the first is shown even if it does not
-    fit, unless it is as large as only a hand, or a text of control characters, can make it.
+    One large record stops no smaller ones, MOST_MISSED in a row do. layout: None leaves a record
+    out. at_least_one: show the first above the budget, up to LARGEST_CHARS.
     """
     fitting: list[tuple[Record, Block]] = []
     missed = 0
@@ -339,7 +334,7 @@ def fit_blocks(
 def fit_records(
     records: Sequence[Record], budget: Budget, *, at_least_one: bool = False
 ) -> tuple[list[Record], list[Record]]:
-    """Return the records that fit whole, in their order, and the others; see `fit_blocks`."""
+    """Return the records that fit whole, and the others; see `fit_blocks`."""
     spoken = language()
 
     def layout(record: Record) -> Block | None:
@@ -350,10 +345,7 @@ def fit_records(
 
 
 def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
-    """Return the text of all records by topic, in the order of the file; None if they do not fit.
-
-    Nothing is spent: no other text follows them.
-    """
+    """Return all records by topic, None if they do not fit; nothing is spent."""
     if not may_fit(records, budget):
         return None  # laying them out would take long
     members = by_topic(records).values()
@@ -365,15 +357,15 @@ def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
 
 
 def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
-    """Return whole records, and one line for each of the rest, as far as they fit.
+    """Return whole records, then one line for each other, as far as they fit.
 
-    A first line says what was left out. ranked: the most relevant record first.
+    A first line counts the rest. ranked: the most relevant record first.
     """
     budget.spend(say("answers.partial", full=10**6, lines=10**6, hidden=0, count=10**6))
     index_budget = _index_budget(ranked, budget)
     whole, rest = fit_records(ranked, budget, at_least_one=True)
     texts = [block.text for block in blocks_by_topic(whole)]
-    if not rest:  # a single one that is larger than the budget
+    if not rest:  # a single record above the budget
         return texts
     index_budget.add(budget)
     index = fit_blocks(rest, index_budget, lambda record: Block.of(index_line(record)))
@@ -383,7 +375,7 @@ def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
 
 
 def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
-    """Take a budget for the index lines: a share, or less when few records need one."""
+    """Take INDEX_SHARE of the budget, or less when few records need a line."""
     _, rest = fit_records(ranked, Budget(budget.tokens, budget.chars))
     tokens, chars = 0.0, 0.0
     for record in rest:

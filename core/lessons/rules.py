@@ -1,9 +1,7 @@
-"""Tells an agent how to use the memory: what to call, when, and what to leave out.
+"""Tells an agent how to use the memory: rules for its project, instructions of the server.
 
-A session shows it in pieces: the rules stand in a file of the project and say when; the
-descriptions of the tools say how, their answers what to do next. Not every client shows the
-instructions of the server, nor does every project have the rules: either will do. Each text
-stands once, in `core/data/{instructions,rules.*}.md`; a test compares the copies with it.
+Rules say when, tools say how; a client may show only one of both. Texts:
+`core/data/{instructions,rules.*}.md`.
 """
 
 import re
@@ -17,26 +15,22 @@ from core.messages import Language
 def instructions(rooms: Sequence[str] = ("lessons",)) -> str:
     """Return what the server says of itself to every client.
 
-    rooms: those that the server offers, as `read_rooms` returns them.
+    rooms: on offer, as `read_rooms` returns them.
     """
     return _of_rooms("instructions.md", rooms)
 
 
 def rules(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
-    """Return the rules that setup puts into a project, for a session that shows the tools.
-
-    rooms: as of `instructions`.
-    """
+    """Return the rules that setup puts into a project. rooms: as of `instructions`."""
     return _of_rooms(f"rules.{spoken}.md", rooms)
 
 
 def front_matter(spoken: Language) -> str:
-    """Return what stands before the rules so that Cursor shows them before every conversation."""
+    """Return the lines before the rules that make Cursor show them in every conversation."""
     return _sections(f"rules.{spoken}.md")["front_matter"]
 
 
 def language_of(text: str) -> Language:
-    """Return the language in which rules of any version are written."""
     return "ko" if re.search("[가-힣]", text) else "en"
 
 

@@ -1,4 +1,4 @@
-"""Finds the records that have every word of a person's search, the most relevant first. Pure."""
+"""Finds the records that have every word of a person's search. Pure."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ def matching(words: str, records: Sequence[Record]) -> list[int]:
 
 
 def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
-    """Return for each word which records have it; one that says nothing is left out.
+    """Return the places of records by word; a word that says nothing is left out.
 
-    An id, a version id or a date counts, too, and so does its beginning.
+    The beginning of an id, version id or date counts, too.
     """
     texts = list(map(_text_of, records))
     holders = {}

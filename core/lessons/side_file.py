@@ -1,8 +1,7 @@
-"""A record that left the log, and its line in `memory_log.replaced.jsonl`, the oldest first.
+"""Records that left the log, as lines of `memory_log.replaced.jsonl`, the oldest first.
 
-Pure. A line is that of the record as it stood, without secrets, and one more key: `replaced` says
-`at` which moment it left, `by` which version id it was followed, if any, and under which `version`
-id it stood where redaction has changed that.
+Pure. A line is the redacted record with a key `replaced`: `at` (when it left), `by` (version id of
+its successor, if any), `version` (its version id before redaction, if changed).
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ KEY = "replaced"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """A record that left the log. at: ISO 8601. by: the version id of what followed it, or ""."""
+    """A record that left the log. at: ISO 8601. by: version id of its successor, or ""."""
 
     record: Record
     token: str
@@ -27,7 +26,6 @@ class Replaced:
     by: str = ""
 
     def to_line(self) -> bytes:
-        """Return its line in the file."""
         left = {"at": self.at}
         if self.by and not find(self.by):
             left["by"] = self.by
@@ -37,9 +35,9 @@ class Replaced:
 
 
 def replaced_between(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
-    """Return the records of one version of the log that the next holds in no words, redacted.
+    """Return the records whose words the next version of the log lacks, redacted.
 
-    A version that only counts or dates differently is not lost. now: asked where a line changed.
+    now: asked only where a line changed.
     """
     kept = set(map(id, after.entries))
     gone = [record for record in before.entries if record and id(record) not in kept]
@@ -67,10 +65,9 @@ def _words(record: Record) -> tuple[object, ...]:
 
 
 def replaced_in(data: bytes) -> Iterator[Replaced]:
-    """Yield the records of the file, the newest first and each version once.
+    """Yield the records of the side file, the newest first, each version once.
 
-    A save that failed late, and was made again, has left its lines twice. Lines that hold no record
-    are passed over, as the one that a killed writer has torn.
+    A repeated save has left lines twice, a killed writer a torn one.
     """
     tokens: set[str] = set()
     for line in reversed(split_lines(data)):
@@ -92,6 +89,6 @@ def replaced_in(data: bytes) -> Iterator[Replaced]:
 
 
 def cleaned(data: bytes) -> bytes:
-    """Return the file with no secret in any record; a line that holds none is left out."""
+    """Return the file with no secret in any record; lines without a record go."""
     clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_in(data)]
     return b"".join(it.to_line() for it in reversed(clean))

@@ -1,8 +1,7 @@
 """Chooses the records for a task before its first action: by the work in git, or by a prompt.
 
-Pure, lexical and deterministic. A record counts by the words that it shares with the task, each the
-more, the fewer records have it, and by `paths` that stand for a file of the task. The weights were
-chosen on the tuned half of the real changes; `benchmarks/session_start.py` measures what they give.
+Pure and deterministic. Rare shared words count more, and `paths` for a file of the task.
+`benchmarks/session_start.py` measures the weights.
 """
 
 import re
@@ -24,12 +23,12 @@ from core.text.terms import function_words, stem_of
 MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes some 20 µs
 MOST_FILES, MOST_OF_A_COMMIT = 200, 60
 
-# What a word of the work weighs, by where it stands, and an anchor for one of its files.
+# Weights of a word of the work, by its place, and of an anchor for one of its files.
 _SAID, _COMMITTED_FILE = 1.0, 0.5
 _ANCHORED_CHANGE, _ANCHORED_COMMIT = 6.0, 3.0
 _DAMPING = 0.3  # of records with many words
 
-# What a record must share with a prompt: more than one telling word, or a file and its anchor.
+# A record must share with a prompt more than one telling word, or a file and its anchor.
 _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
@@ -39,9 +38,9 @@ _FIRST_HANGUL = "\uac00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What git shows of the work that goes on in a project; paths are relative to it, with `/`.
+    """The work in git that goes on in a project; paths are project-relative, with `/`.
 
-    commits: the last ones, each with its subject and the files that it changed.
+    commits: the last ones, each with its subject and changed files.
     """
 
     branch: str = ""
@@ -53,9 +52,9 @@ class Work:
 
 
 def by_work(records: Sequence[Record], work: Work) -> list[Record]:
-    """Return those of these records that share anything with the work, the closest first.
+    """Return the records that share anything with the work, the closest first.
 
-    Of equals the later; of more than MOST_RANKED the others are left out.
+    Only the last MOST_RANKED are read.
     """
     if not work:
         return []
@@ -85,7 +84,7 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
 
 
 def _weights(work: Work) -> dict[str, float]:
-    """Return what each word of the work weighs; one of several commits or files weighs more."""
+    """A word of several commits or files weighs more."""
     weights: dict[str, float] = {}
     for texts, weight in (
         ([subject for subject, _ in work.commits], _SAID),
@@ -103,7 +102,7 @@ def for_prompt(
 ) -> list[Record]:
     """Return the records that a prompt is about, the best first; mostly none.
 
-    count, having: as in AtHand, when these are not all records of the log.
+    count, having: as in AtHand, if these are not all records.
     """
     records = [it for it in records if is_usable(it)]
     text = worded(prompt)
@@ -126,7 +125,6 @@ def for_prompt(
 
 
 def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
-    """Return which of these records have an anchor that stands for one of these files."""
     names = "\n".join(files)
 
     @cache  # many records have the same
@@ -138,13 +136,11 @@ def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
 
 
 def _words(text: str) -> set[str]:
-    """Return the stems of the words of a text and of the parts of its names."""
     return set(filter(None, map(_term, set(_WORD.findall(normal_form("NFC", text))))))
 
 
 @lru_cache(maxsize=20_000)
 def _term(word: str) -> str:
-    """Return the stem of a word, "" where it says nothing."""
     word = word.lower()
     says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
     return stem_of(word) if says_something and word not in function_words() else ""

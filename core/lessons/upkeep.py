@@ -1,6 +1,6 @@
-"""Puts a memory log right: says what is wrong, repairs it, finds its secrets and takes them out.
+"""Puts a memory log right: finds its flaws, repairs it, takes its secrets out.
 
-Pure: the lines or the bytes of a log in, findings or the bytes of the next log out.
+Pure: lines or bytes of a log in, findings or bytes of the next log out.
 """
 
 import json
@@ -54,17 +54,16 @@ _AS_UTF_8 = (
 Severity = Literal["error", "warning", "note", "ok"]
 
 
-# What is wrong.
+# Flaws.
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that somebody should know about a memory; `kind` names the sentence that says it.
+    """One thing that somebody should know about a memory; `kind` names its sentence.
 
     severity: an `error` keeps records from being read or sent back, a `warning` is a flaw that
-    nobody notices, a `note` is harmless, `ok` says what is well. lines: from 1, () for the whole.
-    fixable: by a repair. fix: carries that out, and returns what else is to be said of it; one may
-    mend several findings at once.
+    nobody notices, a `note` is harmless, `ok` is good news. lines: from 1, () for the whole.
+    fixable: by a repair. fix: mends it, maybe others too, and returns further facts.
     """
 
     kind: str
@@ -79,9 +78,9 @@ class Finding:
 
 
 def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) -> list[Finding]:
-    """Return everything that somebody should know about these lines, in their order.
+    """Return the findings in the order of lines.
 
-    now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
+    now: ISO 8601, to notice future dates. threshold: records above which to compact.
     """
     data = log.to_bytes()
     if encoding := utf_16_name(data):
@@ -109,7 +108,6 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
 
 
 def _on_lines(log: MemoryLog) -> Iterator[Finding]:
-    """Yield what editors and git have left, and the lines that hold no record."""
     lines = list(enumerate(log.lines, start=1))
     forms = {
         "bom": [at for at, line in lines[:1] if mark_of(line)],
@@ -132,7 +130,6 @@ def _on_lines(log: MemoryLog) -> Iterator[Finding]:
 
 
 def _on_pairs(log: MemoryLog) -> Iterator[Finding]:
-    """Yield records that are one if their ids fit, and different ones with one id."""
     gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
     ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
@@ -183,7 +180,7 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
-    """Return why a line is no record, and the key that it is about; ("", "") for a record."""
+    """Return why a line is no record, and the key at fault; ("", "") for a record."""
     if len(raw) > MOST_LINE_BYTES:
         return "too_long_line", ""
     try:
@@ -206,7 +203,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
 
 
 def as_written(raw: bytes) -> tuple[str, list[str]]:
-    """Return the topic as it stands in a record's line, and the keys that an object has twice."""
+    """Return the topic in a record's line, and keys that an object has twice."""
     repeated: list[str] = []
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -218,10 +215,10 @@ def as_written(raw: bytes) -> tuple[str, list[str]]:
 
 
 def _mended(content: bytes) -> list[Record]:
-    """Return the records of an unreadable line that only needs other punctuation or encoding.
+    """Return the records of a line that only needs other punctuation or encoding.
 
-    Several records on one line, a comma or plus sign of a list or a diff, another encoding's mark,
-    or Korean text that an editor saved in EUC-KR. [] when a part of the line would be lost.
+    Such are several records, a comma or plus sign, a mark, Korean in EUC-KR; [] when a part would
+    be lost.
     """
     for mark in UTF_16_MARKS:
         content = content.removeprefix(mark)
@@ -251,14 +248,14 @@ def _mended(content: bytes) -> list[Record]:
 
 
 class Repair(NamedTuple):
-    """A repaired log: its bytes, and the lines that left it, each below a line that says why."""
+    """A repaired log, and the lines that left it, each below a line that says why."""
 
     data: bytes
     aside: bytes
 
 
 class _Line(NamedTuple):
-    """A line of the repaired log. number, original: of the line in the file that it came from."""
+    """number, original: of the line in the file that it came from."""
 
     number: int
     original: bytes
@@ -267,11 +264,11 @@ class _Line(NamedTuple):
 
 
 def repair(data: bytes) -> Repair:
-    """Return the log as `examine` would like it; repairing twice changes nothing more.
+    """Return the repaired log; a second repair changes nothing.
 
     Of a record only the id, the encoding and the blanks around it change.
     """
-    if begins_like_utf_16(data) or is_filtered(data):  # what its lines are, nobody can say
+    if begins_like_utf_16(data) or is_filtered(data):  # nobody knows its lines
         return Repair(data=data, aside=b"")
     aside: list[bytes] = []
     lines = _without_leftovers(_readable(MemoryLog.parse(data), aside), aside)
@@ -284,7 +281,6 @@ def repair(data: bytes) -> Repair:
 
 
 def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Line]:
-    """Return the lines that hold records, mended where that is possible; the others go aside."""
     lines: list[_Line] = []
     for at, record in enumerate(log.entries):
         original = log.content(at).removesuffix(b"\n") + b"\n"
@@ -309,7 +305,7 @@ def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Line]:
 
 
 def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
-    """Return what a reader sees; the older versions and the originals of principles go aside."""
+    """Older versions and originals of principles go aside."""
     while True:
         log = MemoryLog([line.raw for line in lines], [line.record for line in lines])
         for at in sorted(log.leftovers):
@@ -329,7 +325,7 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
 
 
 class Spot(NamedTuple):
-    """One secret of a log: its line (from 0), the field of a record or "", and its kind."""
+    """One secret: its line (from 0), the field of a record or "", and its kind."""
 
     line: int
     field: str
@@ -337,10 +333,9 @@ class Spot(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """A record, or neighbouring lines that hold none, and what they are without their secrets.
+    """A record, or neighbouring lines without one, and their form without secrets.
 
-    first: the first line (from 0) of so many. clean: still with the id, dates and versions of the
-    record. raw: the lines that hold no record.
+    first: line from 0. length: of lines. clean: keeps id and versions. raw: lines without a record.
     """
 
     first: int
@@ -352,15 +347,13 @@ class Looked(NamedTuple):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What kinds of secrets stand there."""
         return tuple(spot.kind for spot in self.spots)
 
 
 def look(log: MemoryLog) -> Iterator[Looked]:
-    """Yield every line of a log, neighbours that are no records together, with their secrets.
+    """Yield every line of a log with its secrets, neighbours without a record together.
 
-    Each field of a record is read as the text that it is, so that no escape of JSON hides a secret
-    and no marker tears one.
+    Fields are read as text, lest an escape of JSON hide a secret or a marker tear one.
     """
     at = 0
     while at < len(log.lines):
@@ -386,7 +379,7 @@ def look(log: MemoryLog) -> Iterator[Looked]:
 
 
 def _in_text(data: bytes, at: int, count: int) -> Looked:
-    r"""Look at lines that hold no record; what is behind an escape such as `\n` is still found."""
+    r"""A secret behind an escape such as `\n` is found, too."""
     text = data.decode("utf-8", "surrogateescape")
     secrets = find(text)
     if "\\" in text:
@@ -411,10 +404,10 @@ def _in_text(data: bytes, at: int, count: int) -> Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What became of a line with secrets, or of several that have become one record.
+    """A line with secrets, or several that are one record now.
 
-    lines: counted from 1, in the file as it was. before: the records in them. after: None for a
-    line without a record, and for a leftover of a merge. over: fields above their limit now.
+    lines: from 1, in the old file. after: None for a line without a record and a leftover. over:
+    fields above their limit now.
     """
 
     lines: tuple[int, ...]
@@ -425,17 +418,16 @@ class Cleaned:
 
 
 class Cleaning(NamedTuple):
-    """The bytes of a cleaned log, and what was cleaned in it; () when there was nothing."""
+    """changes: () where there was nothing to clean."""
 
     data: bytes
     changes: tuple[Cleaned, ...] = ()
 
 
 def clean(data: bytes, *, now: str) -> Cleaning:
-    """Return the log without secrets: every other line keeps its bytes, leftovers of a merge go.
+    """Return the log without secrets: other lines keep their bytes, leftovers go.
 
-    A cleaned record keeps all but its texts and the id, which follows from them; a merge does not
-    bring the version with the secret back. now: ISO 8601; when the cleaned records were updated.
+    A record changes texts, id and `updated` (now, ISO 8601); no merge brings the old one back.
     """
     log = MemoryLog.parse(data)
     gone, base = sorted(log.leftovers), log.rewritten()
