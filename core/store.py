@@ -33,14 +33,13 @@ _TOLD_RECORDS = 500  # a progress is told after so many
 class MemoryStore:
     """The records of one memory log. Safe for threads and processes that share the file.
 
-    Readers never wait and see one complete version; they raise LogReadError. Every change is one
-    atomic replacement, on disk when the call returns; after an error the file is what it was:
-    BusyError, DiskError or a ValueError. `dry_run` only says what it would do, without the lock.
+    Readers never wait and see one complete version; they raise LogReadError. A change is one atomic
+    replacement, on disk when the call returns; after BusyError, DiskError or a ValueError the file
+    is as before. `dry_run` takes no lock and writes nothing.
 
-    path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
-    lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
-    strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
-    now: gives the present as ISO 8601 text in UTC.
+    path: usually `<project>/.context/memory_log.jsonl`; may be missing. lock_timeout_s: for another
+    writer, unless `cancellation` ends the wait. strict: refuse secrets in any field, do not redact.
+    now: returns ISO 8601 in UTC.
     """
 
     def __init__(
@@ -63,11 +62,10 @@ class MemoryStore:
     # Reading.
 
     def read(self) -> MemoryLog:
-        """Return one complete version of the log, without a lock."""
         return self._parsed(self.file.read())
 
     def read_all(self, topic: str | None = None) -> list[Record]:
-        """Return all records in the order of the file, or those of exactly this topic."""
+        """Return all records in file order, or those of exactly this topic."""
         wanted = None if topic is None else normalise_topic(topic)
         return [it for it in self.read().records if wanted is None or it.topic == wanted]
 
@@ -76,13 +74,12 @@ class MemoryStore:
         return self.file.read()
 
     def read_replaced(self) -> "list[Replaced]":
-        """Return what changes took out of the log and is kept beside it, the newest first."""
+        """Return the records that left the log and are kept beside it, the newest first."""
         from core.lessons.side_file import replaced_in  # a server starts faster without it
 
         return list(replaced_in(self.file.read_side()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
-        """Return the log of this file's bytes; tell once what of it cannot be read."""
         log = cached_log(data)
         if log is not self._known:
             self._known = log
@@ -102,10 +99,10 @@ class MemoryStore:
         dry_run: bool = False,
         now: str = "",
     ) -> Outcome:
-        """Save a record, redacted and checked; the same gap again updates the one that is there.
+        """Save a record, redacted and checked; the same gap again updates the stored record.
 
-        source_ids: tokens of the originals that a principle replaces; they go in the same write,
-        only in the version named. now: when it is saved, as of a dry run whose token was shown.
+        source_ids: version ids of a principle's originals, which go in the same write, in that
+        version only. now: the time of a dry run whose version id was shown.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
@@ -121,9 +118,9 @@ class MemoryStore:
         )
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
-        """Delete the records that these tokens (`id@fp`, or ids never updated) name.
+        """Delete the records that version ids name, or ids of records never updated.
 
-        A record that was changed since its token was printed stays.
+        A record that changed since its version id was printed stays.
         """
         tokens = split_tokens(ids)
         return self._write(lambda log: delete(log, tokens), only_if_needed=True)
@@ -136,11 +133,10 @@ class MemoryStore:
         since: MemoryLog | None = None,
         dry_run: bool = False,
     ) -> Outcome:
-        """Put former versions of records back into the log, redacted and checked as in a save.
+        """Put former versions of records back into the log, redacted and checked.
 
-        instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
-        its place. since: the log that the caller has looked at; a record that is another one now
-        is not written over.
+        instead_of: version id of a principle that goes in the same write and leaves its place.
+        since: the log that the caller has seen; a changed record is refused.
         """
         cleaned = [redacted_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in cleaned]
@@ -157,14 +153,14 @@ class MemoryStore:
         dry_run: bool = False,
         progress: Callable[[int, int], object] = lambda done, count: None,
     ) -> tuple[Outcome, list[Offer]]:
-        """Add records from elsewhere that the log does not have; return what became of each, too.
+        """Add records from elsewhere that the log lacks; also return the fate of each.
 
-        Each keeps its dates and counts, and is checked and redacted in all fields; one that breaks
-        a rule is refused alone. As after a merge, other words for a gap stand beside those of the
-        log, and what an added record replaces is hidden until the next save removes it.
+        A record keeps dates and counts and is redacted in all fields; a breach refuses it alone.
+        Other words for a gap stand beside the log's; an added record hides its originals until the
+        next save removes them.
 
-        records: or what a dry run returned of them, which is not looked through again. progress: is
-        told how many are looked through, of how many.
+        records: or a dry run's offers, not checked again. progress: gets the checked records and
+        all, as numbers.
         """
         offers = list[Offer]()
         for it in records:
@@ -181,10 +177,10 @@ class MemoryStore:
         return self._write(include, dry_run=dry_run, only_if_needed=not is_known), offers
 
     def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
-        """Give records other texts and paths, redacted as in a save; no merge brings the old back.
+        """Give records other texts and paths, redacted; no merge brings the old back.
 
-        changed: by token (`id@fp`), a record that a reader sees, changed. join: whether it becomes
-        one record with another that is about the same gap; no text of the two is lost.
+        changed: new records by present version id. join: records of one gap become one; no text is
+        lost.
         """
         records, redacted, suspicious = dict[str, Record](), list[str](), list[str]()
         for token, record in changed.items():
@@ -215,11 +211,9 @@ class MemoryStore:
         dry_run: bool = False,
         only_if_needed: bool = False,
     ) -> Outcome:
-        """Replace the log by what `decide` makes of it; keep beside it what leaves it.
+        """Replace the log by the result of `decide`; keep beside it the records that leave.
 
-        `LogFile.rewrite` says what is written when, `Record.to_line` in which form.
-        only_if_needed: find out without the lock whether anything is written; a checkout may be
-        read-only.
+        only_if_needed: look first without the lock; a checkout may be read-only.
         """
 
         kinds, fields = tuple(redacted), tuple(dict.fromkeys(suspicious))
@@ -236,7 +230,6 @@ class MemoryStore:
         return self.file.rewrite(decided)
 
     def _check_encoding(self, data: bytes) -> None:
-        """Raise DiskError where nothing can be saved into a file of these bytes."""
         if begins_like_utf_16(data):
             raise DiskError("log_encoding", path=str(self.path))
         if is_filtered(data):
@@ -245,7 +238,6 @@ class MemoryStore:
     def _replacement(
         self, before: MemoryLog, after: MemoryLog, outcome: _Result, aside: bytes = b""
     ) -> Replacement[_Result]:
-        """Return what the file becomes, and the side file's lines for the records that leave."""
         from core.lessons.side_file import replaced_between  # a server starts faster without it
 
         replaced = b"".join(it.to_line() for it in replaced_between(before, after, self._now))
@@ -254,10 +246,9 @@ class MemoryStore:
     # Putting the file right; see `core/lessons/upkeep.py`.
 
     def repair(self, *, aside_name: str) -> bool:
-        """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
+        """Repair the log as `upkeep.repair` in one atomic write, and remove strays.
 
-        aside_name: a new file beside the log that takes the lines which leave it. Whether there
-        were any, so that it was made.
+        aside_name: a new file beside the log for lines that leave; True if it was made.
         """
         from core.lessons.upkeep import repair  # a server starts faster without it
 
@@ -269,10 +260,10 @@ class MemoryStore:
         return self.file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out of every line, as `upkeep.clean` does, in one atomic write.
+        """Take the secrets out as `upkeep.clean` in one atomic write.
 
-        A save leaves topic and question as they came, since a model is told. Here a person asks:
-        all fields are cleaned, other keys, lines that are no records, and what was replaced.
+        Unlike a save, it cleans topic, question, other keys, lines without a record and the side
+        file.
         """
         from core.lessons.side_file import cleaned
         from core.lessons.upkeep import clean  # as above
@@ -314,16 +305,16 @@ MEMORY_LOG_PATH: str | os.PathLike[str] = Path(CONTEXT_DIRECTORY, LOG_NAME)
 
 
 def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Save a record, redacted and checked, and return it as stored; see `MemoryStore.upsert_log`.
+    """Save a record, redacted and checked, and return it as stored.
 
-    record: `topic`, `lesson` and, for a log, `missing_context`; its id is computed. Raises
-    ValueError for what the format does not allow, and OSError as `MemoryStore` does.
+    record: `topic`, `lesson` and, for a log, `missing_context`. Raises ValueError for a breach of
+    the format, and OSError as `MemoryStore`.
     """
     return _store_here().upsert_log(given_draft(record)).record.as_json()
 
 
 def delete_by_ids(ids: str | Sequence[str]) -> int:
-    """Delete the records with these ids, in whatever version; return how many there were."""
+    """Delete the records with these ids in any version; return how many there were."""
     store = _store_here()
     wanted = set(split_tokens(ids))
     tokens = [record.token for record in store.read_all() if record.id in wanted]
@@ -331,17 +322,16 @@ def delete_by_ids(ids: str | Sequence[str]) -> int:
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:
-    """Return all records in the order of the file, or those of exactly this topic."""
+    """Return all records in file order, or those of exactly this topic."""
     return [record.as_json() for record in _store_here().read_all(topic)]
 
 
 def count() -> int:
-    """Return how many records there are."""
     return _store_here().read().count
 
 
 def _store_here() -> MemoryStore:
-    """Return the store of MEMORY_LOG_PATH, from the directory in which this process is now."""
+    """Return the store of MEMORY_LOG_PATH in the present directory."""
     settings = read_settings(os.environ)
     path = Path.cwd() / MEMORY_LOG_PATH
     return MemoryStore(path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict)
