@@ -1,1 +1,1 @@
-"""What is known across projects: facts, decisions, errors, preferences, procedures, relations."""
+"""Keeps knowledge across projects: facts, decisions, errors, preferences, procedures, relations."""

@@ -1,7 +1,4 @@
-"""Keeps what each session did, and puts away what it needed only while it ran.
-
-Also notes whether the answer of a tool was of use to a session.
-"""
+"""Notes the calls of each session, ends sessions, and stores feedback on tools."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,9 +34,9 @@ GONE = timedelta(days=1)  # after so long without a call a session is ended by t
 def note(
     rows: Rows, room: Room, session: str, agent: str, *, wrote: int = 0, has_reflected: bool = False
 ) -> None:
-    """Count one call of a session; "" is no session.
+    """Count one call of a session, which reopens it; "" is no session.
 
-    wrote: how many fragments it wrote. has_reflected: whether it was `reflect`.
+    wrote: number of new fragments. has_reflected: the call was `reflect`.
     """
     key, now = named("sessionId", session), room.clock()
     if not key:
@@ -58,7 +55,7 @@ def note(
 
 
 def give_feedback(room: Room, feedback: ToolFeedback) -> None:
-    """Note a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
+    """Store a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
     trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
     if trigger not in TRIGGERS:
         raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
@@ -85,11 +82,11 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
 
 
 def end_session(room: Room, session: str) -> Fragment | None:
-    """End a session: its working memory goes to the bin, but for what is pinned.
+    """End a session: its unpinned working memory goes to the bin.
 
-    Where it wrote something and nobody reflected, one fact says so for 48 hours: return that one.
-    Ending it again changes nothing. Of two agents with a session of one name it is that of the
-    room's agent. Raises FragmentsError, DatabaseError.
+    If it wrote something and nobody reflected, save a fact that says so for 48 hours, and return
+    it. A second call changes nothing. Two agents may have sessions of one name: the room's agent
+    counts. Raises FragmentsError, DatabaseError.
     """
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
@@ -108,10 +105,9 @@ def end_session(room: Room, session: str) -> Fragment | None:
 
 
 def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
-    """End the sessions that have had no call for so long, each as its own agent; return how many.
+    """End the sessions without a call for so long, each as its own agent; return how many.
 
-    A client may kill its server before that can end its session. Raises FragmentsError,
-    DatabaseError.
+    Raises FragmentsError, DatabaseError.
     """
     end = before(room.clock(), seconds=silent_for.total_seconds())
     with room.engine.reading() as rows:
@@ -125,7 +121,7 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
 def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return the sessions of these agents, () for all, that wrote something and never reflected.
 
-    since: the moment of their last call, or a later one.
+    since: earliest moment of the last call.
     """
     found: list[Activity] = rows.entries(Activity, since=since)
     own = [each for each in found if not agents or each.agent in agents]
@@ -133,7 +129,7 @@ def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[A
 
 
 def is_over(activity: Activity, now: str) -> bool:
-    """Return whether a session has ended, or has been without a call for so long that it counts."""
+    """Return whether a session ended, or was idle for `IDLE_HOURS`."""
     return bool(activity.ended_at) or activity.last_at < before(now, hours=IDLE_HOURS)
 
 
@@ -143,7 +139,6 @@ def _of(rows: Rows, room: Room, session: str) -> Activity | None:
 
 
 def _noted(rows: Rows, ended: Activity, now: str) -> Fragment:
-    """Store what is known of a session that nobody reflected on."""
     try:
         start, last = map(datetime.fromisoformat, (ended.started_at, ended.last_at))
         minutes = max(round((last - start).total_seconds() / 60), 0)  # the clock may be set back

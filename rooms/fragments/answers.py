@@ -1,6 +1,6 @@
-"""Writes what each tool of the fragments answers: lines of text, or the declared object.
+"""Writes the answer of each tool: lines of text, or the declared object.
 
-Each function takes what the operation has done, and the call that asked for it.
+Each function takes the result of an operation, and the call that asked for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ def _say(key: str, **facts: str | int) -> str:
 
 
 def _object(fields: Mapping[str, Any], rare: Mapping[str, Any] | None = None) -> str:
-    """Return the answer as JSON. rare: fields that are left out where they are empty."""
+    """Return JSON. rare: fields left out where they are empty."""
     filled = {name: value for name, value in (rare or {}).items() if value}
     return as_json({"success": True, **fields, **filled})
 
@@ -56,7 +56,7 @@ def _object(fields: Mapping[str, Any], rare: Mapping[str, Any] | None = None) ->
 
 
 def remembered(done: "Remembered", call: Call) -> str:
-    """Say what was kept, with a ready call for each fragment whose place it may take."""
+    """Say that a fragment was kept, with a ready call for each proposal."""
     fragment, proposals = done.fragment, list[str]()
     for link in done.proposals:
         old, new = quoted(link.from_id), quoted(link.to_id)
@@ -82,7 +82,6 @@ def remembered(done: "Remembered", call: Call) -> str:
 
 
 def _cautions(redacted: Sequence[str], is_long: bool, fragment: Fragment) -> list[str]:
-    """Say which kinds of secrets were taken out, and that a text is longer than recommended."""
     said = [_say("redacted", kinds=", ".join(redacted))] if redacted else []
     if is_long:
         said.append(_say("long", chars=len(fragment.content), most=CONTENT_CHARS))
@@ -94,7 +93,6 @@ def _other_end(link: Link, own_id: str) -> str:
 
 
 def forgotten(done: "Forgotten", call: Call) -> str:
-    """Say what was put into the bin or removed, and what was kept."""
     count = len(done.fragments)
     if call.as_json:
         return _object(
@@ -119,7 +117,6 @@ def forgotten(done: "Forgotten", call: Call) -> str:
 
 
 def amended(done: "Amended", call: Call) -> str:
-    """Say what was corrected, replaced or said again."""
     fragment, before = done.fragment, done.before
     if call.as_json:
         rare = {
@@ -136,7 +133,6 @@ def amended(done: "Amended", call: Call) -> str:
 
 
 def linked(done: "Related", call: Call) -> str:
-    """Say that two fragments are related, or were before."""
     link = done.link
     if call.as_json:
         return _object({"created": done.is_new, **link_object(link)})
@@ -146,14 +142,12 @@ def linked(done: "Related", call: Call) -> str:
 
 
 def pinned(fragment: Fragment, call: Call) -> str:
-    """Say that a fragment stays, or ages again."""
     if call.as_json:
         return _object({"id": fragment.id, "pinned": fragment.is_anchor})
     return _say("pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
 
 
 def reflected(done: "Reflected", call: Call) -> str:
-    """Say what a session left, and what of it was there before."""
     if call.as_json:
         saved = [
             {"id": it.fragment.id, "type": it.fragment.kind, "created": it.is_new}
@@ -173,7 +167,6 @@ def reflected(done: "Reflected", call: Call) -> str:
 
 
 def noted(call: Call) -> str:
-    """Say that a feedback was noted."""
     return _object({}) if call.as_json else _say("noted")
 
 
@@ -181,15 +174,14 @@ def noted(call: Call) -> str:
 
 
 def left_out_tokens() -> int:
-    """Return what the last line of a recall costs at most."""
+    """Return the most that the last line of a recall costs."""
     return estimate_tokens(_say("left_out", count=_MANY))
 
 
 def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> str:
-    """Return what was found, the best first, and a count of what did not fit.
+    """Return the found entries, and the number left out.
 
-    line: as the recall has counted it. is_empty: nothing was asked for, so that nothing is kept
-    where nothing was found.
+    line: as the recall counted it. is_empty: the query asked for nothing.
     """
     if call.as_json:
         others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
@@ -231,7 +223,7 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
 
 
 def context_tokens() -> int:
-    """Return what an answer of context costs at most beside its fragments."""
+    """Return the most that a context costs beside its fragments."""
     unreflected = _say("unreflected", count=_MANY, date="2026-01-01")
     left_out = _say("context_left_out", count=_MANY)
     said = (_say("context_core"), _say("context_working"), left_out, unreflected)
@@ -239,9 +231,9 @@ def context_tokens() -> int:
 
 
 def restored(found: "Context", call: Call) -> str:
-    """Return what to know before any work, what this session keeps, and a hint to reflect.
+    """Return the fragments for a session's start, and a hint to reflect.
 
-    In the object `injectionText` is what a prompt may hold of it.
+    `injectionText` of the object is for a prompt.
     """
     lines = list[str]()
     if found.core:
@@ -269,7 +261,6 @@ def restored(found: "Context", call: Call) -> str:
 
 
 def explored(found: "Explored", call: Call) -> str:
-    """Return a fragment and what its links lead to, as much as fits into an answer."""
     budget = Budget(call.room.settings.budget_tokens, call.room.settings.budget_chars)
     if call.as_json:
         fields = {"start": object_of(found.start)}
@@ -297,7 +288,7 @@ def explored(found: "Explored", call: Call) -> str:
 
 @repeats_when_cut
 def whole(call: Call, name: str) -> str:
-    """Return one fragment with its links and what it said before, whatever state it is in, as JSON.
+    """Return one fragment of any state as JSON, with links and versions.
 
     Raises NoSuchFragmentError.
     """
@@ -314,7 +305,6 @@ def whole(call: Call, name: str) -> str:
 
 
 def counted(numbers: "Statistics", call: Call) -> str:
-    """Return the counts of memory_stats, a line for each sort of them."""
     if call.as_json:
         return _object({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
     lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
@@ -336,7 +326,6 @@ def counted(numbers: "Statistics", call: Call) -> str:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    """Return names with their counts, those of most first."""
     most = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     shown = [
         f"{flat(name)[:_NAME_CHARS]} {count:,}" for name, count in most[:_MOST_COUNTS] if count
@@ -354,7 +343,7 @@ def _embeddings(numbers: "Statistics") -> str:
 
 
 def consolidated(report: "Report", call: Call) -> str:
-    """Return what an upkeep has done, and what its caller should settle, as far as it fits."""
+    """Return the changes of an upkeep, and the open questions that fit."""
     if call.as_json:
         return _object(_report_fields(report))
     changed = sum(it.count for it in report.steps)
@@ -385,7 +374,6 @@ def consolidated(report: "Report", call: Call) -> str:
 
 
 def _pair_lines(pair: "Pair", call: Call) -> str:
-    """Return the two lines of a pair, and the call that settles it."""
     earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
     ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
     return "\n".join((call.line(pair.earlier), call.line(pair.later), ready))

@@ -1,4 +1,4 @@
-"""Moves fragments to the bin, or away for good; takes them out again; pins and unpins them."""
+"""Moves fragments into the bin, out of it or away for good; pins and unpins them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,10 +22,10 @@ from rooms.fragments.upkeep.life import is_pinned
 
 
 class Forgotten(NamedTuple):
-    """The fragments that were forgotten, as they were, and how many pinned ones were kept.
+    """The forgotten fragments, as they were.
 
-    is_gone: they are away for good, not in the bin. shared: how many of the topic were kept since
-    they are not the caller's.
+    kept: number of own fragments that stayed. is_gone: away for good, not in the bin. shared:
+    number of others' fragments, which stayed.
     """
 
     fragments: list[Fragment]
@@ -44,13 +44,12 @@ def forget(
     agent: str = "",
     is_meant: Callable[[Fragment], bool] = lambda _: True,
 ) -> Forgotten:
-    """Move a fragment, or those of a topic, to the bin; counted in the state.
+    """Move a fragment, or all of a topic, to the bin.
 
-    id: wins over the topic. hard: away at once, from the bin, too. force: so, and pinned ones with
-    the others. A pinned fragment that is named by its id is refused, one of a topic kept; so is one
-    that the agent of the room only reads. A topic that no fragment has forgets none. is_meant: a
-    fragment that is another by now than the caller has seen is kept. Raises FragmentsError,
-    DatabaseError.
+    id: wins over the topic. hard: remove for good, from the bin, too. force: as `hard`, pinned
+    fragments as well. is_meant: False keeps a fragment that changed since the caller saw it. A
+    pinned fragment, or another agent's, is refused by its id and kept in a topic. An unknown topic
+    forgets none. Raises FragmentsError, DatabaseError.
     """
     agents, is_gone, now = readers(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
@@ -61,7 +60,7 @@ def forget(
     with changing(room, key) as rows:
         if key:
             seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
-        else:  # those in the bin only where they are to be gone
+        else:  # the bin counts only if they are to be gone
             wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
             seen = [each for page in pages_of(rows, wanted) for each in page]
         own = [each for each in seen if room.owns(each)]
@@ -80,10 +79,10 @@ def forget(
 
 
 def restore(room: Room, id_: str) -> Fragment:
-    """Put a fragment back into recall: out of the bin, or where a fragment or lesson has its place.
+    """Bring a fragment back into recall: from the bin, a successor or a log.
 
-    It begins to age again. A live fragment stays as it is; one whose content another fragment holds
-    by now is refused. Raises FragmentsError, DatabaseError.
+    It ages anew. A live fragment stays as it is. Refused if another fragment has its content by
+    now. Raises FragmentsError, DatabaseError.
     """
     now = room.clock()
     with changing(room, id_) as rows:
@@ -106,7 +105,7 @@ def restore(room: Room, id_: str) -> Fragment:
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
 
-    An unpinned fragment begins to age from now on. Raises FragmentsError, DatabaseError.
+    An unpinned fragment ages from now on. Raises FragmentsError, DatabaseError.
     """
     with changing(room, id_) as rows:
         found = changeable(rows, room, id_, readers(room, ""))

@@ -1,7 +1,7 @@
-"""Says where a person's fragments are kept, and by which figures they are ordered and age.
+"""Reads where fragments are kept, and the figures of their order and age.
 
 The figures stand in `config.json` beside the database, with the keys of the specification's
-MEMORY_CONFIG. A value that cannot be used is refused with a sentence on its key.
+MEMORY_CONFIG. A bad value is refused, with its key.
 """
 
 import os
@@ -21,14 +21,14 @@ _DIGITS = 9  # to which two weights must make 1
 
 
 class Config(NamedTuple):
-    """How the room works.
+    """The settings of the room.
 
-    path: of the database, which need not exist. server: that keeps the fragments instead. cache:
-    where answers of such a server are remembered. importance_weight, recency_weight: order equally
-    relevant fragments, from activation_threshold fragments on; together they are 1. stale_days: by
-    the words of `TYPES`, in place of theirs. linked_limit: of linked fragments in a recall.
-    doubtful_days: how long a procedure counts as verified, None for what `TYPES` says, 0 for ever.
-    least_cosine: from which a fragment may answer by its vector alone, None for what is measured.
+    path: of the database, which need not exist. server: keeps the fragments instead. cache: a Redis
+    before that server. importance_weight, recency_weight: order equally relevant fragments, from
+    activation_threshold fragments on; their sum is 1. stale_days: by type word, in place of
+    `TYPES`. linked_limit: linked fragments of a recall. doubtful_days: how long a procedure counts
+    as verified, None for `TYPES`, 0 for ever. least_cosine: of a fragment found by its vector
+    alone, None for the measured one.
     """
 
     path: Path
@@ -44,22 +44,22 @@ class Config(NamedTuple):
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
-    """Return the settings of the room. Raises ConfigError, PlaceError, FragmentsError."""
+    """Return the settings. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
     cache = place_of(environment) if server else None
     return Config(path, **_figures(config_path(path)), server=server, cache=cache)
 
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
-    """Return the server that keeps the fragments, None where a file does. Raises FragmentsError."""
+    """Return the server of the fragments, None for a file. Raises FragmentsError."""
     place = environment.get(FRAGMENTS_PLACE, "").strip()
     return server_of(place, environment) if is_server(place) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:
-    """Return where the fragments are kept, which need not exist. Raises FragmentsError.
+    """Return the path of the database, which need not exist. Raises FragmentsError.
 
-    Where a server keeps them, it is where a file of the user would be: `config.json` is beside it.
+    With a server it is the default: `config.json` is beside it.
     """
     place = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
     if not place or is_server(place):
@@ -73,17 +73,15 @@ def database_path(environment: Mapping[str, str]) -> Path:
 
 
 def config_path(database: Path) -> Path:
-    """Return where the figures of a database are, if it has any of its own."""
     return database.with_name(CONFIG_NAME)
 
 
 def unknown_keys(database: Path) -> list[str]:
-    """Return the keys of `config.json` that the program does not know. Raises ConfigError."""
+    """Return keys of `config.json` that are no settings. Raises ConfigError."""
     return unknown_keys_in(config_path(database), _KEYS)
 
 
 def _whole(sentence: str, most: int) -> Expected:
-    """Return the check of a whole number from 0 on, refused by the sentence of this key."""
     return Expected(sentence, lambda value: type(value) is int and 0 <= value <= most)
 
 
@@ -110,7 +108,6 @@ _KEYS: Keys = {
 
 
 def _figures(path: Path) -> dict[str, Any]:
-    """Return the fields of `Config` that a `config.json` names. Raises ConfigError."""
     values = values_in(path, _KEYS)
     stale = ("fact", "decision", "relation")
     days = tuple((word, values.pop(word)) for word in stale if word in values)

@@ -1,4 +1,4 @@
-"""Restores what is to be known before any work: what holds everywhere, and what a session keeps."""
+"""Restores the fragments to know before any work: of everywhere, and of a session."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,17 +25,16 @@ from rooms.fragments.recall import (
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.upkeep.life import before
 
-_WORKING_SHARE = 0.25  # of the budget; what it leaves goes to the rest
+_WORKING_SHARE = 0.25  # of the budget; its rest goes to the others
 _MOST_ANCHORS = 500
 _TOLD_DAYS = 7  # a session that ended before is no news
 
 
 class Context(NamedTuple):
-    """What is restored.
+    """The restored fragments. core: pinned, then of most worth. working: the newest first.
 
-    core: what is pinned, then what is worth most of the types that were asked for. working: of the
-    session, the newest first. unreflected: sessions that are over, wrote something and never
-    reflected. left_out: how many fragments did not fit.
+    unreflected: past sessions that wrote and never reflected. left_out: how many fragments did not
+    fit.
     """
 
     core: list[Fragment]
@@ -54,10 +53,10 @@ def restore_context(
     agent: str = "",
     line: Line = plain_line,
 ) -> Context:
-    """Return what a session should know at its start. It counts as no use of anything.
+    """Return the fragments for a session's start; this counts no use.
 
-    tokens: of the whole answer. types: of `TYPES`; what is pinned comes whatever it is. session:
-    whose working memory. agent, line: see `recall`. Raises FragmentsError, DatabaseError.
+    tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
+    memory. agent, line: see `recall`. Raises FragmentsError, DatabaseError.
     """
     for word in types:
         check_type("types", word)

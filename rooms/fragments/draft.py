@@ -40,11 +40,11 @@ MOST_LINKED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a caller wants to be remembered.
+    """The fragment that a caller wants.
 
-    type: one of the ten words of `TYPES`, "" for the default. topic: "" for the first keyword.
-    keywords: () for those that the content has. importance: None for that of the type. linked_to:
-    ids of fragments that it is related to. is_working: it lives as long as its session.
+    type: a word of `TYPES`, "" for the default. topic: "" for the first keyword. keywords: () to
+    find them in the content. importance: None for the type's. linked_to: ids. is_working: it lives
+    as long as its session.
     """
 
     content: str
@@ -60,19 +60,19 @@ class Draft:
 
 
 class Prepared(NamedTuple):
-    """A draft that may be stored, and the kinds of the secrets that were taken out of it."""
+    """A clean draft. redacted: kinds of the secrets taken out."""
 
     draft: Draft
     redacted: tuple[str, ...] = ()
 
 
 class Remembered(NamedTuple):
-    """The fragment that was remembered, and whether it is new.
+    """The fragment, and whether it is new.
 
-    redacted: the kinds of secrets that were taken out. is_long: it is longer than recommended.
-    links: those that were made by themselves. proposals: links `superseded_by` that a caller may
-    make, from the fragment that may be outdated. was: where a fragment that is not new came back
-    from, `bin` or `superseded`; `promoted` for one that a memory log has.
+    redacted: kinds of secrets taken out. is_long: longer than recommended. links: made by
+    themselves. proposals: links `superseded_by` that a caller may make, from fragments that may be
+    outdated. was: `bin` or `superseded` if it came back from there, `promoted` if a memory log has
+    it.
     """
 
     fragment: Fragment
@@ -85,10 +85,7 @@ class Remembered(NamedTuple):
 
 
 def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
-    """Return the draft as it may be stored. Raises FragmentsError.
-
-    strict: a secret is refused, not taken out.
-    """
+    """Return a clean draft. Raises FragmentsError. strict: refuse a secret."""
     type_ = type_word(draft.type)
     privacy = draft.privacy.strip().lower() or PRIVACIES[0]
     if privacy not in PRIVACIES:
@@ -111,11 +108,10 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
 
 
 def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
-    """Store a fragment; on disk when this returns. The same content again returns what is there.
+    """Store a fragment; on disk when this returns. Known content returns its fragment.
 
-    A fragment that is in the bin, or was superseded, can be recalled again; a fragment that would
-    not live as long as the draft asks for lives as long. agent: whose it is, "" for the default.
-    session: in which it is said. Raises FragmentsError, DatabaseError, WaitEndedError.
+    A known fragment comes back from the bin or a successor, and lives at least as long as the draft
+    asks. agent: owner, "" for the default. Raises FragmentsError, DatabaseError, WaitEndedError.
     """
     ready = prepared(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
@@ -125,7 +121,7 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
 
 
 def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str) -> Remembered:
-    """Store a fragment in a transaction, which has to end with what this raises: FragmentsError."""
+    """Store a fragment in a transaction, which a FragmentsError from here must end."""
     draft, owner, now = ready.draft, writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
@@ -159,10 +155,7 @@ def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str)
 
 
 def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
-    """Store a new fragment and link it with those that it is like.
-
-    owner: see `linked_by_itself`.
-    """
+    """Store a new fragment and its links. owner: see `linked_by_itself`."""
     made = linked_by_itself(rows, fragment, owner=owner)
     [fragment] = rows.add([fragment])
     rows.put_links(made.links)
@@ -171,7 +164,6 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
 
 
 def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: str) -> Remembered:
-    """Return the fragment that says the same, with what the draft asks for beyond it."""
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
     row, now = row_of(draft.type, room.config, is_working=draft.is_working), room.clock()

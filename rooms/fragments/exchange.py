@@ -1,7 +1,7 @@
-"""Gives fragments out as objects of JSON lines, and reads such lines and those of others.
+"""Writes fragments as objects of JSON lines; reads these and the formats of others.
 
 Others are rows of the specified tables, a database with the table `memory_item`, and a graph of
-server-memory. `import_plan` says what of it comes in.
+server-memory. `import_plan` says which rows come in.
 """
 
 import re
@@ -42,7 +42,7 @@ from rooms.fragments.storage.rows import Rows
 
 Row = Fragment | Link | Entry
 
-# By the word of the field `kind` in each line.
+# By the field `kind` of a line.
 _TABLES: dict[str, Table] = {
     "fragment": FRAGMENTS,
     "link": LINKS,
@@ -52,7 +52,7 @@ _TABLES: dict[str, Table] = {
     "activity": ENTRIES[Activity],
     "suspicion": ENTRIES[Suspicion],
 }
-# Dates, words and ids of ours, in which no secret is looked for.
+# Dates, our words and our ids: no secret is looked for in them.
 HARMLESS = re.compile(r"[0-9TZ:+. -]*|[a-z_]{1,16}|[a-hj-km-np-z2-9]{8}")
 # In the first line of an export by an older version.
 MARK, VERSION = "sentinel-memory-fragments", 1
@@ -63,14 +63,14 @@ _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
 
 class Fault(NamedTuple):
-    """A line or a row that is not imported: its number, and the key of the reason."""
+    """A line or row that is not imported. why: key of the reason."""
 
     place: int
     why: str
 
 
 class Incoming(NamedTuple):
-    """A fragment of a file, with what the file calls it as its id, and its word of `TYPES`."""
+    """A fragment of a file, with the id from there. word: of `TYPES`."""
 
     place: int
     fragment: Fragment
@@ -79,9 +79,9 @@ class Incoming(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """What a file has, its texts not checked yet. is_ours: this program wrote all of its columns.
+    """The rows of a file, unchecked. is_ours: this program wrote all columns.
 
-    links: between the ids of the items.
+    links: between ids of the items.
     """
 
     is_ours: bool
@@ -91,7 +91,6 @@ class Source:
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, place: int, row: Row, word: str = "") -> None:
-        """Put in a row. word: the type of a fragment, "" for its kind."""
         if isinstance(row, Fragment):
             self.items.append(Incoming(place, row, word or row.kind))
         elif isinstance(row, Link):
@@ -100,16 +99,15 @@ class Source:
             self.entries.append(row)
 
     def pass_over(self, place: int, value: object) -> None:
-        """Put in that a value is no row."""
         why = "not_a_fragment" if isinstance(value, dict) else "not_json"
         self.faults.append(Fault(place, why))
 
 
 def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
-    """Yield the wanted fragments, then their links and versions; no secret is in any.
+    """Yield the wanted fragments, then their links, versions and suspicions, without secrets.
 
-    Feedback and activities are only in an export of the whole room. only_public: leaves out what
-    nobody else may see.
+    Feedback and activities come only with the whole room. only_public: leave out fragments that
+    others may not see.
     """
 
     def clean(found: Iterable[Any]) -> Iterator[Any]:
@@ -131,7 +129,7 @@ def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
 
 
 def line_of(row: Row) -> dict[str, Any]:
-    """Return the object of a row, with every column but the number, which is of one database."""
+    """Return the object of a row, without `number`, which means one database."""
     word, table = next((word, it) for word, it in _TABLES.items() if it.row is type(row))
     line: dict[str, Any] = {"kind": word}
     for name, column in table.columns.items():
@@ -142,7 +140,7 @@ def line_of(row: Row) -> dict[str, Any]:
 
 
 def read_source(path: Path) -> Source:
-    """Read the table `memory_item` of a database, which stays as it is. Raises ExchangeError."""
+    """Read the table `memory_item` of a database, unchanged. Raises ExchangeError."""
     rows = list[dict[str, Any]]()
     try:
         with closing(open_foreign(path)) as connection:
@@ -159,7 +157,7 @@ def read_source(path: Path) -> Source:
 
 
 def read_text(data: bytes, path: str) -> Source:
-    """Read the text of a file. path: as it is shown. Raises ExchangeError."""
+    """Read a file. path: as it is shown. Raises ExchangeError."""
     begin, whole = data[:_HEAD_BYTES].lstrip(), None
     if begin.startswith(b"[") or (begin.startswith(b"{") and b'"entities"' in begin):
         whole = _value(data)
@@ -180,7 +178,7 @@ def read_text(data: bytes, path: str) -> Source:
 
 
 def of_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
-    """Return what the rows of an export are, each with its line."""
+    """Return the rows of an export. rows: with their line numbers."""
     source = Source(is_ours=True)
     for place, value in rows:
         table = _TABLES.get(str(value.get("kind"))) if isinstance(value, dict) else None
@@ -192,10 +190,10 @@ def of_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
 
 
 def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
-    """Return what rows of the specifications and a graph of server-memory are.
+    """Return rows of the specification, or of a graph of server-memory.
 
-    The observations of an entity become facts. A relation becomes a fragment that is linked with
-    the first fact of both its ends. Raises ExchangeError where there is no fragment.
+    Observations become facts. A relation becomes a fragment, linked with the first fact of both
+    ends. Raises ExchangeError if there is no fragment.
     """
     source, linked = Source(is_ours=False), list[Link]()
     for place, value in values:
@@ -241,7 +239,6 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
 
 
 def _facts_of(name: str, entity: Mapping[str, Any]) -> list[Fragment]:
-    """Return a fragment for each observation of an entity, of which the first has its id."""
     labels = name, text_at(entity, "entityType").strip()
     texts = [text for text in texts_in(entity.get("observations")) if text.strip()]
     texts = texts or [": ".join(filter(None, labels))]
@@ -262,7 +259,6 @@ def _value(data: bytes) -> object:
 
 
 def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
-    """Return the row of an object, whatever stands in it."""
     values = list[Any]()
     for each in fields(table.row):
         value = line.get(column_of(each.name)) if each.name != "number" else 0
@@ -279,7 +275,7 @@ def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
 
 
 def _moment_from(value: Any) -> str:
-    """Return a moment in ISO 8601: of a text, or of seconds or milliseconds; "" for neither."""
+    """Return ISO 8601 for a text, seconds or milliseconds; "" for others."""
     if isinstance(value, str):
         return moment_of(value.strip())
     if type(value) not in (int, float):

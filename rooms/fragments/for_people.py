@@ -1,4 +1,4 @@
-"""The fragments of a user as a room: people list, search, show, forget and restore them."""
+"""The fragments of a user as a room of commands: list, search, show, forget, restore."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ _TOKENS = 1_000_000  # what is found is bounded by its number
 
 
 class FragmentNameError(RefusedError):
-    """What was asked cannot be done to a fragment that a person has named."""
+    """The command is impossible for the fragment that a person named."""
 
     table = "fragment_commands"
 
@@ -68,20 +68,19 @@ class ForPeople(Room):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds and the lifetimes of fragments."""
         from rooms.fragments.fragment import WORDS_OF_TYPE
 
         return WORDS_OF_TYPE
 
     @property
     def room(self) -> "FragmentsRoom":
-        """The room with the fragments of everybody. Raises ConfigError, FragmentsError."""
+        """The fragments of everybody. Raises ConfigError, FragmentsError."""
         from rooms.fragments.room import open_room
 
         return open_room(self._opened.settings, os.environ)
 
     def is_there(self) -> bool:
-        """Return whether there is a file of fragments, or a setting of its place."""
+        """Return whether the file exists, or its setting is a server or wrong."""
         given = os.path.expanduser(os.environ.get(FRAGMENTS_PLACE, "").strip())
         if given and not os.path.isabs(given):
             return True  # a server, or the room says what is wrong with it
@@ -91,7 +90,7 @@ class ForPeople(Room):
         return bool(place) and os.path.lexists(place)
 
     def find(self, wanted: Wanted) -> Found:
-        """Return the fragments that fit; to search them does not count as use."""
+        """Return the fragments that fit; this counts no use."""
         if wanted.forgotten:  # the bin, and fragments with a successor
             with self.room.engine.reading() as rows:
                 found = [it for state in _STATES for it in rows.find(_asked(wanted, state))]
@@ -137,7 +136,7 @@ class ForPeople(Room):
         return [_say(key, count=live), *unknown]
 
     def named(self, name: str) -> list[Item]:
-        """Return the fragment of an id, in the bin as well, with its links."""
+        """Return the fragment of an id, even in the bin, with its links."""
         with self.room.engine.reading() as rows:
             found = rows.by_ids([name])
             links = rows.links([it.id for it in found])
@@ -147,7 +146,6 @@ class ForPeople(Room):
         return [item_of(it, linked) for it in found]
 
     def versions(self, name: str) -> Versions | None:
-        """Return the fragment, and what it said before it was amended."""
         from rooms.fragments.fragment import Version as Former
 
         with self.room.engine.reading() as rows:
@@ -165,7 +163,7 @@ class ForPeople(Room):
         return Versions(versions, [])
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Say whether they go to the bin or for good. Raises FragmentNameError where one stays."""
+        """Say whether they go for good. Raises FragmentNameError where one stays."""
         for item in items:
             if item.data["is_anchor"] or item.data["ttl_tier"] == "permanent":
                 raise FragmentNameError("pinned_refused", id=item.id)
@@ -175,7 +173,6 @@ class ForPeople(Room):
         return _say(key, count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
-        """Move the fragments that are still what was shown into the bin, or away for good."""
         from rooms.fragments.bin import forget
         from rooms.fragments.errors import FragmentsError
 
@@ -195,7 +192,6 @@ class ForPeople(Room):
         return Forgotten(going, notes, [it for it in items if it.id not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
-        """Take a fragment out of the bin, or back into recall where another has its place."""
         from rooms.fragments.bin import restore
 
         with self.room.engine.reading() as rows:
@@ -212,7 +208,6 @@ class ForPeople(Room):
         return Restoring([item_of(fragment)], [], [], carry_out)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield the fragments, the bin too, then their links, former versions and notes."""
         from rooms.fragments.exchange import line_of, rows_of
         from rooms.fragments.fragment import Fragment
 
@@ -252,7 +247,6 @@ class ForPeople(Room):
         )
 
     def secrets(self) -> Secrets:
-        """Return where secrets are: on a server among the fragments of all agents."""
         from core.room.copies import kept_aside
         from rooms.fragments.upkeep.secrets import secrets_held
 
@@ -263,7 +257,6 @@ class ForPeople(Room):
         return Secrets(name, _say("item"), secrets_held(engine), aside)
 
     def redact(self) -> Redacted:
-        """Take the secrets out; what Redis keeps of fragments that had some goes as well."""
         from rooms.fragments.upkeep.secrets import redact_held
 
         engine = self.room.engine
@@ -320,7 +313,6 @@ class ForPeople(Room):
 
 
 def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
-    """Return which fragments are meant, as the storage is asked for them."""
     from rooms.fragments.fragment import LIFETIMES
     from rooms.fragments.fragment import Wanted as Asked
 
@@ -340,16 +332,16 @@ def _left_at(fragment: "Fragment") -> str:
 
 
 def _state_of(fragment: "Fragment") -> str:
-    """Return what names the state of a fragment; to recall it does not change that."""
+    """Return a digest of a fragment that a recall does not change."""
     said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
     state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
     return state_of(said, state)
 
 
 def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
-    """Return a fragment as a person reads it, without its secrets.
+    """Return a fragment as a person reads it, without secrets.
 
-    links: from it and to it, each with the fragment at the other end; None where nobody asks.
+    links: with the fragments at their far ends; None if nobody asks.
     """
     from core.room.redaction import without_secrets
     from rooms.fragments.exchange import HARMLESS, line_of
@@ -390,7 +382,6 @@ def _say(key: str, **facts: str | int) -> str:
 
 
 def _facts(fragment: "Fragment") -> Iterator[str]:
-    """Yield how a fragment stands: its worth, its dates, its use, whether recall leaves it out."""
     words = {name: _say(getattr(fragment, name)) for name in ("kind", "lifetime", "tier")}
     yield _say("facts", importance=f"{fragment.importance:.2f}", **words)
     if fragment.is_anchor:

@@ -1,8 +1,7 @@
-"""Defines one fragment, the links between fragments, what is kept beside them, and what to find.
+"""Defines fragments, links, the rows beside them, and the filter that finds them.
 
-A fragment has a kind, what it says, and a lifetime, how long it is kept. The specifications of the
-room call both `type`; one table takes all ten words. Pure: no disk, no environment; the time comes
-in as text, ISO 8601 in UTC.
+A kind is the sort of knowledge, a lifetime how long it is kept; the specification calls both
+`type`. Pure: no disk, no environment. Moments are texts, ISO 8601 in UTC.
 """
 
 import hashlib
@@ -37,7 +36,7 @@ WORDS_OF_TYPE = (*KINDS, *LIFETIMES)
 
 HOUR, DAY = 1, 24
 
-# The columns whose names are the specification's, by ours.
+# The specification's names of columns, by ours.
 _COLUMN_OF = {
     "kind": "type",
     "agent": "agent_id",
@@ -52,11 +51,10 @@ _BLANKS = re.compile(r"\s+")
 
 
 class TypeRow(NamedTuple):
-    """What one word of `type` means.
+    """The meaning of one word of `type`; 0 is never.
 
-    hours: after how many a fragment expires, 0 for never. stale_days: unused for longer, a cold
-    fragment goes into the bin, 0 for never. doubtful_days: unverified for longer, it is listed as
-    doubtful and stays, 0 for never.
+    hours: until a fragment expires. stale_days: without use, after which a cold fragment goes to
+    the bin. doubtful_days: unverified, after which it is listed as doubtful and stays.
     """
 
     kind: Kind
@@ -86,17 +84,15 @@ DEFAULT_TYPE = "fact"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """One atom of knowledge, as it is stored.
+    """One piece of knowledge, as it is stored.
 
-    number: of its row in this database, which no other has; 0 for one that is not stored. agent:
-    whose it is. session: that of a working memory, else "". importance: from 0 to 1. stale_days:
-    see `TypeRow`. expires_at: when its lifetime ends, "" for never. deleted_at: since when it is in
-    the bin, and why (`forgotten`, `expired`, `stale`, `merged`, `ended`). superseded_at: since when
-    another has its place. promoted: the `id` of the record of a memory log that has it, `id@fp` as
-    an older version wrote it, "" for none. access_count: how often it was recalled;
-    sessions_count: in how many sessions, the last of them is last_session. verified_at: when
-    somebody last said that it holds; checked_at: when it was last compared with others, for
-    contradictions. decayed_at: up to when its importance has decayed.
+    number: of its row in this database, 0 if not stored. session: of working memory, else "".
+    importance: from 0 to 1. stale_days: see `TypeRow`. expires_at: "" for never. deletion: why it
+    is in the bin: `forgotten`, `expired`, `stale`, `merged`, `ended`. superseded_at: since when
+    another has its place. promoted: `id` of its record in a memory log, `id@fp` by older versions,
+    "" for none. access_count: recalls. sessions_count: sessions with a recall. verified_at: when
+    somebody last confirmed it. checked_at: when it was compared for contradictions. decayed_at: up
+    to when its importance has decayed.
     """
 
     number: int = 0
@@ -139,12 +135,12 @@ class Fragment:
 
     @property
     def record_id(self) -> str:
-        """The id of the record that it became, "" for none."""
+        """The `id` of its record, "" for none."""
         return self.promoted.partition("@")[0]
 
     @property
     def text(self) -> str:
-        """What is searched: the content, the topic, the keywords."""
+        """The text that is searched."""
         return "\n".join((self.content, self.topic, " ".join(self.keywords)))
 
     @property
@@ -155,7 +151,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A relation from one fragment to another. One pair has one link in one direction."""
+    """A link between two fragments; a pair has one in each direction at most."""
 
     from_id: str
     to_id: str
@@ -165,7 +161,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What a fragment said before it was amended, at amended_at by the agent amended_by."""
+    """A fragment before it was amended."""
 
     fragment_id: str
     content: str
@@ -179,8 +175,6 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFeedback:
-    """Whether the answer of a tool was of use to an agent."""
-
     tool_name: str
     relevant: bool
     sufficient: bool
@@ -194,8 +188,6 @@ class ToolFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFeedback:
-    """How the work of an agent's session went."""
-
     session_id: str = ""
     overall_success: bool = True
     tool_highlights: tuple[str, ...] = ()
@@ -206,9 +198,9 @@ class TaskFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """What one session did with the room: how many calls, how many fragments it wrote.
+    """The use of the room by one session. written: number of fragments.
 
-    reflected_at: when `reflect` was called in it. ended_at: when it ended.
+    reflected_at: when `reflect` was called in it.
     """
 
     session_id: str
@@ -223,7 +215,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
-    """Two fragments that may contradict each other, and how near they are, from 0 to 1."""
+    """Two fragments that may contradict each other. similarity: from 0 to 1."""
 
     first_id: str
     second_id: str
@@ -232,7 +224,7 @@ class Suspicion:
 
 
 class Embedding(NamedTuple):
-    """The vector of one fragment: 32-bit floats, little endian, of length 1."""
+    """A fragment's vector: 32-bit floats, little endian, of norm 1."""
 
     number: int
     vector: bytes
@@ -248,16 +240,13 @@ By = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which fragments to find; a field that is left empty rules nothing out.
+    """A filter of fragments; an empty field filters nothing.
 
-    agents: whose fragments; () for all. kinds, lifetimes, tiers, topics: any of them. keywords: all
-    of them. Topics and keywords are compared as `plain_keyword` spells them: case does not count.
-    numbers: only fragments of these numbers, None for all; () finds none. since, until: days or
-    moments of the creation, both included. state: `live` for fragments that can be recalled,
-    `superseded` for those with a successor, `bin` for those that were deleted, `kept` for all but
-    the bin, `all`. used_before, expires_before, deleted_before, checked_before: moments; a fragment
-    without `checked_at` was never checked and counts as before. has_vector: whether the fragment
-    has an embedding. after: a number, for going on where a page ended.
+    agents, kinds, lifetimes, tiers, topics: any of them. keywords: all of them. `plain_keyword`
+    compares topics and keywords. numbers: None for all, () finds none. since, until: days or
+    moments of creation, both included. state: `live` for recall, `superseded` with a successor,
+    `bin`, `kept` for all but the bin, `all`. …_before: moments; a fragment that was never checked
+    counts as before. after: number of the last fragment on the page before.
     """
 
     agents: tuple[str, ...] = ()
@@ -284,16 +273,27 @@ class Wanted:
 
 
 def hash_of(content: str) -> str:
-    """Return what two equal contents share: case counts, blanks and composition do not."""
+    """Return 32 hex digits that equal contents share.
+
+    Case counts; blanks and composition do not.
+    """
     plain = _BLANKS.sub(" ", normal_form("NFC", content)).strip()
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def plain_keyword(keyword: str) -> str:
-    """Return a keyword or a topic in the spelling in which two are compared."""
+    """Return the spelling in which keywords and topics are compared.
+
+    >>> plain_keyword("Redis ")
+    'redis'
+    """
     return normal_form("NFKC", keyword).casefold().strip()
 
 
 def column_of(name: str) -> str:
-    """Return the specification's name of a field, which is that of its column."""
+    """Return the specification's name of a field and column.
+
+    >>> column_of("agent")
+    'agent_id'
+    """
     return _COLUMN_OF.get(name, name)

@@ -1,6 +1,6 @@
-"""Brings what a file has into the room: first a plan, then all of it in batches.
+"""Plans an import of fragments, then saves it in batches.
 
-Nothing that is here is overwritten, and a second import of a file saves nothing.
+No row that is here is overwritten; a second import of a file saves nothing.
 """
 
 import re
@@ -50,12 +50,11 @@ _MOMENTS = (
 
 @dataclass(slots=True)
 class Plan:
-    """What an import would do.
+    """The result of an import before it is saved.
 
-    new: the fragments as they would be stored. links, entries: the new ones beside them. known: how
-    many fragments are here already, by id or content; other: how many have the id of one here that
-    says something else, which stays; in_bin: how many are in the bin. shortened: topics, keywords
-    and names above their limits. redacted: how many secrets of each kind.
+    new: fragments as they will be stored. links, entries: new rows beside them. known: how many are
+    here already, by id or content. other: how many ids have another content here, which stays.
+    shortened: labels above their limits. redacted: rows with secrets, by kind.
     """
 
     new: list[Fragment] = field(default_factory=list)
@@ -70,9 +69,10 @@ class Plan:
 
 
 def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str = "") -> Plan:
-    """Return what an import of this source would do; changes nothing. Raises DatabaseError.
+    """Return the plan of an import; change nothing. Raises DatabaseError.
 
-    agent: whose all of it shall be, "" for whose it was. Who amended a fragment stays as it is.
+    tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
+    amended a fragment is kept.
     """
     with room.engine.reading() as rows:
         planner, count = _Planner(room, rows, source, agent), len(source.items)
@@ -84,10 +84,10 @@ def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str 
 
 
 def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
-    """Save a plan in batches, and return how many fragments were saved.
+    """Save a plan in batches; return the number of saved fragments.
 
-    A fragment that has come in meanwhile is left alone. What was saved when it is cut off stays;
-    the same import again brings the rest. Raises DatabaseError, WaitEndedError.
+    A fragment that came in meanwhile stays. After a break the same import brings the rest. Raises
+    DatabaseError, WaitEndedError.
     """
     saved = 0
     for some in _batches(plan.new):
@@ -106,8 +106,6 @@ def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
 
 
 class _Planner:
-    """Makes a plan of fragments, some at a time."""
-
     def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
         self._room, self._rows, self._source, self._agent = room, rows, source, agent
         self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
@@ -117,7 +115,6 @@ class _Planner:
         self._is_empty = not rows.has(Wanted(state="all"))
 
     def take(self, items: Sequence[Incoming]) -> None:
-        """Put fragments among the new ones, unless they are here already or may not be stored."""
         plan, ready = self._plan, list[tuple[str, Fragment]]()
         for place, given, word in items:
             made = self._made(given, word)
@@ -142,7 +139,6 @@ class _Planner:
                 self._new[fragment.id] = fragment
 
     def plan(self) -> Plan:
-        """Return the plan, with the links and entries of all fragments that were taken."""
         plan, source = self._plan, self._source
         links = [link for each in source.links if (link := self._link(each))]
         for link in [] if source.is_ours else links:
@@ -156,7 +152,7 @@ class _Planner:
         return plan
 
     def _made(self, given: Fragment, word: str) -> Fragment | str:
-        """Return a fragment as it may be stored, or the key of the reason why it may not be."""
+        """Return the fragment as it will be stored, or the key of its fault."""
         plan, now = self._plan, self._now
         if len(given.content) > _RAW_CHARS:
             return "too_large"
@@ -201,7 +197,6 @@ class _Planner:
         return replace(fragment, id=_id_of(id_, fragment, is_ours=self._source.is_ours))
 
     def _begun(self, fragment: Fragment, word: str) -> Fragment:
-        """Return a fragment of others, whose life begins here. word: its type."""
         row = row_of(word, self._room.config)
         return replace(
             fragment,
@@ -216,7 +211,6 @@ class _Planner:
         )
 
     def _label(self, text: str, most: int) -> str:
-        """Return a label of at most so many characters, with … where it was cut."""
         text = SURROGATE.sub("\ufffd", text.strip())
         if len(text) <= most:
             return text
@@ -224,12 +218,11 @@ class _Planner:
         return f"{text[: most - 1].rstrip()}…"
 
     def _own_agent(self, name: str) -> str:
-        """Return the name of an agent, DEFAULT_AGENT for what nobody may be called."""
         name = self._agent or self._label(name, NAME_CHARS)
         return DEFAULT_AGENT if name.lower() in ("", *REFUSED_AGENTS) else name
 
     def _twin(self, fragment: Fragment) -> str:
-        """Return the id of another fragment of the agent that says the same, "" for none."""
+        """Return a fragment's id with this agent and content, "" for none."""
         agent, content_hash = key = fragment.agent, fragment.content_hash
         if key not in self._firsts and not self._is_empty:
             wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
@@ -247,11 +240,9 @@ class _Planner:
         return replace(link, from_id=from_id, to_id=to_id, created_at=created_at)
 
     def _moment(self, moment: str) -> str:
-        """Return a moment that is not in the future, "" for one that nobody knows."""
         return "" if moment == UNKNOWN_MOMENT else min(moment, self._now)
 
     def _entry(self, entry: Entry) -> Entry | None:
-        """Return an entry about fragments of here, within its limits and without secrets."""
         bounded = mapped(entry, lambda text: self._label(text, CONTENT_BYTES))
         clean, kinds = without_secrets(bounded, HARMLESS)
         about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
@@ -266,10 +257,10 @@ class _Planner:
 
 
 def _id_of(given: str, fragment: Fragment, *, is_ours: bool) -> str:
-    """Return the id of a fragment here: always the same one, whenever it is imported.
+    """Return the id of a fragment here, the same at every import.
 
-    given: what the file calls it. is_ours: an export says it. Elsewhere a number, or what is short,
-    may be the id of anything.
+    given: its id in the file. A short id, or a number from another program, may be the id of
+    anything: it becomes a hash.
     """
     if _OWN_ID.fullmatch(given) and (is_ours or not given.isdigit()):
         return given
@@ -278,7 +269,7 @@ def _id_of(given: str, fragment: Fragment, *, is_ours: bool) -> str:
 
 
 def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) -> list[Link]:
-    """Return the links whose ends are here, or come, and are not linked that way; each once."""
+    """Return new links whose ends are here or in `coming`, each once."""
     found = dict[tuple[str, str], Link]()
     for some in _batches(links):
         ends = {end for link in some for end in (link.from_id, link.to_id)}
@@ -292,10 +283,7 @@ def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) ->
 
 
 def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that were not noted here yet, each as often as it is noted there.
-
-    Of two that take each other's place, as when sessions of two agents become one's, the first.
-    """
+    """Return entries missing here, as often as the file has them; with equal keys the first."""
     here, new = Counter[object](), list[Entry]()
     asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
     for kind, of in asked:
@@ -312,7 +300,7 @@ def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _key_of(entry: Entry) -> object:
-    """Return what only one entry of its kind may have; the entry itself where that is nothing."""
+    """Return the unique key; the entry itself for a table without one."""
     table = ENTRIES[type(entry)]
     names = [name for name, column in table.columns.items() if column in table.key]
     return tuple(getattr(entry, name) for name in names) or entry

@@ -1,7 +1,7 @@
-"""Shows fragments to a model: each as one line, or as an object with the specification's names.
+"""Shows fragments to a model: each as a line, or as an object with the specification's names.
 
-No text of a fragment can pass for another line or for a word of ours: it stands last in its line,
-behind a colon, without line ends and hidden characters.
+No text passes for another line or for our words: it ends its line, behind a colon, without line
+ends and hidden characters.
 """
 
 import json
@@ -28,7 +28,7 @@ SHOWN_SOURCE_CHARS = 40
 _MOST_IDS = 10
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported id may be any text
 
-# The fields of an object, in its order. A rare one is left out where it is empty.
+# The fields of an object, in order. An empty rare field is left out.
 _USUAL = (
     *("id", "content", "topic", "keywords", "kind", "lifetime", "importance", "source", "agent"),
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
@@ -38,10 +38,9 @@ _OF_VERSION = "content topic keywords kind importance amended_at amended_by".spl
 
 
 class Call(NamedTuple):
-    """One call of a tool: the room as its caller has it, and for whom the answer is written.
+    """One call of a tool: the room as its caller has it, and the form of the answer.
 
-    now: this moment. session: of the caller. project: the name of the caller's project, whose
-    fragments need no source. core_only: only the tools that the work of a day needs are offered.
+    project: of the caller, whose fragments need no source. core_only: only core tools are offered.
     """
 
     room: Room
@@ -52,33 +51,31 @@ class Call(NamedTuple):
 
     @property
     def as_json(self) -> bool:
-        """Whether the user wants objects in place of lines."""
         return self.room.settings.answers == "json"
 
     @property
     def source(self) -> str:
-        """Where a fragment is from if its caller does not say so: the project."""
         return self.project[:SOURCE_CHARS]
 
     def tokens(self, wanted: int, frame: int) -> int:
-        """Return what the fragments of an answer may cost, by the settings, too.
+        """Return the tokens for fragments, within the settings.
 
-        wanted: for the whole answer. frame: what it costs beside its fragments.
+        wanted: for the whole answer. frame: for the rest of it.
         """
         return max(min(wanted, self.room.settings.budget_tokens) - frame, 1)
 
     def text_of(self, fragment: Fragment) -> str:
-        """Return a fragment in the form of the answer, for what counts the tokens."""
+        """Return a fragment in the form of the answer, to count tokens."""
         return as_json(object_of(fragment)) if self.as_json else self.line(fragment)
 
     def relation_text(self, link: Link) -> str:
-        """Return a link between two fragments of an answer; a line stands below the first one."""
+        """Return a link in the form of the answer."""
         if self.as_json:
             return as_json(link_object(link))
         return f"  {link.relation} {id_text(link.to_id)}"
 
     def line(self, fragment: Fragment) -> str:
-        """Return the line of a fragment: id, day, kind (`!` for a pinned one), topic, notes, text.
+        """Return the line of a fragment: id, day, kind (`!` if pinned), topic, notes, text.
 
         9f2c4b7a 2026-03-01 error!/redis (from bakery): Redis answers NOAUTH
         """
@@ -105,29 +102,29 @@ class Call(NamedTuple):
 
 
 def id_text(fragment_id: str) -> str:
-    """Return an id for a line of ours, quoted where it could pass for something else."""
+    """Return an id, quoted if it could pass for something else."""
     return fragment_id if _PLAIN_ID.fullmatch(fragment_id) else quoted(fragment_id)
 
 
 def quoted(text: str) -> str:
-    """Return a text in quotes, for a call that can be made as it stands."""
+    """Return a text as a JSON string, for a call in an answer."""
     return json.dumps(one_line(text), ensure_ascii=False)
 
 
 def ids_text(fragments: Sequence[Fragment]) -> str:
-    """Return the ids of fragments, the first few where there are many."""
+    """Return the first ten ids, between commas."""
     more = ["…"] if len(fragments) > _MOST_IDS else []
     return ", ".join([*(id_text(it.id) for it in fragments[:_MOST_IDS]), *more])
 
 
 def is_order(fragment: Fragment) -> bool:
-    """Return whether the texts of a fragment read like orders to a model."""
+    """Return whether a text reads like an order to a model."""
     texts = (fragment.content, fragment.topic, fragment.source, *fragment.keywords)
     return bool(orders_in((), texts))
 
 
 def object_of(fragment: Fragment) -> dict[str, Any]:
-    """Return a fragment as an object with the names of the specification's columns."""
+    """Return a fragment with the specification's names, without empty rare fields."""
     usual, rare = _fields_of(fragment, _USUAL), _fields_of(fragment, _RARE)
     usual["importance"] = round(fragment.importance, 4)
     rare |= {"promoted": fragment.record_id, "reads_like_order": is_order(fragment)}
@@ -135,13 +132,11 @@ def object_of(fragment: Fragment) -> dict[str, Any]:
 
 
 def link_object(link: Link) -> dict[str, Any]:
-    """Return a link as a row of the specification's table."""
     ends = {"from_id": link.from_id, "to_id": link.to_id}
     return {**ends, "relation_type": link.relation, "created_at": link.created_at}
 
 
 def version_object(version: Version) -> dict[str, Any]:
-    """Return a version as a row of the specification's table."""
     return _fields_of(version, _OF_VERSION)
 
 

@@ -1,7 +1,7 @@
-"""Links fragments, finds those that are alike, and follows links from one to others.
+"""Links fragments, finds similar fragments, and follows links.
 
-Two texts are alike as far as each has the words of the other, where a rare word is more of a text
-than a common one. So a short text is not alike to a long one that happens to hold it.
+Two texts are alike as far as each has the words of the other, and rare words count more. So a short
+text is not alike to a long text that holds it.
 """
 
 import re
@@ -34,7 +34,7 @@ _CURE = re.compile(
 
 
 class MadeLink(NamedTuple):
-    """A link, and whether it is new: else the pair had it, or another relation."""
+    """A link, and whether the pair had none in its direction."""
 
     link: Link
     is_new: bool
@@ -43,11 +43,10 @@ class MadeLink(NamedTuple):
 def link(
     room: Room, from_id: str, to_id: str, relation: str = "related", *, agent: str = ""
 ) -> MadeLink:
-    """Link two fragments; a pair that is linked gets the new relation.
+    """Link two fragments; a linked pair gets the new relation.
 
-    `superseded_by` takes the first out of recall; another relation in its place brings it back.
-    Linked fragments are suspected of no contradiction any more. Raises FragmentsError,
-    DatabaseError.
+    `superseded_by` takes the first out of recall; another relation in its place brings it back. The
+    pair is no longer suspected of a contradiction. Raises FragmentsError, DatabaseError.
     """
     word, agents, now = _relation_word(relation), readers(room, agent), room.clock()
     with changing(room, from_id) as rows:
@@ -78,7 +77,6 @@ def link(
 
 
 def _relation_word(relation: str) -> Relation:
-    """Return the relation that a caller means, the first for none. Raises SavingError."""
     words = relation.lower().replace("-", " ").replace("_", " ").split()
     word = "_".join(words) or RELATIONS[0]
     if word not in RELATIONS:
@@ -87,12 +85,12 @@ def _relation_word(relation: str) -> Relation:
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
-    """Put a fragment in the place of another, which leaves recall. Raises SavingError.
+    """Put `new` in the place of `old`, which leaves recall. Raises SavingError for a circle.
 
-    The new one gets the links of the old one, too, in as many steps as there are links: by the old
-    one nothing is found any more. owner: of whom each link must have an end, "" for anybody.
+    `new` gets the links of `old`, by which nothing is found any more. owner: must own an end of
+    each such link, "" for anybody.
     """
-    line, ahead = {new.id}, [new.id]  # the fragments that have the place of the new one
+    line, ahead = {new.id}, [new.id]  # the new fragment and its successors
     while ahead:
         later = [id_ for id_ in successors(rows, ahead.pop()) if id_ not in line]
         line.update(later)
@@ -121,7 +119,7 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
 
 
 def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
-    """Forget that the two of each pair are suspected of a contradiction; return how many were."""
+    """Delete the suspicions of these pairs; return how many."""
     gone, count = {frozenset(it) for it in pairs}, 0
     for first in sorted({id_ for pair in gone for id_ in pair}):
         found: list[Suspicion] = rows.entries(Suspicion, of=first)
@@ -137,18 +135,16 @@ def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
 
 
 class LinkedByItself(NamedTuple):
-    """The links of a new fragment with those that it is like, and those that are but proposed."""
-
     links: tuple[Link, ...] = ()
     proposals: tuple[Link, ...] = ()
 
 
 def linked_by_itself(rows: Rows, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
-    """Return the links of a fragment that is about to be stored with those of its topic.
+    """Return links of a fragment to similar fragments of its topic, before it is stored.
 
-    A cure is linked with its error, a fragment that is nearly the same and of the same kind is
-    proposed as outdated, the others are related. A fragment that lives as long as its session is
-    linked with nothing. owner: whose fragments may be outdated by it, "" for anybody's.
+    A cure is linked with its error; a nearly equal fragment of its kind is proposed as outdated;
+    others are `related`. Working memory gets none. owner: whose fragments may be outdated, "" for
+    anybody's.
     """
     if fragment.session:
         return LinkedByItself()
@@ -173,10 +169,9 @@ def linked_by_itself(rows: Rows, fragment: Fragment, *, owner: str = "") -> Link
 
 
 def cures(fragment: Fragment, error: Fragment) -> bool:
-    """Return whether a fragment, much like an error, tells how it is resolved.
+    """Return whether a fragment, similar to an error, resolves it.
 
-    A procedure does; a decision, a fact or another error does with a word for it, which the error
-    itself has not.
+    A procedure does; others need a word for it, such as `fixed`, that the error lacks.
     """
     if error.kind != "error" or fragment.kind not in _CURING or _CURE.search(error.content):
         return False
@@ -184,7 +179,7 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
 
 
 class Alike(NamedTuple):
-    """A fragment that is alike to another, and how much: from 0 to 1, the same text."""
+    """A fragment, and its similarity to another: from 0 to 1, the same text."""
 
     fragment: Fragment
     similarity: float
@@ -193,12 +188,12 @@ class Alike(NamedTuple):
 def alike(
     rows: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
 ) -> list[Alike]:
-    """Return the live fragments most alike to one, which need not be stored; itself is left out.
+    """Return the live fragments most similar to one, which need not be stored.
 
-    wanted: which of them count. most: how many at most. least: how alike each must be, above 0. It
-    is the cosine of the two vectors where both have one, else the share of their words.
+    wanted: which count. least: similarity needed, above 0. It is the cosine if both have vectors,
+    else the share of words.
     """
-    near = dict[int, float]()  # cosines of the nearest by their numbers
+    near = dict[int, float]()  # cosines of the nearest, by number
     own = rows.vectors([fragment.number]) if fragment.number else []
     if own:
         near = dict(rows.near(own[0].vector, wanted, most + 1))
@@ -213,7 +208,6 @@ def alike(
 def _sharing(
     rows: Rows, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
 ) -> Iterable[tuple[Fragment, float]]:
-    """Yield fragments that have the words of this one, and how much of them both share."""
     holding = rows.holding(fragment.content, _MOST_HOLDING)
     shares = holding.shares(least / 2)
     best = sorted(shares, key=lambda number: (shares[number], number), reverse=True)
@@ -233,7 +227,7 @@ def _sharing(
 
 
 def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
-    """Return by place how much of a text each of the others has."""
+    """Return by index the share of a text that each other text has."""
     return Ranking(text, [*others, text], holding.frequencies()).holding().shares()
 
 
@@ -241,16 +235,16 @@ def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
 
 
 class Step(NamedTuple):
-    """A link that was followed, in whichever direction, and the fragment at its other end."""
+    """A followed link, in either direction, and the fragment at its far end."""
 
     link: Link
     fragment: Fragment
 
 
 class Linked(NamedTuple):
-    """A fragment that is linked to another: over which relation, to which.
+    """A fragment that is linked to another, `to_id`.
 
-    leads_here: the link leads to this fragment; else it leads from this one to the other.
+    leads_here: the link leads to `fragment`, else from it.
     """
 
     fragment: Fragment
@@ -260,17 +254,15 @@ class Linked(NamedTuple):
 
 
 class Explored(NamedTuple):
-    """A fragment, and the links from and to it with what is at their other ends."""
-
     start: Fragment
     steps: list[Step]
 
 
 @repeats_when_cut
 def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
-    """Return what a fragment is linked to: causes, cures, then the rest, in both directions.
+    """Return the links of a fragment in both directions: causes, cures, then others.
 
-    agent: whose fragments, beside those of the default; "" for all. Raises NoSuchFragmentError,
+    agent: whose fragments, beside the default agent's; "" for all. Raises NoSuchFragmentError,
     FragmentsError, DatabaseError.
     """
     agents = readers(room, agent)
@@ -284,7 +276,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
 def linked_to(
     rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
 ) -> list[Linked]:
-    """Return the fragments that are linked to these, each once; the arguments as for the steps."""
+    """Return each fragment linked to these once; arguments of `steps_from`."""
     found = dict[str, Linked]()
     for step, other in steps_from(rows, fragments, relations, agents):
         is_end = step.to_id == other.id
@@ -296,14 +288,14 @@ def linked_to(
 def steps_from(
     rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
 ) -> list[Step]:
-    """Return the links of fragments that lead elsewhere, those of the first relation first.
+    """Return the links that lead out of these fragments, in the order of `relations`.
 
-    A fragment in the bin is left out, and one with a successor, unless the link says just that.
-    agents: whose fragments count, () for all.
+    A fragment in the bin is left out; a superseded one, too, unless the link says so. agents:
+    whose, () for all.
     """
     places = {each.id: place for place, each in enumerate(fragments)}
     links = rows.links(places, relations) if places else []
-    # Each link with its end that is known and the other one.
+    # Each link with its near end and its far end.
     ends = [(each, each.from_id, each.to_id) for each in links if each.to_id not in places]
     ends += [(each, each.to_id, each.from_id) for each in links if each.from_id not in places]
     ends.sort(

@@ -1,7 +1,7 @@
 """Hands a fragment over to the memory log of a project.
 
-The log is written first, by whoever calls: then the fragment leaves recall and names its record. It
-stays in the database, so that nothing is lost and nothing is told twice.
+The caller writes the log first. Then the fragment leaves recall and names its record; it stays in
+the database, so that nothing is lost or told twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +22,17 @@ _AT_ONCE = 300
 
 
 class Said(NamedTuple):
-    """What a fragment says to a log: what was missing, and the lesson; "" where it says neither."""
+    """The texts of a record; "" where the fragments say none."""
 
     gap: str
     lesson: str
 
 
 def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
-    """Return a fragment, and what it says to a log.
+    """Return a fragment, and the gap and lesson of its record.
 
-    An error is what was missing and its cure the lesson; a procedure is the lesson, and the error
-    that it resolves what was missing. Raises FragmentsError, DatabaseError.
+    An error is the gap, its cure the lesson. Another fragment is the lesson, the error that it
+    resolves the gap. Raises FragmentsError, DatabaseError.
     """
     with room.engine.reading() as rows:
         fragment = changeable(rows, room, id_, readers(room, ""))
@@ -49,9 +49,9 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
 
 
 def promote(room: Room, id_: str, record: str) -> Fragment:
-    """Take a fragment out of recall, for a log has it now. Raises FragmentsError, DatabaseError.
+    """Take a fragment out of recall. record: its id in the log.
 
-    record: its id there.
+    Raises FragmentsError, DatabaseError.
     """
     now = room.clock()
     with changing(room, id_) as rows:
@@ -62,21 +62,21 @@ def promote(room: Room, id_: str, record: str) -> Fragment:
 
 
 def has_earned_it(fragment: Fragment) -> bool:
-    """Return whether a live fragment is worth a place in the log of a project."""
+    """Return whether a live fragment belongs into a log, by its privacy or use."""
     is_used = fragment.importance >= IMPORTANCE and fragment.sessions_count >= SESSIONS
     return fragment.privacy == TEAM or (fragment.kind in KINDS and is_used)
 
 
 def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
-    """Return fragments that have earned a place in the log, first those whose author asks for it.
+    """Return fragments for the log, first if their authors ask for it.
 
-    An error whose cure is a lesson by now is not among them, and neither is the cure of such an
-    error. agents: whose, () for all. most: how many at most.
+    agents: whose, () for all. An error and its cure are one record: if it is there, both are left
+    out.
     """
     asked = Wanted(agents=tuple(agents), privacy=TEAM)
     used = Wanted(agents=tuple(agents), kinds=KINDS)
     found = list[Fragment]()
-    # The pinned ones are listed apart: of each list the most important come first.
+    # Pinned fragments are listed apart, so that the most important come first in each list.
     for wanted in (asked, replace(used, is_anchor=True), replace(used, is_anchor=False)):
         by_worth = most_important(rows, wanted, 0.0 if wanted.privacy else IMPORTANCE)
         other = (it for it in by_worth if wanted.privacy or it.privacy != TEAM)
@@ -87,9 +87,9 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
 
 
 def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
-    """Yield fragments, the pinned ones first, then the most important, down to an importance.
+    """Yield pinned fragments, then the most important, until one is below `least`.
 
-    wanted: those that are pinned, or the others, where there is a least.
+    wanted: only pinned fragments, or only others, if there is a `least`.
     """
     at = 0
     while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
@@ -101,7 +101,6 @@ def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[F
 
 
 def _untold(rows: Rows, fragments: Sequence[Fragment]) -> list[Fragment]:
-    """Return the fragments that no lesson says: an error and its cure are one lesson."""
     links = rows.links([each.id for each in fragments], ["resolved_by"])
     pairs = [{link.from_id, link.to_id} for link in links]
     ends = rows.by_ids(set[str]().union(*pairs))

@@ -1,7 +1,7 @@
-"""Recalls fragments: those that answer a question, the best first, within a budget of tokens.
+"""Recalls fragments: the best first, within a budget of tokens.
 
-Three layers collect what may answer: keywords, the words of the texts, vectors. One order over all
-of them stands in `core.room.one_list`. The filter of a query is SQL, in each layer.
+Three layers find candidates, filtered in SQL: keywords, words of the texts, vectors.
+`core.room.one_list` orders them.
 """
 
 import os
@@ -37,37 +37,36 @@ from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.use import Count, count_use
 
-_LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more of those found
-_MOST_FOLLOWED = 10  # of those found: what is linked to the best
+_LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
+_MOST_FOLLOWED = 10  # found fragments whose links are followed
 _MOST = 50  # candidates whose texts are ranked
-_MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
+_MOST_EQUAL = 150  # if more have an equal share of the question: another order tells them apart
 _GREAT_SHARE = 0.5  # of a question: words that are less of it need a vector that agrees
-_MOST_LOOKED_AT = 3_000  # that have one of the rarest terms of the question
-_FEW = 1_000  # fragments that are wanted: all of them are looked at
-_AT_ONCE = 60  # fragments that are read: mostly all of them are wanted
+_MOST_LOOKED_AT = 3_000  # fragments with one of the rarest terms of the question
+_FEW = 1_000  # wanted fragments, up to which all are looked at
+_AT_ONCE = 60  # fragments of one read: mostly all are wanted
 _HALF_DAYS = 30  # after so many days a fragment is half as recent
-_MOST_LISTED = 100  # of the newest and of the most important: those are listed first
+_MOST_LISTED = 100  # of the newest, and of the most important
 _DAY_S = 86_400
 
 Line = Callable[[Fragment], str]
-Worth = Callable[[Fragment], tuple[float, str, int]]  # greater for what comes before
+Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes first
 
 
 class RecallError(FragmentsError):
-    """A question cannot be asked so; takes the key of its sentence, its facts: field, …"""
+    """An argument of a query is invalid."""
 
     table = "fragments.recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a caller asks for; a field that is left empty rules nothing out.
+    """A question and its filter; an empty field filters nothing.
 
-    keywords, text: words, a question. type: one of the ten words of `TYPES`. tags: keywords that a
-    fragment must have. since, until: days or moments, both included. tokens: of the answer. limit:
-    how many at most, 0 for as many as fit. with_links: also what is linked to them. relation: only
-    along such links. threshold: the least cosine of what is found by its vector alone, None for
-    that of the room.
+    type: a word of `TYPES`. tags: a fragment must have all. since, until: days or moments, both
+    included. tokens: of the answer. limit: 0 for no limit. with_links: return linked fragments,
+    too. relation: follow only such links. threshold: least cosine of a fragment found by its vector
+    alone, None for the room's.
     """
 
     keywords: tuple[str, ...] = ()
@@ -85,24 +84,23 @@ class Query:
 
     @property
     def is_open(self) -> bool:
-        """Whether it asks something in words, of whatever kind and time the answer is."""
+        """Whether it has words and no filter, so that other rooms can answer."""
         narrowed = self.topic, self.type, *self.tags, self.since, self.until, self.relation
         return bool(self.question) and not any(map(str.strip, narrowed))
 
     @property
     def question(self) -> str:
-        """All the words that are asked for, each keyword once."""
+        """The keywords that the text does not hold, then the text."""
         text = plain_keyword(self.text)
         some = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
         return " ".join([*some, self.text]).strip()
 
 
 class Recalled(NamedTuple):
-    """What was found, the best first; how many more of both kinds there are that did not fit.
+    """Entries, the best first; `what` is the fragment where `source` is `fragment`.
 
-    found: entries, of which `what` is the fragment if their source is `fragment`. relations: links
-    between two of these fragments. failure: why the question could not be embedded, so that only
-    words were compared. is_labelled: each is shown behind its source, since other rooms were asked.
+    left_out: how many more entries answer. failure: why only words were compared. is_labelled:
+    other rooms were asked, too. relations: links between two fragments of `found`.
     """
 
     found: list[Entry]
@@ -114,15 +112,13 @@ class Recalled(NamedTuple):
 
     @property
     def fragments(self) -> list[Fragment]:
-        """The fragments among what was found."""
         return _fragments_in(self.found)
 
 
 class Meaning(NamedTuple):
-    """The vector of a question, b"" where there is none; failure: why, if one was wanted.
+    """The vector of a question, b"" for none. failure: why, if one was wanted.
 
-    cosines: what the model and the room call near. least: the cosine of what is found by its
-    vector alone.
+    least: cosine that a fragment needs to be found by its vector alone.
     """
 
     vector: bytes = b""
@@ -132,25 +128,20 @@ class Meaning(NamedTuple):
 
 
 def plain_line(fragment: Fragment) -> str:
-    """Return a fragment about as long as it is shown."""
+    """Return about the line that a model sees."""
     day = fragment.created_at[:10]
     return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
 
 
 def plain_relation(link: Link) -> str:
-    """Return a link about as long as it is shown."""
     return f"  {link.relation} {link.to_id}"
 
 
-# What a fragment is worth. How often it was recalled counts for nothing: what was found once would
-# be found for ever.
+# Worth. Recalls count for nothing: a fragment that was found once would be found for ever.
 
 
 def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
-    """Return what orders fragments without a question, and equals with one.
-
-    has_order: whether importance counts, too; else only the newest come first.
-    """
+    """Return a sort key, greatest first. has_order: weigh importance and recency, else only age."""
     now_s = datetime.fromisoformat(now).timestamp()
 
     def worth(fragment: Fragment) -> tuple[float, str, int]:
@@ -168,7 +159,7 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
 
 
 def by_worth(rows: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
-    """Return fragments without a question: those worth most first."""
+    """Return fragments by falling worth, of the 100 newest and 100 most important."""
     listed = {
         it.number: it
         for order in ("newest", "worth")
@@ -178,10 +169,9 @@ def by_worth(rows: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
 
 
 def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
-    """Return whether the time of a fragment has not passed, and it is no working memory of others.
+    """Return whether a fragment is neither expired nor working memory of another session or agent.
 
-    session: whose working memory counts, "" for that of all. Two agents may have sessions of one
-    name.
+    session: "" for any.
     """
     if fragment.session and (session or fragment.session) != fragment.session:
         return False
@@ -191,12 +181,12 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
 
 
 def taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
-    """Yield the fragments that fit into what is left of a budget, each as its line."""
+    """Yield the fragments whose lines fit into the budget."""
     yield from (it for it in fragments if _may_fit(it, budget) and budget.take(line(it)))
 
 
 def _may_fit(fragment: Fragment, budget: Budget) -> bool:
-    """Return whether its text alone would fit: to write its line takes longer than to see that."""
+    """Return whether its text fits: cheaper than to write its line."""
     return fragment.estimated_tokens <= budget.tokens
 
 
@@ -213,14 +203,12 @@ def recall(
     count: Count = count_use,
     beside: Sequence[Gather] = (),
 ) -> Recalled:
-    """Return the fragments that answer a query; without words, those that are worth most.
+    """Return the fragments that answer a query; without words, the fragments of most worth.
 
-    agent: whose fragments, beside those of the default; "" for all. session: whose working memory
-    is looked at, too; "" for that of all. embedder: None for that of the environment. line: what a
-    fragment looks like to its reader, whole: that is what counts for the budget. relation_line:
-    the same of a link between two fragments that were found. count: how their use is counted; a
-    server answers first (`count_later`). beside: what gathers from other rooms; a query that
-    narrows fragments down is none for them. Raises FragmentsError, DatabaseError.
+    agent: whose, beside the default agent's; "" for all. session: whose working memory, "" for any.
+    embedder: None for the environment's. line, relation_line: write an entry as its reader sees it,
+    for the budget. count: counts the use; a server passes `count_later`. beside: gather from other
+    rooms, asked only if nothing narrows the query. Raises FragmentsError, DatabaseError.
     """
     wanted, meaning = _wanted_of(room, query, agent), _meaning_of(room, query, embedder)
     others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
@@ -254,9 +242,9 @@ def recall(
 
 @repeats_when_cut
 def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
-    """Return the fragments that may answer a question, to stand beside what other rooms have.
+    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`.
 
-    session, line: see `recall`. Raises FragmentsError, DatabaseError.
+    Raises FragmentsError, DatabaseError.
     """
     query = Query(text=question)
     wanted, meaning = _wanted_of(room, query, ""), _meaning_of(room, query, None)
@@ -265,13 +253,12 @@ def gathered(room: Room, question: str, *, session: str = "", line: Line = plain
 
 
 def check_type(field: str, word: str) -> None:
-    """Raise RecallError for what is no word of `type`; "" is none, and allowed."""
+    """Raise RecallError unless `word` is a word of `TYPES` or ""."""
     if word and word not in WORDS_OF_TYPE:
         raise RecallError("bad_type", field=field, known=", ".join(WORDS_OF_TYPE))
 
 
 def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
-    """Return the fragments that a query is about. Raises RecallError."""
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
         raise RecallError("too_many_tags", field="tags", **facts)
@@ -297,9 +284,7 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
 
 
 def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
-    """Return the vector of a question. Its model is asked outside of every transaction, and only
-    where there is something to compare.
-    """
+    """Embed the question, outside of every transaction, and only if vectors are stored."""
     try:
         chosen = embedder or embedder_of(os.environ)
         if not query.question or chosen is None:
@@ -319,8 +304,6 @@ def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
 
 @dataclass(slots=True)
 class _Search:
-    """One query in one transaction."""
-
     rows: Rows
     room: Room
     query: Query
@@ -337,16 +320,12 @@ class _Search:
         self.worth = worth_of(config, self.now, has_order=has_order)
 
     def listed(self) -> list[Entry]:
-        """Return what is worth most."""
         every = by_worth(self.rows, self.wanted, self.worth)
         some = islice(filter(self._is_current, every), max(_MOST, self.query.limit))
         return list(map(self._entry, some))
 
     def gathered(self) -> Gathered:
-        """Return what may answer the question, in no order.
-
-        A layer is not asked where those before it have found enough.
-        """
+        """Return candidates in no order; skip a layer if the layers before found enough."""
         query, enough = self.query, self.query.limit or _MOST
         holding = self.rows.holding(query.question, _MOST_LOOKED_AT)
         found = {it.number: it for it in self._having_all(enough)}
@@ -368,10 +347,9 @@ class _Search:
         return Gathered(entries, holding.frequencies())
 
     def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
-        """Return what is linked to the best of these, and the links between two of them.
+        """Return fragments linked to the best entries, and links between two entries.
 
-        That two of them are related says no more than that both were found: nobody is told, unless
-        asked for.
+        `related` only says that both were found: it is left out unless asked for.
         """
         asked, fragments = self.query.relation, _fragments_in(found)
         along = (asked,) if asked else FOLLOWED
@@ -385,7 +363,6 @@ class _Search:
         return current[: self.room.config.linked_limit], relations
 
     def _having_all(self, enough: int) -> list[Fragment]:
-        """Return fragments that have all keywords, the newest first."""
         keywords = tuple(filter(str.strip, self.query.keywords))
         if not keywords:
             return []
@@ -394,7 +371,6 @@ class _Search:
         return self._first([at for at, count in having if count == len(keywords)], most)
 
     def _by_terms(self, holding: Holding) -> list[tuple[Fragment, float]]:
-        """Return fragments that have a good part of the question, the best first, with the part."""
         rows, wanted = self.rows, self.wanted
         if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
             few = rows.find(wanted, limit=_FEW)
@@ -414,7 +390,6 @@ class _Search:
         return [(it, parts[it.number]) for it in found] if is_telling else []
 
     def _cosines(self, found: Iterable[int]) -> dict[int, float]:
-        """Return the cosines of those that were found, and of those that are nearest."""
         vector = self.meaning.vector
         if not vector:
             return {}
@@ -423,7 +398,6 @@ class _Search:
         return cosines | {it.number: cosine_of(vector, it.vector) for it in self.rows.vectors(rest)}
 
     def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
-        """Return the first of these fragments that are wanted, so many at most."""
         found = list[Fragment]()
         for start in range(0, len(numbers), _AT_ONCE):
             some = tuple(numbers[start : start + _AT_ONCE])
@@ -450,8 +424,6 @@ class _Search:
 
 
 class _Shown:
-    """The entries that fit, and their ids if they are fragments."""
-
     def __init__(
         self, relations: Sequence[Link], line: Callable[[Link], str], *, is_labelled: bool
     ) -> None:
@@ -459,7 +431,7 @@ class _Shown:
         self._relations, self._relation_line, self._is_labelled = relations, line, is_labelled
 
     def take(self, entries: Sequence[Entry], budget: Budget) -> None:
-        """Add the entries that fit into a budget whole, with their relations to those before."""
+        """Add entries that fit whole, with their relations to earlier entries."""
         for entry in entries:
             if entry.what is not None and not _may_fit(entry.what, budget):
                 continue

@@ -1,4 +1,4 @@
-"""Takes what a session has brought apart into fragments: each thing that was learnt by itself."""
+"""Takes the results of a session apart into fragments."""
 
 import re
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ _SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """What a session has brought. summary: of all of it, needed; the others one thing each.
+    """The results of a session. summary: of all, needed; others: one thing each.
 
-    source: where it comes from. effectiveness: how the work went, None where nothing is said of it.
+    effectiveness: None where nothing is said.
     """
 
     summary: str
@@ -49,10 +49,9 @@ class Reflection:
 
 
 class Reflected(NamedTuple):
-    """The fragments in the order of the reflection; some of them may have been there.
+    """The fragments in the order of the reflection, some of them known.
 
-    parted: how many items were too long for one fragment, and became several. redacted: the kinds
-    of secrets that were taken out.
+    parted: number of items too long for one fragment. redacted: kinds of secrets taken out.
     """
 
     saved: list[Remembered]
@@ -61,11 +60,10 @@ class Reflected(NamedTuple):
 
 
 def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
-    """Store each decision, error, procedure and open question by itself, and the summary.
+    """Store the summary and each other item as fragments, all or nothing.
 
-    A text above the limit of a fragment becomes several, parted where sentences end and linked
-    with the first. The session counts as reflected. All of it is stored or nothing. Raises
-    FragmentsError, DatabaseError.
+    A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
+    The session counts as reflected. Raises FragmentsError, DatabaseError.
     """
     session, owner, now = named("sessionId", session), writer(room, agent), room.clock()
     items, how = list(_items(reflection)), reflection.effectiveness
@@ -106,10 +104,9 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
 
 
 def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
-    """Return a text in pieces of at most so many bytes, parted where a sentence ends.
+    """Return pieces of at most `most` bytes, parted where sentences end.
 
-    A sentence that is longer is parted at a blank, a word that is longer anywhere: nothing but
-    blanks is lost.
+    A longer sentence is parted at blanks, a longer word anywhere. Only blanks are lost.
     """
     parts = list[str]()
     for piece in _pieces(text.strip(), most):
@@ -122,7 +119,6 @@ def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
-    """Yield sentences, and pieces of those that are too long."""
     if len(text.encode()) <= most:
         yield text
         return
@@ -139,7 +135,6 @@ def _pieces(text: str, most: int) -> Iterator[str]:
 
 
 def _items(reflection: Reflection) -> Iterator[tuple[str, str]]:
-    """Yield each field with each of its texts, the summary first. Raises FragmentsError."""
     if not reflection.summary.strip():
         raise FragmentsError("blank", field="summary")
     for field in _TYPES:

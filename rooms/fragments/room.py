@@ -1,10 +1,10 @@
-"""The one door to the fragments: what every operation of the room works with.
+"""The one door to the fragments: each operation is a function that takes the room.
 
     room = open_room(Settings(), os.environ)
     remember(room, Draft(content="The shop runs on Node 20"), agent="", session="s1")
     recall(room, Query(text="node version"))
 
-Operations are functions that take the room; only those that save create anything.
+Only operations that save create anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,10 +30,10 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What an operation works with.
+    """The database and settings of one caller.
 
-    clock: returns this moment, ISO 8601 in UTC. agent: whose credential opened the room, "" for
-    whoever has all of it: a person on one machine, the upkeep, the operator of a server.
+    clock: returns now, ISO 8601 in UTC. agent: of the credential, "" for a person on one machine,
+    the upkeep, or the operator of a server.
     """
 
     engine: Engine
@@ -43,16 +43,16 @@ class Room:
     agent: str = ""
 
     def for_agent(self, agent: str) -> "Room":
-        """Return the room as an agent has it; itself where all is one person's."""
+        """Return the room of an agent; itself where all is one person's."""
         if not self.engine.keeps_agents_apart:
             return self
         name = own_name(agent)
         return replace(self, engine=self.engine.for_agent(name), agent=name)
 
     def for_caller(self, agent: str, environment: Mapping[str, str]) -> "Room":
-        """Return the room as a caller has it. Raises FragmentsError.
+        """Return the room of a caller. Raises FragmentsError.
 
-        agent: of the caller's credential, "" over stdio, where the environment may name it.
+        agent: of the credential, "" over stdio, where the environment may name it.
         """
         if self.engine.keeps_agents_apart:
             name = environment.get(AGENT_VARIABLE, "")
@@ -67,11 +67,11 @@ class Room:
         return (self.agent,) if self.agent else ()
 
     def owns(self, fragment: Fragment) -> bool:
-        """Return whether a fragment that is seen here may be changed here, too."""
+        """Return whether a visible fragment may be changed here."""
         return self.agent in ("", fragment.agent)
 
     def for_all(self) -> "Room":
-        """Return the room with the fragments of every agent, as the upkeep needs it."""
+        """Return the room of every agent, for the upkeep."""
         return replace(self, engine=self.engine.for_agent(""), agent="") if self.agent else self
 
 
@@ -80,7 +80,7 @@ def open_room(
     environment: Mapping[str, str],
     cancellation: Cancellation = NO_CANCELLATION,
 ) -> Room:
-    """Return the fragments of this user, or of every agent of a team. Raises ConfigError."""
+    """Return the room of this user or team. Raises ConfigError, PlaceError, FragmentsError."""
     return _opened(read_config(environment), settings, cancellation)
 
 
@@ -104,10 +104,10 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 
 
 def writer(room: Room, agent: str) -> str:
-    """Return the agent whose a new fragment is.
+    """Return the owner of a new fragment.
 
-    agent: as the caller names it, "" for its own. Raises FragmentsError for a name of no caller,
-    or of another one.
+    agent: as the caller names it, "" for its own. Raises FragmentsError for a name of nobody or of
+    another.
     """
     name = own_name(agent) if agent.strip() else ""
     if room.agent and name not in ("", room.agent):
@@ -127,10 +127,7 @@ def readers(room: Room, agent: str) -> tuple[str, ...]:
 
 
 def own_name(agent: str, field: str = "agentId") -> str:
-    """Return a name that an agent may have, DEFAULT_AGENT for "". field: where it was given.
-
-    Raises FragmentsError.
-    """
+    """Return a valid name of an agent, DEFAULT_AGENT for "". Raises FragmentsError."""
     name = named(field, agent)
     if name.lower() in REFUSED_AGENTS:
         raise FragmentsError("agent_refused", field=field, name=name.lower())
@@ -138,9 +135,9 @@ def own_name(agent: str, field: str = "agentId") -> str:
 
 
 def named(field: str, name: str) -> str:
-    """Return the name of an agent or a session without blanks around it.
+    """Return the name of an agent or session, without blanks around it.
 
-    Raises FragmentsError for one that is too long, cannot be written or holds a secret.
+    Raises FragmentsError if it is too long, cannot be written or holds a secret.
     """
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
@@ -155,10 +152,9 @@ def named(field: str, name: str) -> str:
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Begin a function anew, once, where its connection was cut, as when servers change.
+    """Repeat a function once if its connection was cut, as when servers change.
 
-    All of it begins anew, so that its result is of one state. A function that changes something is
-    never repeated: its caller decides.
+    All begins anew, so its result is of one state. Not for changes: their caller decides.
     """
 
     @wraps(read)

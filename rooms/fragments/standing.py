@@ -1,4 +1,4 @@
-"""Says which fragments a caller may see and change, and how a fragment begins and comes back."""
+"""Says which fragments a caller may see and change, and how a fragment begins and returns."""
 
 import os
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _ID_CHARS = 8
 
 
 def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
-    """Return the transaction in which a fragment is changed; it makes no database.
+    """Return the transaction of a change; it makes no database.
 
     Raises NoSuchFragmentError.
     """
@@ -39,7 +39,10 @@ def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
 
 
 def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a fragment of these agents, () for all, wherever it is. Raises NoSuchFragmentError."""
+    """Return a fragment of these agents, () for all, even from the bin.
+
+    Raises NoSuchFragmentError.
+    """
     key = plain_id(id_)
     if len(key) <= NAME_CHARS and not SURROGATE.search(key):
         for found in rows.by_ids([key]):
@@ -49,7 +52,7 @@ def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
 
 
 def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a fragment of these agents that is not in the bin. Raises FragmentsError."""
+    """Return a visible fragment outside the bin. Raises FragmentsError."""
     found = visible(rows, id_, agents)
     if found.deleted_at:
         raise SavingError("in_bin", id=found.id)
@@ -59,9 +62,9 @@ def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
 def changeable(
     rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
-    """Return a fragment of these agents that may be changed here. Raises FragmentsError.
+    """Return a visible fragment that this room may change. Raises FragmentsError.
 
-    in_bin: whether it may be in the bin.
+    in_bin: accept the bin, too.
     """
     found = visible(rows, id_, agents)
     if not room.owns(found):
@@ -77,13 +80,13 @@ def same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
 
 
 def successors(rows: Rows, id_: str) -> list[str]:
-    """Return the ids of the fragments that have taken the place of one."""
+    """Return the ids of fragments in its place."""
     links = rows.links([id_], ["superseded_by"])
     return [link.to_id for link in links if link.from_id == id_]
 
 
 def fresh_id(rows: Rows) -> str:
-    """Return an id that no fragment has."""
+    """Return an unused id, such as `9f2c4b7a`."""
     while True:
         id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
         if not rows.by_ids([id_]):
@@ -91,9 +94,9 @@ def fresh_id(rows: Rows) -> str:
 
 
 def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
-    """Return what a word of `type` means by these settings.
+    """Return the meaning of a type under these settings.
 
-    is_working: for a fragment that lives as long as its session.
+    is_working: the fragment lives as long as its session.
     """
     row = TYPES[word or DEFAULT_TYPE]
     if is_working:
@@ -103,7 +106,7 @@ def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
 
 
 def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
-    """Return a fragment that is not stored yet, whose life begins now. row: what its type says."""
+    """Return a new fragment, not stored yet. row: of its type."""
     return Fragment(
         id=fresh_id(rows),
         content=content,
@@ -121,41 +124,40 @@ def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
 
 
 def expiry(row: TypeRow, now: str) -> str:
-    """Return when a fragment of this moment expires, "" for never."""
+    """Return when a new fragment expires, "" for never."""
     if not row.hours:
         return ""
     return (datetime.fromisoformat(now) + timedelta(hours=row.hours)).isoformat(timespec="seconds")
 
 
 def renewed(fragment: Fragment, now: str) -> Fragment:
-    """Return a fragment that begins to age again: its lifetime, its use and its decay."""
+    """Return a fragment whose lifetime, use and decay begin anew."""
     expires_at = expiry(TYPES[fragment.lifetime], now) if fragment.expires_at else ""
     return replace(fragment, expires_at=expires_at, updated_at=now, verified_at=now, decayed_at=now)
 
 
 def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
-    """Return a fragment that is pinned, or not any more."""
     if fragment.is_anchor == is_anchor:
         return fragment
     return replace(fragment, is_anchor=is_anchor, tier="permanent" if is_anchor else "warm")
 
 
 def recallable(fragment: Fragment) -> Fragment:
-    """Return a fragment that is recalled again, wherever it was: bin, another's place, a log."""
+    """Return the fragment, out of bin, successor and log."""
     return replace(fragment, deleted_at="", deletion="", superseded_at="", promoted="")
 
 
 def superseded(fragment: Fragment, now: str) -> Fragment:
-    """Return a fragment whose place another has: out of recall, and of little importance."""
+    """Return the fragment, out of recall and of little importance."""
     importance = min(fragment.importance, _SUPERSEDED_IMPORTANCE)
     return replace(fragment, importance=importance, superseded_at=fragment.superseded_at or now)
 
 
 def brought_back(rows: Rows, fragment: Fragment, now: str, *, owner: str = "") -> list[Link]:
-    """Drop the links from a fragment that comes back to its successors; counted, if from the bin.
+    """Drop the links of a returning fragment to its successors; count it, if from the bin.
 
-    Return the links that a caller may make, by which it takes the place of each of them. owner:
-    whose place it may take, "" for anybody's.
+    Return links by which it may supersede these. owner: of the successors that count, "" for
+    anybody.
     """
     others = successors(rows, fragment.id)
     rows.drop_links(Link(from_id=fragment.id, to_id=other) for other in others)

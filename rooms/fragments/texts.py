@@ -1,8 +1,7 @@
-"""Cleans the texts of a fragment, holds their limits, and takes keywords out of a text.
+"""Cleans the texts of a fragment, checks their limits, and finds keywords.
 
-Controls and secrets go before anything else sees a text: its hash, the database, an index, an
-embedding that leaves the machine. A secret that one text of a call gives away goes from all its
-texts.
+Controls and secrets go before a hash, the database, an index or an embedding sees a text. A secret
+in one text of a call goes from all.
 """
 
 import re
@@ -37,7 +36,7 @@ _UNSEEN = re.compile(f"[{UNSEEN}]+")
 
 
 class Text(NamedTuple):
-    """A text of a call. field: its parameter. most: characters, or bytes, at most."""
+    """A text of a call. field: its parameter. most: characters, or bytes."""
 
     field: str
     text: str
@@ -47,7 +46,7 @@ class Text(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The texts of a fragment that may be stored, and the kinds of secrets that were taken out."""
+    """The clean texts of a fragment. redacted: kinds of their secrets."""
 
     content: str
     topic: str
@@ -59,9 +58,9 @@ class Fields(NamedTuple):
 def fields_of(
     content: str | None, topic: str, source: str, keywords: Iterable[str], *, strict: bool
 ) -> Fields:
-    """Return the texts of a fragment as they may be stored. Raises FragmentsError.
+    """Return the clean texts of a fragment. Raises FragmentsError.
 
-    content: None where it stays as it is; "" is refused. strict: see `cleaned`.
+    content: None for no change; "" is refused. strict: see `cleaned`.
     """
     texts = [Text("topic", topic, TOPIC_CHARS), Text("source", source, SOURCE_CHARS)]
     if content is not None:
@@ -75,9 +74,9 @@ def fields_of(
 
 
 def cleaned(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
-    """Return texts as they may be stored, and the kinds of secrets that were taken out of them.
+    """Return clean texts, and the kinds of the secrets taken out.
 
-    Raises FragmentsError. strict: a secret is refused, not taken out.
+    strict: refuse a secret. Raises FragmentsError.
     """
     plain = list[str]()
     for each in texts:
@@ -101,7 +100,6 @@ def cleaned(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[st
 
 
 def check_size(limit: Text, text: str) -> None:
-    """Raise FragmentsError for a text above the limit of its field."""
     size = len(text.encode()) if limit.in_bytes else len(text)
     over = size - limit.most
     if over > 0:
@@ -110,19 +108,18 @@ def check_size(limit: Text, text: str) -> None:
 
 
 def check_count(field: str, count: int, most: int) -> None:
-    """Raise FragmentsError for more items than a field takes."""
     if count > most:
         raise FragmentsError("too_many", field=field, count=count, most=most)
 
 
 def check_importance(importance: float | None) -> None:
-    """Raise SavingError for an importance that is no share."""
+    """Raise SavingError unless importance is None or from 0 to 1."""
     if importance is not None and not 0.0 <= importance <= 1.0:
         raise SavingError("bad_importance")
 
 
 def type_word(word: str) -> str:
-    """Return the word of `TYPES` that a caller means, "" for none. Raises FragmentsError."""
+    """Return a type as `TYPES` spells it, "" for none. Raises FragmentsError."""
     word = word.strip().lower()
     if word and word not in WORDS_OF_TYPE:
         raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))
@@ -130,14 +127,18 @@ def type_word(word: str) -> str:
 
 
 def plain_id(id_: str) -> str:
-    """Return an id without the signs that a model may put around it."""
+    """Return an id without signs around it.
+
+    >>> plain_id("[`9f2c4b7a`]")
+    '9f2c4b7a'
+    """
     return id_.strip(_AROUND_AN_ID)
 
 
 def _split(keywords: Iterable[str]) -> tuple[str, ...]:
-    """Return keywords one by one, whatever a model has joined. Raises FragmentsError.
+    """Return keywords one by one, where a model joined some. Raises FragmentsError.
 
-    A separator inside a secret parts nothing: the halves of a secret would be found by no rule.
+    A separator inside a secret splits nothing: no rule would find the halves.
     """
     joined = list(dict.fromkeys(keywords))
     if sum(map(len, joined)) > _MOST_JOINED:  # refused, and not looked through for secrets
@@ -160,7 +161,7 @@ def _split(keywords: Iterable[str]) -> tuple[str, ...]:
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:
-    """Return keywords without a second spelling of one; the first stays."""
+    """Return keywords, each in its first spelling."""
     known = dict[str, str]()
     for word in words:
         known.setdefault(plain_keyword(word), normal_form("NFC", word))
@@ -189,10 +190,10 @@ _DENIED = re.compile(r"(?<=[^하되]지)\s+(?:않|못|마|말)")  # behind a ver
 
 
 def keywords_of(text: str) -> tuple[str, ...]:
-    """Return at most eight keywords of a text, in the order in which they stand there.
+    """Return at most eight keywords, in the order of the text.
 
-    Words that look like a name come first (`REDIS_PASSWORD`, `server.py`, `pgvector2`), then the
-    most frequent ones, then the longest. Korean nouns stand without their particles.
+    Names are chosen first (`REDIS_PASSWORD`, `server.py`, `pgvector2`), then frequent words, then
+    long words. Korean nouns lose their particles.
     """
     found, times = dict[str, str](), Counter[str]()
     for word in _words(normal_form("NFC", text.replace(MARKER, " "))):

@@ -1,6 +1,6 @@
 """The tools of the fragments, as a model sees them.
 
-Most starts of a server see no call: what a tool works with is imported when it is called.
+Each imports its operation when called: most servers see no call.
 """
 
 import os
@@ -45,7 +45,7 @@ IN_PROMPT = 5  # fragments at most
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 _TO = ".."  # between two dates
 
-# The arguments, with what a model reads of each.
+# The arguments, as a model reads them.
 # fmt: off
 _Type = Literal[Kind, Lifetime]
 _AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
@@ -77,7 +77,7 @@ _FILTERS: dict[str, object] = {"type": "object", "properties": {
 
 
 def _span(value: object) -> object:
-    """Return `from..to` for an object with two dates."""
+    """Return `from..to` for two dates."""
     if isinstance(value := parsed(value), dict):
         since, until = (value.get(key) or "" for key in ("from", "to"))
         return f"{since}{_TO}{until}" if since or until else None
@@ -104,7 +104,7 @@ class Effectiveness(Part):
 
 
 class _Room:
-    """What the server hands in when it offers the room."""
+    """State that the server sets when it offers the room."""
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
@@ -116,8 +116,7 @@ class _Room:
 def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
     """Open the fragments for one call. Raises SentinelError.
 
-    changing: the tool that changes something, which gives rise to upkeep. session: that the caller
-    names.
+    changing: tool whose change causes upkeep. session: as the caller names it.
     """
     from rooms.fragments.lines import Call
     from rooms.fragments.room import open_room
@@ -426,9 +425,9 @@ def fragment(id: str) -> str:
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
-    """Return what the prompt `memory_injection` shows of the room, taken from its budget.
+    """Return the lines of the prompt `memory_injection`, taken from its budget.
 
-    query: a question, or "" for the fragments that are worth most.
+    query: "" for the fragments of most worth.
     """
     from rooms.fragments.lines import is_order
     from rooms.fragments.recall import Query, recall
@@ -443,7 +442,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
 
 def gather(question: str) -> "Gathered":
-    """Return what may answer a question, to stand beside what other rooms hold."""
+    """Return candidates for a question, without orders to a model."""
     from rooms.fragments.lines import is_order
     from rooms.fragments.recall import gathered
 
@@ -453,9 +452,9 @@ def gather(question: str) -> "Gathered":
 
 
 def end_session() -> None:
-    """End the session of this process, if a call was made in it: its working memory goes.
+    """End the session of this process, if it saw a call.
 
-    Over HTTP a session is no process: it lives on in the database when a server ends.
+    A session over HTTP is no process: it outlives the server.
     """
     if not _Room.is_used:
         return
@@ -491,9 +490,9 @@ TOOLS: Sequence[RoomTool] = (
 def offer(
     server: SessionlessServer, cancellation: Cancellation, *, core_only: bool
 ) -> Sequence[SentinelError]:
-    """Offer the tools of the room, and its resource; return what is wrong with its settings.
+    """Offer the tools and the resource; return errors of the model settings.
 
-    core_only: the five that the work of a day needs.
+    core_only: only core tools.
     """
     _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
     server.rooms[NAME] = OfferedRoom(gather, prompt_lines, end_session)

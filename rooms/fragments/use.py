@@ -1,4 +1,4 @@
-"""Counts that fragments were recalled: what is used stays, and is not recalled the more for it."""
+"""Counts recalls: a used fragment stays, but is not recalled the more for it."""
 
 import threading
 from collections import Counter
@@ -21,9 +21,9 @@ _WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 
 
 def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
-    """Count as `count_use` once the answer is out, in a thread that may end with the process.
+    """Count as `count_use` after the answer, in a thread that may end with the process.
 
-    Whatever is recalled until then is counted in the same transaction.
+    Later recalls share its transaction.
     """
     with _LOCK:
         is_first = not _WAITING
@@ -43,11 +43,10 @@ def _count_waiting() -> None:
 
 
 def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
-    """Count one more use of each fragment; return False where the database is busy or read-only.
+    """Count a use of each fragment; return False where the database is busy or read-only.
 
-    fragments: one that was recalled twice stands here twice. Recalled again, a fragment is hot
-    again. session: that of the recall, "" for none. What all agents share is counted as the
-    agent whose it is, by numbers alone: else it would age though everybody uses it.
+    fragments: twice if recalled twice. A used fragment becomes hot. session: "" for none. A shared
+    fragment is counted as its owner, by numbers alone: else it would age though everybody uses it.
     """
     # Whose session it was is nobody else's business, and two agents may have one of this name.
     theirs = hash_of(f"{room.agent} {session}") if session else ""

@@ -1,4 +1,4 @@
-"""Corrects a fragment, and keeps what it said before; or puts a new one in its place."""
+"""Corrects a fragment and keeps its former text, or puts a new fragment in its place."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -29,10 +29,10 @@ from rooms.fragments.texts import check_importance, fields_of, keywords_of, type
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amendment:
-    """What a caller wants to be different; None leaves a field as it is.
+    """The changes that a caller wants; None leaves a field as it is.
 
-    keywords: () for those that the content has. type: one of the ten words of `TYPES`. supersedes:
-    a new fragment takes the place of this one, instead of this one being corrected.
+    keywords: () to find them in the content. type: a word of `TYPES`. supersedes: put a new
+    fragment in its place.
     """
 
     id: str
@@ -46,9 +46,9 @@ class Amendment:
 
 
 class Amended(NamedTuple):
-    """The fragment as it is now, and as it was. is_new: another has taken the place of that one.
+    """The fragment now, and before. is_new: another one took its place.
 
-    redacted: the kinds of secrets that were taken out. is_long: it is longer than recommended.
+    redacted: kinds of secrets taken out. is_long: longer than recommended.
     """
 
     fragment: Fragment
@@ -61,9 +61,9 @@ class Amended(NamedTuple):
 def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> Amended:
     """Correct a fragment; on disk when this returns. Raises FragmentsError, DatabaseError.
 
-    It keeps its id and its links, and what it said before is kept as a version. An amendment that
-    changes nothing notes no version, but that somebody says that the fragment holds. With
-    `supersedes` a new fragment gets its place, or the one that says the new content already.
+    It keeps its id and links; its former text becomes a version. An amendment without a change
+    confirms it. With `supersedes` its place goes to a new fragment, or to the fragment that has the
+    new content already.
     """
     ready, redacted = _prepared(amendment, strict=room.settings.strict)
     agents, now = readers(room, agent), room.clock()
@@ -86,7 +86,6 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
 
 
 def _prepared(amendment: Amendment, *, strict: bool) -> tuple[Amendment, tuple[str, ...]]:
-    """Return an amendment as it may be stored, and the kinds of secrets that were taken out."""
     type_ = amendment.type and type_word(amendment.type)
     check_importance(amendment.importance)
     if amendment.topic is not None and not amendment.topic.strip():
@@ -107,7 +106,6 @@ def _prepared(amendment: Amendment, *, strict: bool) -> tuple[Amendment, tuple[s
 
 
 def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fragment:
-    """Return a fragment as an amendment makes it, its moments and its versions apart."""
     content = before.content if ready.content is None else ready.content
     keywords = before.keywords if ready.keywords is None else ready.keywords
     if ready.keywords is None and content != before.content:
@@ -139,7 +137,6 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
 
 
 def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
-    """Store a corrected fragment, and what it said before."""
     if after.content_hash != before.content_hash:
         same = same_content(rows, after.agent, after.content_hash)
         if same and same.id != after.id:
@@ -166,7 +163,6 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
 
 
 def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
-    """Put a new fragment, or the one with that content, in the place of a fragment."""
     if after.content_hash == before.content_hash:
         raise SavingError("nothing_new")
     same = same_content(rows, before.agent, after.content_hash)
@@ -182,7 +178,7 @@ def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragme
         made = with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
         rows.replace([made])
     else:
-        # It takes over what the other knew, but not how that was used.
+        # It takes over the knowledge of the other, but not its use.
         unused = Fragment(id=fresh_id(rows), content="", created_at=now)
         fresh = replace(
             renewed(after, now),
