@@ -1,1 +1,1 @@
-"""Lets fragments age, keeps them in order and counts them, and mends what holds them."""
+"""The upkeep of fragments: their ageing, order, counts and repair."""

@@ -1,7 +1,7 @@
-"""Consolidates the fragments, one process at a time: all at once when asked, daily in pieces.
+"""Consolidates the fragments, one process at a time: whole when asked, daily in pieces.
 
-What a page changes and how far the run is are one transaction: a process that is killed has done a
-page whole or not at all, and the figures of the run count nothing twice.
+A page and the progress of the run are one transaction: no page is half done, no figure counts
+twice.
 """
 
 import json
@@ -46,7 +46,7 @@ MOST_LISTED = 10
 _PLACES = {it.name: place for place, it in enumerate(PASSES)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _ANSWER_S = 0.1  # for the answer to a write to be out
-_REST_S = 1.5  # after which a thread that tends rests
+_REST_S = 1.5  # until a thread that tends rests
 _consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
 _quiet_until_s = dict[str, float]()  # by the place of the fragments
 
@@ -56,7 +56,7 @@ Progress = Callable[[int, int, str], object]  # the place of a step, from 1, the
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one step has done. count: how much it changed. figures: all of its figures by name."""
+    """The work of one step. count: of its changes. figures: all its counts."""
 
     name: str
     count: int
@@ -65,12 +65,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a consolidation did, and what it leaves to whoever asked for it.
+    """The work of a consolidation, and open questions for its caller.
 
-    steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
-    contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
-    verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
-    earned a place in the log of a project. feedback: what was said of each tool.
+    steps: [] for an agent of a team, as they count others' fragments. suspicions: to settle with
+    `link` or `amend`. stale: procedures long unverified. promotable: may be worth pinning.
     """
 
     steps: list[Done]
@@ -82,10 +80,9 @@ class Report:
 
 
 class Run(NamedTuple):
-    """How far a run is. kind: who wanted it. begun_at: its moment, which holds for all of it.
+    """The progress of a run. begun_at: its moment, for every step.
 
-    at, after: the name of the pass that comes next, and where its next page begins; "" at the end.
-    figures: what was done so far, by step.
+    at: next pass, "" at the end. after: where its next page begins.
     """
 
     kind: Kind
@@ -96,9 +93,9 @@ class Run(NamedTuple):
 
 
 def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
-    """Return the run of this kind that was not ended, else a new one.
+    """Return the unfinished run of this kind, else a new one.
 
-    The state of another program, or of an earlier version, which counted steps, begins a new one.
+    A run older than `RESUMED_DAYS`, or in the state of another version or program, does not count.
     """
     try:
         run = Run(*json.loads(state.get(RUN, "")))
@@ -113,7 +110,7 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
 
 
 def is_due(state: Mapping[str, str], now: str) -> bool:
-    """Return whether the last upkeep ended a day ago, or lies ahead."""
+    """Return whether the last upkeep began a day ago, or in the future."""
     try:
         passed = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(ENDED, ""))
     except (ValueError, TypeError):
@@ -124,9 +121,9 @@ def is_due(state: Mapping[str, str], now: str) -> bool:
 def carry_out(
     room: Room, work: Work, run: Run, *, progress: Progress | None = None
 ) -> Iterator[Run]:
-    """Do what is left of a run, each page in a transaction of its own; yield how far it got.
+    """Do the rest of a run, a transaction for each page; yield its progress.
 
-    progress: told the steps of each pass as it begins.
+    progress: called for each step when its pass begins.
     """
     begun = ""
     while run.at:
@@ -147,7 +144,6 @@ def carry_out(
 
 
 def _after(run: Run, done: Pass, counted: Mapping[str, Counts], following: int | None) -> Run:
-    """Return a run after a page of a pass. following: where its next page begins, None for none."""
     figures = dict(run.figures)
     for step in done.steps:
         before, now = figures.get(step.name, {}), counted[step.name]
@@ -160,7 +156,7 @@ def _after(run: Run, done: Pass, counted: Mapping[str, Counts], following: int |
 
 @contextmanager
 def in_turn(*, waits: bool) -> Iterator[None]:
-    """Be the one that consolidates. waits: else raise UpkeepError where another call does."""
+    """Consolidate alone in this process. waits: False raises UpkeepError if a call is at it."""
     if not _consolidating.acquire(blocking=waits):
         raise UpkeepError("under_way")
     try:
@@ -176,15 +172,14 @@ def consolidate(
     judge: "OneJudge | None" = None,
     embedder: "Embedder | None" = None,
 ) -> Report:
-    """Carry out the eleven steps, and go on with a run that was killed or stopped.
+    """Carry out the eleven steps, or the rest of a run that was cut off.
 
-    The run is of the whole room, whoever asks for it; what is left to be settled is what the agent
-    of the room may change. progress: called with the place of each step, from 1, their count, and
-    its name. judge: who decides on contradictions. embedder: what makes embeddings; where it fails,
-    the other steps go on, and its step counts that.
+    The run is of the whole room; the open questions are of fragments that its agent may change.
+    judge: decides on contradictions. embedder: if it fails, its step counts that and the others go
+    on.
 
-    Raises UpkeepBusyError while another process is at it, UpkeepError when it was stopped,
-    DatabaseError. Creates nothing where nothing was ever saved.
+    Raises UpkeepBusyError while another process is at it, UpkeepError if stopped, DatabaseError.
+    Creates no database.
     """
     whole, fill = room.for_all(), None
     if embedder:
@@ -231,7 +226,7 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
 
 
 def go_on(room: Room) -> None:
-    """Begin in threads of their own what a write gives rise to: embeddings, and what is due.
+    """Start threads for the embeddings and the upkeep that a write makes due.
 
     The upkeep waits until the answer is out.
     """
@@ -249,7 +244,7 @@ def go_on(room: Room) -> None:
 
 @contextmanager
 def resting() -> Iterator[None]:
-    """Keep the upkeep of this process from its work, as soon as a thread that is at it rests."""
+    """Keep the upkeep of this process away, once its thread rests."""
     is_resting = _tending.acquire(timeout=_REST_S)
     try:
         yield
@@ -269,13 +264,10 @@ def _tend(room: Room) -> None:
 
 
 def tend(room: Room, *, compares: bool = True) -> bool:
-    """Do what is due of the daily upkeep, for about a second; return whether all of it is done.
+    """Do a second of the daily upkeep; return whether nothing is left.
 
-    The next write goes on with the rest. compares: whether it looks for contradictions by their
-    signs, which leaves nothing to a judge.
-
-    Never fails the write: what keeps it from its work is logged. A process that finds another one
-    at it leaves the work to that one.
+    The next write goes on. compares: find contradictions by signs, which leaves none to a judge.
+    Never raises: an error is logged. False, too, while another process is at it.
     """
     end = time.monotonic() + AT_MOST_S
     try:
@@ -288,11 +280,10 @@ def tend(room: Room, *, compares: bool = True) -> bool:
 
 
 def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool:
-    """Do what is due of the daily upkeep, then of the daily copy; return whether all of it is done.
+    """Do the daily upkeep, then the daily copy; return whether all is done.
 
-    compares: see `tend`. goes_on: asked after each transaction; what is left of the upkeep is gone
-    on with by the next call. Raises UpkeepBusyError where another process is at it, FragmentsError,
-    DatabaseError.
+    compares: see `tend`. goes_on: asked after each transaction; False leaves the rest to the next
+    call. Raises UpkeepBusyError while another process is at it, FragmentsError, DatabaseError.
     """
     now, is_done = room.clock(), True
     with room.engine.reading() as rows:

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the fragments of a user, in a file or on a server, and repairs it."""
+"""Finds and repairs faults of a user's fragments, in a file or on a server."""
 
 import os
 import sqlite3
@@ -44,9 +44,9 @@ _SERVER = """SELECT pg_is_in_recovery(), pg_database_size(current_database()),
 
 
 def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
-    """Return what is wrong, and how many fragments there are; [] where there are none.
+    """Return faults, and the number of fragments; [] where there are none.
 
-    Nothing is changed before one of them is fixed. No password is in any.
+    Nothing changes before a finding is fixed. None holds a password.
     """
     try:
         path, server = database_path(environment), database_server(environment)
@@ -64,13 +64,12 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
 def _finding(
     kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts] | None = None
 ) -> Finding:
-    """Return a finding. fix: repairs that, and returns further facts; None where nothing does."""
+    """Return a finding. fix: repairs it, and returns further facts."""
     is_fixable = fix is not None
     return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
 
 
 def _said(kind: str, error: SentinelError) -> Finding:
-    """Return a finding that says an error's own sentence."""
     return _finding(kind, "error", {"said": str(error)})
 
 
@@ -81,7 +80,6 @@ def _counts(rows: Rows) -> Facts:
 
 
 def _of_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what is wrong with `config.json`, the models that are named, and Redis."""
     try:
         cache = read_config(environment).cache
         for name in unknown_keys(path):

@@ -1,7 +1,7 @@
 """Says how a fragment ages: its tier, its importance, and when it goes into the bin.
 
-Pure: the time comes in as text, ISO 8601 in UTC. A clock that was put back makes nothing older; a
-moment that cannot be read counts as this one.
+Pure: moments are texts, ISO 8601 in UTC. A clock set back ages nothing; an unreadable moment is
+now.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -22,14 +22,18 @@ _WEEK, _DAY = timedelta(days=7), timedelta(days=1)
 
 
 class Decay(NamedTuple):
-    """What time leaves of an importance, and up to which moment it has been reckoned."""
+    """The importance left, and the moment up to which it was reckoned."""
 
     importance: float
     decayed_at: str
 
 
 def before(now: str, **by: float) -> str:
-    """Return the moment so long before, as it is stored. by: as `timedelta` takes it."""
+    """Return an earlier moment, as it is stored. by: as for `timedelta`.
+
+    >>> before("2026-03-08T09:30:00+00:00", days=7)
+    '2026-03-01T09:30:00+00:00'
+    """
     try:
         return (datetime.fromisoformat(now) - timedelta(**by)).isoformat(timespec="seconds")
     except OverflowError:
@@ -42,9 +46,9 @@ def is_pinned(fragment: Fragment) -> bool:
 
 
 def tier_of(fragment: Fragment, now: str) -> Tier:
-    """Return the tier where a fragment belongs: by the time without use, and by how often it was.
+    """Return the tier of a fragment by its days without use.
 
-    A fragment that was recalled `OFTEN` stays hot and warm for twice as many days.
+    After `OFTEN` recalls it stays hot and warm twice as long.
     """
     if is_pinned(fragment):
         return "permanent"
@@ -53,7 +57,6 @@ def tier_of(fragment: Fragment, now: str) -> Tier:
 
 
 def is_expired(fragment: Fragment, now: str) -> bool:
-    """Return whether its lifetime has ended."""
     if is_pinned(fragment) or not fragment.expires_at:
         return False
     here = datetime.fromisoformat(now)
@@ -61,9 +64,9 @@ def is_expired(fragment: Fragment, now: str) -> bool:
 
 
 def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
-    """Return whether it is cold and was not used for longer than its stale days.
+    """Return whether it is cold, and unused for its stale days or the days of `config`.
 
-    The days of the settings count for what may go stale at all: a fragment with 0 never does.
+    A fragment with 0 never is.
     """
     if not fragment.stale_days or tier_of(fragment, now) != "cold":
         return False
@@ -72,7 +75,7 @@ def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
 
 
 def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
-    """Return whether nobody has said for long that it still holds: it is listed, never removed."""
+    """Return whether nobody confirmed it for long; it is only listed."""
     days = TYPES[fragment.kind].doubtful_days
     if days and config.doubtful_days is not None:
         days = config.doubtful_days
@@ -82,10 +85,10 @@ def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
 
 
 def decay_of(fragment: Fragment, now: str) -> Decay | None:
-    """Return what is left of the importance of a cold fragment; None where nothing changes.
+    """Return the lower importance of a cold fragment; None for no change.
 
-    Whole weeks count, from the day on which it became cold, and each only once: it does not matter
-    how often this is asked. A pinned fragment keeps its importance.
+    Whole weeks since it became cold count, each once, however often this is asked. A pinned
+    fragment keeps its importance.
     """
     here = datetime.fromisoformat(now)
     reckoned = _moment(fragment.decayed_at, here) if fragment.decayed_at else None
@@ -104,12 +107,12 @@ def decay_of(fragment: Fragment, now: str) -> Decay | None:
 
 
 def utility_of(fragment: Fragment) -> float:
-    """Return the specification's figure of use: importance × (1 + ln(max(access_count, 1)))."""
+    """Return the specification's utility: importance × (1 + ln(max(access_count, 1)))."""
     return fragment.importance * (1 + log(max(fragment.access_count, 1)))
 
 
 def is_worth_pinning(fragment: Fragment) -> bool:
-    """Return whether it is used and important enough that somebody may want to pin it."""
+    """Return whether its use and importance suggest a pin."""
     is_used = fragment.access_count >= ANCHOR_USES
     return is_used and fragment.importance >= ANCHOR_IMPORTANCE and not is_pinned(fragment)
 
@@ -123,7 +126,6 @@ def _moment(text: str, now: datetime) -> datetime:
 
 
 def _idle_days(fragment: Fragment, now: str) -> float:
-    """Return for how long a fragment has not been used; 0 where that lies ahead."""
     here = datetime.fromisoformat(now)
     return max((here - _moment(fragment.used_at, here)) / _DAY, 0.0)
 

@@ -1,13 +1,10 @@
 """The eleven steps of the upkeep, and the passes over the fragments in which they run.
 
-A step is a function that adds itself to the list, in the order in which it stands here. Steps one
-behind the other that look at the same fragments share a pass, and the transactions of its pages.
+`step` makes a function a step, in the order of this file. Consecutive steps over the same fragments
+share a pass and its transactions.
 
-    @step("decay", "decayed", over="all")
-    def lower_importance(rows: Rows, page: Page, work: Work) -> Counts: ...
-
-Decay comes before merging, which keeps the most important fragment, and merging before the figure
-of use, which counts the uses of all that were merged.
+Decay comes before merging, which keeps the most important fragment; merging before the utility,
+which counts the uses of all that were merged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,11 +48,10 @@ Opening = Callable[[], AbstractContextManager[Rows]]
 
 
 class Work(NamedTuple):
-    """What every step works with.
+    """The input of every step.
 
-    now: the moment at which the run began, which holds for all of it. compares: whether
-    it looks for contradictions among what is new. judge: who decides on them, None for
-    nobody. fill: makes the embeddings that are missing, None where no model is configured.
+    now: start of the run. compares: find contradictions among new fragments. judge: decides on
+    them. fill: makes missing embeddings, None without a model.
     """
 
     now: str
@@ -67,12 +63,11 @@ class Work(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """What a step works on in one transaction.
+    """The part of a step in one transaction.
 
-    after: where the page begins, a number of the step; 0 for the first page. next: where the next
-    page begins, None where there is none; a step that is not `over` fragments sets it. fragments:
-    those of a step that is; what an earlier step of the pass has changed does not show in them.
-    so_far: what the step has counted in the run. asked: what `ask` returned.
+    after: where it begins, 0 at first. next: where the next page begins, None at the end; a step
+    without `over` sets it. fragments: of a step with `over`, without the changes of earlier steps.
+    so_far: counts of this run. asked: result of `ask`.
     """
 
     after: int
@@ -87,7 +82,7 @@ Ask = Callable[[Opening, Page, Work], Any]
 
 
 class Step(NamedTuple):
-    """One step. figures: the names of what it counts. changes: those of them that are changes."""
+    """A step. figures: names of its counts. changes: the figures that are changes."""
 
     name: str
     figures: Sequence[str]
@@ -96,9 +91,9 @@ class Step(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """Steps that run together. over: the state of the fragments, None where a step finds its own.
+    """Steps that run together. over: state of the fragments, None if a step finds its own.
 
-    ask: what is slow, or leaves the machine: it runs before the transaction of each page.
+    ask: slow or off the machine; runs before each page's transaction.
     """
 
     steps: list[Step]
@@ -107,11 +102,10 @@ class Pass(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its first step."""
         return self.steps[0].name
 
     def run(self, rows: Rows, page: Page, work: Work) -> dict[str, Counts]:
-        """Do one page, and return what each step counted; `page.next` says where to go on."""
+        """Do one page and set its `next`; return the counts by step."""
         if self.over:
             wanted = Wanted(state=self.over, after=page.after)
             page.fragments = rows.find(wanted, limit=_AT_ONCE)
@@ -130,10 +124,9 @@ def step(
     over: State | None = None,
     ask: Ask | None = None,
 ) -> Callable[[StepFunction], StepFunction]:
-    """Add a function to the list as a step.
+    """Make a function a step.
 
-    figures, changes: see `Step`, with blanks between the names; None where all figures are
-    changes. over, ask: see `Pass`.
+    figures, changes: see `Step`, between blanks; None for all figures. over, ask: see `Pass`.
     """
 
     def add(run: StepFunction) -> StepFunction:
@@ -148,7 +141,6 @@ def step(
 
 @step("tiers", "to_hot to_warm to_cold to_permanent", over="all")
 def put_into_tiers(rows: Rows, page: Page, work: Work) -> Counts:
-    """Put each live fragment into the tier where it belongs."""
     moved = dict[str, list[int]]()
     for fragment in page.fragments:
         tier = life.tier_of(fragment, work.now)
@@ -161,7 +153,6 @@ def put_into_tiers(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("decay", "decayed", over="all")
 def lower_importance(rows: Rows, page: Page, work: Work) -> Counts:
-    """Lower the importance of what is cold."""
     decayed, left = 0, dict[life.Decay, list[int]]()
     for fragment in page.fragments:
         decay = life.decay_of(fragment, work.now) if fragment.is_live else None
@@ -175,7 +166,7 @@ def lower_importance(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("expiry", "expired stale purged", over="all")
 def let_go(rows: Rows, page: Page, work: Work) -> Counts:
-    """Put into the bin what has expired or gone stale, and away what was there for long."""
+    """Move expired and stale fragments to the bin, and empty it after `BIN_DAYS`."""
     expired, stale, gone = list[int](), list[int](), list[str]()
     end = life.before(work.now, days=life.BIN_DAYS)
     for fragment in page.fragments:
@@ -194,9 +185,9 @@ def let_go(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("duplicates", "merged")
 def merge(rows: Rows, page: Page, work: Work) -> Counts:
-    """Merge the fragments of an agent that say the same into the most important of them.
+    """Merge equal fragments of an agent into the most important one.
 
-    What is pinned stays. after: how many groups of equal fragments stay several for that.
+    Pinned fragments stay. after: number of groups that stay several for that.
     """
     groups = [
         (agent, same)
@@ -222,7 +213,6 @@ def merge(rows: Rows, page: Page, work: Work) -> Counts:
 
 
 def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> None:
-    """Give one fragment the figures, the longest life, the links and the versions of all."""
     equal = [kept, *others]
     keywords = dict.fromkeys(keyword for it in equal for keyword in it.keywords)
     stale_days = [it.stale_days for it in equal]
@@ -257,13 +247,11 @@ def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> 
 
 
 def _into_bin(rows: Rows, numbers: Sequence[int], why: str, now: str) -> None:
-    """Delete fragments so that they can be restored, and count them below the reason."""
     rows.touch(numbers, {"deleted_at": now, "deletion": why})
     rows.count_up({why: len(numbers)})
 
 
 def _fill(opening: Opening, page: Page, work: Work) -> bool:
-    """Have them made, once it is known how many are missing; return whether that failed."""
     try:
         if work.fill and page.after:
             work.fill()
@@ -274,7 +262,7 @@ def _fill(opening: Opening, page: Page, work: Work) -> bool:
 
 @step("embeddings", "missing made failed", changes="made", ask=_fill)
 def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
-    """Count what is missing, then what was made. after: how many were missing before."""
+    """Count missing embeddings, then new ones. after: how many were missing before."""
     missing = sum(rows.count(Wanted(has_vector=False)).values())
     if page.after:
         return {"made": max(page.after - missing, 0), "failed": int(page.asked)}
@@ -284,7 +272,6 @@ def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("utility", "updated", over="live")
 def reckon_use(rows: Rows, page: Page, work: Work) -> Counts:
-    """Reckon the figure of use of each live fragment."""
     other = [it for it in page.fragments if abs(it.utility - life.utility_of(it)) > _SAME]
     for utility, some in groupby(sorted(other, key=life.utility_of), key=life.utility_of):
         rows.touch([it.number for it in some], {"utility": utility})
@@ -293,7 +280,7 @@ def reckon_use(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("anchors", "promotable", changes="", over="live")
 def count_promotable(rows: Rows, page: Page, work: Work) -> Counts:
-    """Count what may be worth pinning; nothing is pinned by a program."""
+    """Count fragments worth pinning; no program pins one."""
     return {"promotable": sum(map(life.is_worth_pinning, page.fragments))}
 
 
@@ -301,7 +288,7 @@ _CLEARED = ("entailment", "neutral")
 
 
 class _Compared(NamedTuple):
-    """Fragments that were new, and the pairs of them with what is about the same."""
+    """New fragments, and their pairs with similar fragments."""
 
     fragments: list[Fragment]
     pairs: list[Pair]
@@ -318,7 +305,6 @@ def _judged(judge: "OneJudge | None", pair: Pair) -> Pair:
 
 
 def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
-    """Find what is about the same as each new fragment, and ask the judge."""
     if not work.compares:
         return _Compared([], [])
     with opening() as rows:
@@ -332,9 +318,9 @@ def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
 
 @step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
 def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
-    """Settle what the judge is sure of; what shows a sign, or was judged unsurely, waits.
+    """Settle pairs of which the judge is sure; others wait if they show a sign or it is unsure.
 
-    Without a judge nothing is decided: a pair is proposed where the texts show a sign.
+    Without a judge nothing is decided.
     """
     compared: _Compared = page.asked
     fragments = compared.fragments
@@ -362,7 +348,6 @@ def _answers(pairs: Sequence[Pair]) -> int:
 
 
 def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
-    """Ask the judge of some pairs that have waited since an earlier run."""
     if not work.judge:
         return []
     with opening() as rows:
@@ -372,7 +357,7 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
 
 @step("suspicions", "judged linked dropped waiting", changes="linked dropped", ask=_look_again)
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
-    """Settle what the judge is sure of, and forget what nobody has to settle any more."""
+    """Settle pairs of which the judge is sure, and forget suspicions that are over."""
     judged: list[Pair] = page.asked
     linked, over = 0, suspicions.pending(rows, work.now)[1]
     for pair in judged:
@@ -388,7 +373,7 @@ def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("feedback", "tools answers tasks thinned", changes="thinned")
 def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
-    """Reckon up what was said of the tools, and let go of what was said long ago."""
+    """Count feedback, and remove it after `FEEDBACK_DAYS`."""
     end = life.before(work.now, days=FEEDBACK_DAYS)
     thinned = sum(rows.forget_entries(kind, before=end) for kind in (ToolFeedback, TaskFeedback))
     answers = [it.count for it in feedback_by_tool(rows)]
@@ -398,10 +383,7 @@ def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("tidying", "index links activities doubtful", changes="index links activities", over="all")
 def tidy(rows: Rows, page: Page, work: Work) -> Counts:
-    """Mend the index, drop links that lead nowhere, and what is known of sessions long past.
-
-    Counts what is doubtful as well.
-    """
+    """Mend the index, drop dead links and old activities, count doubtful fragments."""
     links = rows.links([it.id for it in page.fragments])
     ends = {id_ for it in links for id_ in (it.from_id, it.to_id)}
     there = {it.id for it in rows.by_ids(sorted(ends))}

@@ -1,8 +1,7 @@
 """Finds secrets in everything that is kept of the fragments, and takes them out.
 
-A save redacts already; what is found here was saved before a rule knew it, or by another program.
-Columns are read as they are, also those that hold what the room reads as nothing. What a server
-keeps for itself, such as its log, its replicas and its backups, is out of reach.
+A save redacts already: such a text is older than a rule, or another program's. Columns are read
+raw. The log, replicas and backups of a server are out of reach.
 """
 
 from collections import defaultdict
@@ -38,10 +37,10 @@ _Row = dict[str, Any]  # by column
 
 
 class _Group(NamedTuple):
-    """Rows of which one may give away what stands in the others.
+    """Rows that may give away each other's secrets.
 
-    name: the id of their fragment, "" for rows of none. changes: of each row its table, None for
-    the state, the row as it is, and the row without its secrets.
+    name: id of their fragment, "" for none. changes: table, None for the state; row before and
+    after.
     """
 
     name: str
@@ -50,17 +49,16 @@ class _Group(NamedTuple):
 
 
 def secrets_held(engine: Engine) -> list[Held]:
-    """Return each fragment with a secret, and each table beside them. Raises DatabaseError."""
+    """Return the fragments and other tables with secrets. Raises DatabaseError."""
     place = engine.name if engine.keeps_agents_apart else Path(engine.name)
     with engine.reading() as rows:
         return [Held(place, safe(group.name), group.kinds) for group in _groups(rows)]
 
 
 def redact_held(engine: Engine) -> Redaction:
-    """Take the secrets out wherever they are, from the bytes and from a cache as well.
+    """Take the secrets out, from the bytes and a cache as well. Raises DatabaseError.
 
-    The bytes go also where nothing is found any more, since a run before may not have come so far.
-    Raises DatabaseError.
+    The bytes go even if nothing is found: an earlier run may have stopped before that.
     """
     held = secrets_held(engine)
     if not engine.exists():
@@ -79,7 +77,6 @@ def redact_held(engine: Engine) -> Redaction:
 
 
 def _groups(rows: Rows) -> Iterator[_Group]:
-    """Yield what holds secrets: each fragment with its former versions, then the other tables."""
     after = 0
     while page := _read(rows, FRAGMENTS, "number > ? ORDER BY number LIMIT ?", [after, _AT_ONCE]):
         after = page[-1]["number"]
@@ -100,8 +97,6 @@ def _groups(rows: Rows) -> Iterator[_Group]:
 
 
 def _read(rows: Rows, table: Table, rest: str, values: Iterable[Any] = ()) -> list[_Row]:
-    """Return the rows of a table; a list stands in them as JSON."""
-
     def plain(value: Any) -> Any:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
@@ -113,7 +108,6 @@ def _read(rows: Rows, table: Table, rest: str, values: Iterable[Any] = ()) -> li
 
 
 def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_Group]:
-    """Yield these rows as a group, if they hold secrets."""
     texts = [
         {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
         for table, row in found
@@ -125,7 +119,7 @@ def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_G
 
 
 def _write(rows: Rows, group: _Group) -> None:
-    """Store the clean rows; what is made of a fragment's texts follows them."""
+    """Store clean rows; a fragment gets its new hash and loses its vector."""
     for table in dict.fromkeys(table for table, _, _ in group.changes):
         changes = [(before, after) for it, before, after in group.changes if it is table]
         if table is None:
@@ -146,7 +140,7 @@ def _write(rows: Rows, group: _Group) -> None:
 
 
 def _write_state(rows: Rows, changes: Iterable[tuple[_Row, _Row]]) -> None:
-    """Store the state anew; a figure of an agent whose name was a secret becomes the room's."""
+    """Store the state anew; figures of a secret agent name become the room's."""
     for before, after in changes:
         if before != after:
             key = {column: value for column, value in before.items() if column != "value"}

@@ -1,7 +1,6 @@
-"""Does over HTTP what a process over stdio does at its writes: by a thread, for every agent.
+"""Does the upkeep of an HTTP server in a thread, for every agent.
 
-Any number of processes may serve one database: one of them is at it at a time, the others look
-again later. A process may end at any moment of it, as each piece is one transaction.
+Processes of one database take turns, and each may end at any moment: a piece is one transaction.
 """
 
 import math
@@ -39,11 +38,11 @@ _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which r
 
 
 class ServedFragments:
-    """The fragments as a server over HTTP has them. Raises FragmentsError where a setting is wrong.
+    """The fragments of an HTTP server. Raises FragmentsError for a wrong setting.
 
-    silent_for: a session that has had no call for so long is ended, a quarter of that time later at
-    most. pause_s: between two looks for what is due. figures: counted at each look, {} while the
-    database is away. cancellation: of the calls, whose connections the upkeep shares.
+    silent_for: after so long without a call a session ends, a quarter later at most. pause_s:
+    between two rounds. figures: counted in each round, {} while the database is away. cancellation:
+    of the calls, whose connections the upkeep shares.
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class ServedFragments:
 
     @property
     def name(self) -> str:
-        """The name of the place."""
         return self._engine.name
 
     def check(self) -> None:
@@ -72,7 +70,7 @@ class ServedFragments:
 
     @property
     def cache(self) -> tuple[str, Callable[[], None]] | None:
-        """The name of a Redis beside it, and what raises ConnectionError where that is silent."""
+        """The name of a Redis, and its check, which raises ConnectionError."""
         if not isinstance(self._engine, CachedEngine):
             return None
         cache = self._engine.cache
@@ -84,14 +82,14 @@ class ServedFragments:
         return cache.place.name, check
 
     def end_session(self, agent: str, session: str) -> None:
-        """End a session, as the agent of its credential; ending it again changes nothing.
+        """End a session as the agent of its credential; a second call changes nothing.
 
         Raises SentinelError.
         """
         end_session(self._open().for_agent(agent), session)
 
     def gauges(self) -> dict[str, Callable[[], float]]:
-        """Return what gives each figure, by flat names; none of them asks the database."""
+        """Return a function for each figure, by name; none asks the database."""
         engine, asked = self._engine, dict[str, Callable[[], float]]()
         for name in (*_COUNTED, _ENDED, *_FAILURES):
             asked[name] = partial(lambda it: self.figures.get(it, math.nan), name)
@@ -109,15 +107,14 @@ class ServedFragments:
         return asked
 
     def begin(self) -> None:
-        """Have the upkeep done by a thread for as long as the process lives."""
+        """Start a daemon thread for the upkeep."""
         work = partial(self.tend, threading.Event())
         threading.Thread(target=work, name="upkeep", daemon=True).start()
 
     def tend(self, stop: threading.Event) -> None:
-        """Do what is due, now and again after each pause, until somebody stops it.
+        """Do the upkeep in rounds until `stop` is set; never raise.
 
-        Never raises: what keeps it from its work, such as a database that is away, is logged once
-        and tried again.
+        An error, such as a database that is away, is logged once and tried again.
         """
         while not stop.is_set():
             try:
@@ -136,7 +133,6 @@ class ServedFragments:
             stop.wait(self._pause_s)
 
     def _do(self, room: Room, stop: threading.Event) -> None:
-        """Do what is due: the daily upkeep, idle sessions, embeddings. Raises SentinelError."""
         if not room.engine.exists():
             return
         compares = not has_judge(self._environment)
@@ -159,7 +155,6 @@ class ServedFragments:
             self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)
 
     def _count(self, room: Room) -> dict[str, float]:
-        """Return the figures of a room. Raises DatabaseError."""
         models = judge_of(self._environment), embedder_of(self._environment)
         failures = (float(it.failures) if it else 0.0 for it in models)
         figures = dict(zip(_FAILURES, failures, strict=True))

@@ -1,4 +1,4 @@
-"""Counts the fragments, what the room has done with them, and what was said of its tools."""
+"""Counts the fragments, the work of the room, and the feedback on its tools."""
 
 import json
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from rooms.fragments.fragment import Suspicion, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 
-# Names in the state: what made the vectors; how far the upkeep is; when the last one began, and
-# what it did.
+# Names in the state: the model of the vectors; the progress of the upkeep; the start of the last
+# one, and its changes.
 MODEL, RUN, ENDED, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
 
 _LATEST = 3
@@ -19,18 +19,14 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """How many fragments there are, and how they are kept.
+    """Counts of fragments, and how they are kept.
 
-    live: those that can be recalled; superseded: those with a successor; deleted: those in the bin,
-    by why they are there. tiers, kinds, lifetimes, agents, anchors, with_vector: of the live ones.
-    model: what made the vectors, "" for nothing; least_cosine: from which a fragment may answer by
-    its vector alone, 0 without a model. links: from fragments that are not in the bin, by
-    relation. versions: those before an amendment. figures: what the room has counted since it is
-    there, such as `purged`: those that have left the bin for good; {} for an agent of a team, as it
-    counts what others have, and so is upkeep. upkeep_at: when the last upkeep began that was ended,
-    "" for none; upkeep: what it did, by step. is_under_way: whether one has begun and not ended.
-    suspicions: pairs that wait to be settled. unreflected: sessions that wrote something and that
-    nobody has reflected on.
+    deleted: in the bin, by reason. tiers, kinds, lifetimes, agents, anchors, with_vector: of the
+    live fragments. links: from fragments outside the bin, by relation. model: of the vectors, ""
+    for none. least_cosine: of a fragment found by its vector alone, 0 without a model. figures:
+    counted since the room exists, such as `purged`, gone for good. upkeep: changes of the last one,
+    by step. Both are {} for an agent of a team: they count others' fragments. upkeep_at: start of
+    the last finished one, "" for none. unreflected: past sessions that wrote and never reflected.
     """
 
     live: int = 0
@@ -55,16 +51,16 @@ class Statistics:
 
     @property
     def left_out(self) -> int:
-        """How many fragments are kept that no recall finds: `total` of memory_stats has none."""
+        """Fragments that no recall finds; `total` of memory_stats leaves them out."""
         return self.superseded + sum(self.deleted.values())
 
 
 @repeats_when_cut
 def statistics_of(room: Room) -> Statistics:
-    """Return the counts of the fragments that the agent of the room sees.
+    """Return the counts of the fragments that the room's agent sees.
 
-    The figures of the state, the versions, the suspicions and the upkeep are those of the whole
-    room, but where agents are kept apart. Raises FragmentsError, DatabaseError.
+    State, versions, suspicions and upkeep are of the whole room, unless agents are kept apart.
+    Raises FragmentsError, DatabaseError.
     """
     own = readers(room, "")
     live = Wanted(agents=own)
@@ -106,7 +102,6 @@ def _one(rows: Rows, wanted: Wanted) -> int:
 
 
 def _figures(state: Mapping[str, str]) -> dict[str, int]:
-    """Return what is counted in the state; `purged` is always there."""
     counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
     return {"purged": 0, **counted}
 
@@ -121,10 +116,9 @@ def _upkeep(state: Mapping[str, str]) -> dict[str, Counts]:
 
 @dataclass(frozen=True, slots=True)
 class OfTool:
-    """What was said of the answers of one tool.
+    """Feedback on one tool.
 
-    relevant, sufficient: the shares of the answers that were, from 0 to 1. suggestions: the latest,
-    the newest first.
+    relevant, sufficient: shares of its answers, from 0 to 1. suggestions: the latest first.
     """
 
     tool: str
@@ -135,7 +129,7 @@ class OfTool:
 
 
 def feedback_by_tool(rows: Rows) -> list[OfTool]:
-    """Return what was said of each tool, those named most first."""
+    """Return the feedback on each tool, the most first."""
     by_tool = dict[str, list[ToolFeedback]]()
     for feedback in rows.entries(ToolFeedback):
         by_tool.setdefault(feedback.tool_name, []).append(feedback)

@@ -1,7 +1,6 @@
 """Keeps the pairs of fragments that may contradict each other until somebody settles them.
 
-Without a model nothing more can be told than by signs: a sign makes a pair worth a look, and
-decides nothing.
+Without a model there are only signs: a sign makes a pair worth a look, and decides nothing.
 """
 
 import re
@@ -39,11 +38,10 @@ _WIDE = "\u1100"  # from here on words carry endings, and stand joined
 
 
 class Pair(NamedTuple):
-    """Two fragments that are about the same, the earlier one first.
+    """Two fragments on the same matter, the earlier first.
 
-    similarity: from 0 to 1. signs: by which they may contradict each other. found_at: when they
-    were found. label: what a judge is sure that the later one is to the earlier one, `unsure`, ""
-    where none has answered.
+    similarity: from 0 to 1. signs: of a contradiction. label: verdict on the later one, if the
+    judge is sure; `unsure`; "" for no answer.
     """
 
     earlier: Fragment
@@ -55,7 +53,6 @@ class Pair(NamedTuple):
 
     @property
     def suspicion(self) -> Suspicion:
-        """What is stored of it."""
         return Suspicion(
             first_id=self.earlier.id,
             second_id=self.later.id,
@@ -65,14 +62,14 @@ class Pair(NamedTuple):
 
 
 def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) -> Pair:
-    """Return a pair, the fragment that was said or corrected first in the first place."""
+    """Return a pair, first the fragment that was said or corrected first."""
     earlier, later = sorted((one, other), key=lambda it: (it.updated_at, it.created_at, it.number))
     signs = signs_of(earlier.content, later.content)
     return Pair(earlier, later, similarity, signs, found_at)
 
 
 def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
-    """Return the pairs of a fragment and those about the same that it was not yet compared with."""
+    """Return the pairs of a fragment with similar fragments, if not compared yet."""
     wanted = Wanted(agents=(fragment.agent,), topics=(fragment.topic,))
     near = alike(rows, fragment, wanted=wanted, most=_MOST_ALIKE, least=min(COSINE, WORDS))
     related = _related(rows, [fragment.id])
@@ -88,10 +85,10 @@ def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
 
 
 def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
-    """Return the pairs that wait, the most alike first, and the suspicions that are none any more.
+    """Return the open pairs, the most alike first, and the suspicions that are over.
 
-    A suspicion is over when a fragment has left recall or was corrected, when the two were linked
-    by more than `related`, and after `PROPOSED_DAYS`.
+    A suspicion is over when a fragment left recall or was corrected, when the two got a link other
+    than `related`, and after `PROPOSED_DAYS`.
     """
     noted: list[Suspicion] = rows.entries(Suspicion)
     ids = {id_ for it in noted for id_ in (it.first_id, it.second_id)}
@@ -111,7 +108,7 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
 
 
 def still(rows: Rows, pair: Pair) -> Pair | None:
-    """Return a pair as it is now; None where one of the two says something else, or is gone."""
+    """Return a pair of now; None if one says something else, or is gone."""
     now = rows.by_ids([pair.earlier.id, pair.later.id])
     same = [(it.content_hash, it.is_live) for it in now]
     if same != [(it.content_hash, True) for it in (pair.earlier, pair.later)]:
@@ -120,9 +117,9 @@ def still(rows: Rows, pair: Pair) -> Pair | None:
 
 
 def settle(rows: Rows, pair: Pair, now: str) -> bool:
-    """Link the two as a contradiction, and let the later one have the place of the earlier.
+    """Link a contradiction, and put the later fragment in the earlier one's place.
 
-    Return False, and change nothing, where the earlier one is pinned: a person has to look.
+    If the earlier is pinned, return False and change nothing: a person has to look.
     """
     earlier, later = pair.earlier, pair.later
     if life.is_pinned(earlier):
@@ -135,12 +132,11 @@ def settle(rows: Rows, pair: Pair, now: str) -> bool:
 
 
 def signs_of(one: str, other: str) -> tuple[str, ...]:
-    """Return by which signs two texts may contradict each other, in any order of the two."""
+    """Return the signs of a contradiction between two texts, in either order."""
     return tuple(_signs(*(normal_form("NFKC", text).casefold() for text in (one, other))))
 
 
 def _related(rows: Rows, ids: Iterable[str]) -> set[frozenset[str]]:
-    """Return the pairs of fragments that somebody has set in relation."""
     return {frozenset((it.from_id, it.to_id)) for it in rows.links(ids, _SETTLING)}
 
 
@@ -160,7 +156,7 @@ def _signs(one: str, other: str) -> Iterator[str]:
 
 
 def _has(text: str, words: set[str], word: str, opposite: str) -> bool:
-    """Return whether a text has a word, and not only as a part of its opposite."""
+    """Return whether a text has a word, not only within its opposite."""
     if word[0] < _WIDE:
         return word in words
     return word in (text.replace(opposite, " ") if word in opposite else text)
