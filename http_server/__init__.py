@@ -1,1 +1,1 @@
-"""The server over HTTP: who may come in, and how a call travels."""
+"""Serves the memory over HTTP: login, limits, sessions, routes."""

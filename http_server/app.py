@@ -1,8 +1,4 @@
-"""Puts the server together: what each request passes on its way to the rooms, and what is counted.
-
-FastMCP and the SDK do what they can: the wall of Host and Origin, bearers, protocol versions,
-messages that are none, CORS, gzip.
-"""
+"""Puts the server together: middleware and routes, health, metrics."""
 
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -42,7 +38,7 @@ from http_server.sessions import (
 )
 
 PATH = "/mcp"
-CHECK_S, FRESH_S = 1.5, 1.0  # for a check of /health; whoever asks more often gets the last answer
+CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is renewed
 _LEAST_GZIP_BYTES = 1_000
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 _ROUTES = frozenset(
@@ -51,18 +47,17 @@ _ROUTES = frozenset(
 _METHODS = (*METHODS, "OPTIONS", "HEAD")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
-Check = Callable[[], None]  # raises SentinelError, or anything else, where it cannot be used
+Check = Callable[[], None]  # raises any error on a failure
 Gauges = Mapping[str, Callable[[], float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """What is served, and what the rooms do for it.
+    """The server and its hooks.
 
-    tools: the names of all tools. auth: None for a server that is open. checks: by name, what
-    /health looks at; optional: those without which the server works. gauges: figures of /metrics,
-    asked for when they are read. on_session_end: ends the working memory of an agent's session,
-    perhaps twice.
+    tools: the names of all tools. auth: None for an open server. on_session_end: gets agent and
+    session, perhaps twice. checks: run by /health, by name; optional: may fail while the server
+    works. gauges: figures of /metrics.
     """
 
     server: FastMCP
@@ -78,14 +73,14 @@ class Service:
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """The application, and the calls and streams that a process has to end."""
+    """The application, and the calls that a process ends."""
 
     app: ASGIApp
     calls: Calls
 
 
 def assembled(service: Service, options: Options) -> Served:
-    """Return the application for a service."""
+    """Return the application; it changes `service.server`, so call it once for each."""
     server, auth, bodies = service.server, service.auth, Bodies()
     server.auth = auth
     named = urlsplit(options.url).hostname if options.url else None
@@ -144,7 +139,7 @@ def _both(first: Any, second: Any) -> Any:
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
-    """Answer where the database is away, or the program has a fault."""
+    """Answer 503 where the database is away, else 500."""
     if not isinstance(error, SentinelError):
         return failure(error)
     if request.url.path == "/health":  # nobody can tell whose the key is
@@ -170,7 +165,7 @@ def _is_let_in(service: Service, request: Request) -> bool:
 
 
 class _Health:
-    """Tells within two seconds whether all that the server needs can be used now."""
+    """Answers /health within two seconds; an answer holds for `FRESH_S` seconds."""
 
     def __init__(self, service: Service, calls: Calls) -> None:
         self._service, self._calls = service, calls
@@ -179,7 +174,7 @@ class _Health:
         self._faults, self._asked_at = dict[str, str](), float("-inf")
 
     async def show(self, request: Request) -> Response:
-        """Answer /health; a stranger is told the status alone."""
+        """Answer 200 or 503; a stranger gets the status alone."""
         service, is_let_in = self._service, _is_let_in(self._service, request)
         if has_credential(request.scope) and not is_let_in:
             return Refusal(401, "needs_key", _CHALLENGE).answer()  # so that it counts as a try
@@ -199,7 +194,7 @@ class _Health:
         return JSONResponse(body, 200 if is_well else 503)
 
     async def _look(self) -> dict[str, str]:
-        """Return what is wrong with each thing that is checked, "" where nothing is."""
+        """Return faults by name, "" for none."""
         faults = dict.fromkeys(self._service.checks, "no answer")
 
         async def look(name: str, check: Check) -> None:
@@ -219,9 +214,9 @@ class _Health:
 
 
 class _Metrics(Middleware):
-    """Counts what the server does, in the form that Prometheus reads. https://prometheus.io
+    """Counts requests and calls in the form of Prometheus. https://prometheus.io
 
-    No label is free text: routes, methods, states and the names of our own tools are all there is.
+    No label is free text. Without `prometheus_client`, /metrics answers 501.
     """
 
     def __init__(self, service: Service, calls: Calls, bodies: Bodies) -> None:
@@ -252,7 +247,7 @@ class _Metrics(Middleware):
             Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(figure)
 
     def note_request(self, scope: Scope, status: int, seconds: float | None) -> None:
-        """Count a request. seconds: None for a stream."""
+        """seconds: None for a stream."""
         if self._registry is None:
             return
         path, method = scope["path"], scope["method"]
@@ -268,7 +263,7 @@ class _Metrics(Middleware):
             self._rejected.inc()
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Run the tool, and count whether it answered, refused with a sentence, or failed."""
+        """Count a call as answered, refused with a sentence, or failed."""
         outcome, name = "failed", context.message.name
         try:
             result = await call_next(context)

@@ -1,10 +1,8 @@
 """Gives codes and tokens, each tied to the key that a person typed, and takes them back.
 
-Nothing is kept for a stranger (s03): the id of a client and a question to a person are sealed
-values, which hold all that must be known of them. A refresh token names its family, which is a
-paper with the key as its parent; access tokens are papers below it. So a key goes with all that was
-given for it, and a refresh token that was used long before takes its family with it (s02): one of
-two clients that have it is a thief.
+Nothing is kept for a stranger: client ids and questions are sealed values. A refresh token names
+its family, a paper below the key; access tokens are papers below the family. So a key goes with all
+its tokens. Late reuse of a refresh token drops the family: one of two clients is a thief.
 """
 
 import base64
@@ -24,14 +22,14 @@ from http_server.papers import Paper, Papers, hash_of
 ACCESS_PREFIX, REFRESH_PREFIX, CODE_PREFIX = "smt_", "smr_", "smc_"
 CONSENT_S, CODE_S, ACCESS_S, REFRESH_S = 600.0, 120.0, 3_600.0, 30 * 86_400.0
 TWICE_S = 30.0  # in which a repeated refresh gets the same answer: the first one may be lost
-CLIENT_S = 90 * 86_400.0  # after its last use a client of before 0.11 is forgotten
+CLIENT_S = 90 * 86_400.0  # unused for so long, a client from before 0.11 is forgotten
 _MOST_SEALED_CHARS = 16_000
 
 Facts = Mapping[str, Any]
 
 
 class Tokens(NamedTuple):
-    """A pair of new tokens: the only time that they are seen. lasts_s: of the access token."""
+    """A new pair, shown this once. lasts_s: of the access token."""
 
     access: str
     refresh: str
@@ -39,7 +37,7 @@ class Tokens(NamedTuple):
 
 
 class Refresh(NamedTuple):
-    """A refresh token that is good. family: as it is now. is_repeated: it was used just before."""
+    """is_repeated: it was used just before."""
 
     family: Paper
     secret: str
@@ -47,27 +45,27 @@ class Refresh(NamedTuple):
 
 
 class Seal:
-    """Signs values that others keep for the server, with a secret that all processes share.
+    """Signs values that others keep for the server, with a secret of all its processes.
 
-    The secret opens nothing: whoever reads it can make ids of clients, as everybody may register.
+    The secret opens nothing: it makes client ids, and everybody may register.
     """
 
     def __init__(self, papers: Papers, clock: Callable[[], float] = time.time) -> None:
         self._papers, self._clock, self._secret = papers, clock, b""
 
     def sealed(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
-        """Return a text that only this server can have made, and that holds these facts.
+        """Return signed facts, which anybody can read.
 
-        use: a value sealed for one use is none for another. lasts_s: how long, 0 for ever.
+        use: must be the same in `unsealed`. lasts_s: 0 for ever.
         """
         until = int(self._clock() + lasts_s) if lasts_s else 0
-        once = secrets.token_urlsafe(12)  # no two are the same
+        once = secrets.token_urlsafe(12)  # no two texts are the same
         value = json.dumps([until, once, dict(facts)], ensure_ascii=False, separators=(",", ":"))
         text = _base64(zlib.compress(value.encode(), 9))
         return f"{text}.{self.signature(use, text)}"
 
     def unsealed(self, use: str, sealed: str) -> Facts | None:
-        """Return the facts that were sealed; None for a value of others, or one that expired."""
+        """Return the facts; None for a foreign or expired text."""
         text, _, signature = sealed[:_MOST_SEALED_CHARS].partition(".")
         if not hmac.compare_digest(signature.encode(), self.signature(use, text).encode()):
             return None
@@ -76,7 +74,6 @@ class Seal:
         return dict(facts) if not until or until > self._clock() else None
 
     def signature(self, use: str, text: str) -> str:
-        """Return what only this server can say of a text."""
         if not self._secret:
             found = self._papers.get("seal", "1")
             if found is None:  # the first of all processes makes it
@@ -89,9 +86,9 @@ class Seal:
 
 
 class Grants:
-    """What one server grants. Every method raises DatabaseError.
+    """Every method raises DatabaseError.
 
-    resource: the address of the server, for which all of it is; for another it is worth nothing.
+    resource: the server's address; its grants are worth nothing at another.
     """
 
     def __init__(
@@ -106,7 +103,7 @@ class Grants:
         self.seal = Seal(papers, clock)
 
     def client(self, client_id: str) -> Facts | None:
-        """Return the name and the redirect URIs of a client; None for one that is not known."""
+        """Return the client's `name` and `redirect_uris`."""
         if "." in client_id:
             return self.seal.unsealed("client", client_id)
         paper = self._papers.get("client", client_id)  # it registered before 0.11
@@ -117,16 +114,16 @@ class Grants:
         return paper.body
 
     def ask(self, asked: Facts, browser: str) -> str:
-        """Return the secret that names a question to a person.
+        """Return the secret of a question to a person.
 
-        browser: a secret of the browser that is sent to the page; no other may answer (s02).
+        browser: a secret of the only browser that may answer.
         """
         facts = {**asked, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
         facts["resource"] = self._resource
         return self.seal.sealed("question", facts, lasts_s=CONSENT_S)
 
     def asked(self, txn: str, browser: str) -> Facts | None:
-        """Return a question; None where it was answered, has expired, or is another's."""
+        """Return a question; None if answered, expired, or another's."""
         asked = self.seal.unsealed("question", txn)
         if asked is None or not hmac.compare_digest(asked["browser"], hash_of(browser)):
             return None
@@ -134,7 +131,7 @@ class Grants:
         return asked if is_ours and not self._papers.get("answered", asked["once"]) else None
 
     def allow(self, asked: Facts, credential: Credential) -> str | None:
-        """Answer a question with a code for the client; None where it was answered meanwhile."""
+        """Return a code for the client; None if the question was answered meanwhile."""
         if not self._papers.keep("answered", asked["once"], CONSENT_S):
             return None
         code = CODE_PREFIX + secrets.token_urlsafe(32)
@@ -143,7 +140,7 @@ class Grants:
         return code
 
     def code(self, code: str, client: str) -> Paper | None:
-        """Return the paper of a code of this client. One that was used takes its tokens with it."""
+        """Return a code's paper; a used code takes its tokens with it."""
         paper = self._papers.get("code", hash_of(code))
         if paper is None:
             self._papers.drop("refresh", hash_of(code))
@@ -152,7 +149,7 @@ class Grants:
         return paper if is_ours else None
 
     def exchange(self, key: str) -> Tokens | None:
-        """Give tokens for a code, once. key: of its paper."""
+        """Return tokens, once. key: of the code's paper."""
         paper = self._papers.take("code", key)
         credential = self._keys.of(paper.parent) if paper else None
         if paper is None or credential is None:
@@ -168,7 +165,6 @@ class Grants:
         return tokens
 
     def access(self, token: str) -> tuple[Paper, Credential] | None:
-        """Return the paper of an access token, and the credential that it stands for."""
         paper = self._papers.get("access", hash_of(token))
         if paper is None or paper.body["resource"] != self._resource:
             return None
@@ -176,7 +172,10 @@ class Grants:
         return (paper, credential) if credential else None
 
     def refresh(self, token: str, client: str) -> Refresh | None:
-        """Return a refresh token of this client: the newest, or the one before for `TWICE_S`."""
+        """Return a refresh token of this client: the newest, or for `TWICE_S` the token before.
+
+        Any other secret drops the family.
+        """
         family, secret = self._family(token), token.partition(".")[2]
         if family is None or not secret:
             return None
@@ -190,10 +189,10 @@ class Grants:
         return None
 
     def rotate(self, token: Refresh) -> Tokens | None:
-        """Give the tokens that follow a refresh token; None where they were taken back meanwhile.
+        """Return the next tokens; None if they were taken back meanwhile.
 
-        They are derived from the former secret, so that who repeats a refresh gets the same ones,
-        also where several come at once, and none is kept that could be read.
+        They are derived from the former secret: a repeated or simultaneous refresh gets the same
+        ones, and none is kept readable.
         """
         family, client = token.family, str(token.family.body["client"])
         if self._keys.of(family.parent) is None:
@@ -207,14 +206,14 @@ class Grants:
         of = {"agent": family.agent, "parent": family.parent}
         after = self._papers.new("refresh", family.key, REFRESH_S, body=body, **of)
         tokens = self._tokens(after, next_secret)
-        # In one transaction: a revocation finds both or neither (finding 1).
+        # In one transaction: a revocation finds both or neither.
         if self._papers.replace(family, after, self._access(after, tokens)):
             return tokens
         again = self.refresh(f"{REFRESH_PREFIX}{family.key}.{token.secret}", client)
         return self._tokens(again.family, next_secret) if again and again.is_repeated else None
 
     def take_back(self, token: str, client: str) -> None:
-        """Take back the whole family of a token of this client, whichever of its tokens it is."""
+        """Drop the family of an access or a refresh token of this client."""
         access, family = self._papers.get("access", hash_of(token)), self._family(token)
         if access and access.body["client"] == client:
             self._papers.drop("refresh", access.parent)
@@ -222,17 +221,15 @@ class Grants:
             self._papers.drop("refresh", family.key)
 
     def _family(self, token: str) -> Paper | None:
-        """Return the family that a refresh token of this server names, however old the token is."""
+        """Return a refresh token's family, without a look at its secret."""
         key = token.removeprefix(REFRESH_PREFIX).partition(".")[0]
         family = self._papers.get("refresh", key)
         return family if family and family.body["resource"] == self._resource else None
 
     def _derived(self, family: str, secret: str) -> str:
-        """Return the secret that follows another one: who knows neither cannot make it."""
         return self.seal.signature("refresh", f"{family}.{secret}")
 
     def _tokens(self, family: Paper, secret: str) -> Tokens:
-        """Return the pair of tokens of a family whose newest secret this is."""
         access = ACCESS_PREFIX + self.seal.signature("access", f"{family.key}.{secret}")
         lasts_s = int(family.used_at + ACCESS_S - self._clock())
         return Tokens(access, f"{REFRESH_PREFIX}{family.key}.{secret}", lasts_s)
@@ -244,7 +241,7 @@ class Grants:
 
 
 def client_key(client_id: str) -> str:
-    """Return what papers call a client: its id before 0.11, else a hash of the sealed value."""
+    """Return the client's name in papers."""
     return hash_of(client_id) if "." in client_id else client_id
 
 

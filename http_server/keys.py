@@ -1,6 +1,6 @@
-"""Knows the keys that open the server: makes them, checks them, takes them back.
+"""Makes, checks and removes the keys that open the server.
 
-A key has 256 random bits and is kept as its hash alone: who reads the papers cannot come in.
+A key has 256 random bits; only its hash is kept, so a reader of the papers cannot come in.
 """
 
 import hmac
@@ -20,9 +20,9 @@ from http_server.papers import Paper, Papers, hash_of
 
 PREFIX = "smk_"
 MASTER_VARIABLES = "SENTINEL_MEMORY_ACCESS_KEY", "MEMENTO_ACCESS_KEY"
-MASTER_NAME = "environment"  # what lists call the key of the environment
-# The key of the environment is let in at once, however many wrong ones came before it (s04): it
-# must be too long to be guessed.
+MASTER_NAME = "environment"  # the environment's key, in lists
+# However many wrong keys came before, the environment's is let in at once: it must be too long to
+# be guessed.
 LEAST_MASTER_CHARS, KEY_NAME_CHARS = 24, 60
 _MOST_SECRET_CHARS = 1_000
 _NOTED_AFTER_S = 60.0  # a key in use is written no more often than this
@@ -30,10 +30,7 @@ _NOTED_AFTER_S = 60.0  # a key in use is written no more often than this
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """Who has come in.
-
-    agent: whose fragments the key opens. paper: the hash of the key. name: of the key.
-    """
+    """A key that was let in. agent: whose fragments it opens. paper: its hash."""
 
     agent: str
     paper: str
@@ -42,7 +39,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key as lists show it. paper: its hash. tokens: those given for the key that still work."""
+    """A key as lists show it. paper: its hash. tokens: how many of its tokens still work."""
 
     name: str
     agent: str
@@ -53,10 +50,10 @@ class Key:
 
 
 class Keys:
-    """The keys of one server. Every method raises DatabaseError.
+    """Every method raises DatabaseError.
 
-    master: the key of the environment, "" for none; its agent is DEFAULT_AGENT. keeps_agents_apart:
-    whether the fragments do; else a key of another agent would promise what nothing holds.
+    master: the key of the environment, for DEFAULT_AGENT. keeps_agents_apart: whether the fragments
+    do; else no other agent gets a key.
     """
 
     def __init__(
@@ -72,14 +69,13 @@ class Keys:
         self._keeps_agents_apart = keeps_agents_apart
 
     def check(self, secret: str) -> Credential | None:
-        """Return whose key this is; None for a text that is no key."""
+        """Return the credential of a key; None for another text."""
         return self.of(hash_of(secret)) if 0 < len(secret) <= _MOST_SECRET_CHARS else None
 
     def of(self, paper: str) -> Credential | None:
-        """Return whose key has this hash, and note that the key was used.
+        """Return the credential of a key's hash, and note its use; None for a removed key.
 
-        None where it was removed, or the environment's changed. Hashes are looked up, never
-        secrets: how long that takes tells nothing about a key.
+        Hashes are looked up, never secrets: the time tells nothing about a key.
         """
         if self._master and hmac.compare_digest(paper, self._master):
             return Credential(agent=DEFAULT_AGENT, paper=paper, name=MASTER_NAME)
@@ -88,16 +84,15 @@ class Keys:
             return None
         now = self._clock()
         if now - found.used_at > _NOTED_AFTER_S:
-            with suppress(DatabaseError):  # who comes in does not wait for a list to be right
+            with suppress(DatabaseError):  # nobody waits for a list to be right
                 self._papers.replace(found, replace(found, used_at=now))
         return Credential(agent=found.agent, paper=found.key, name=_name(found))
 
     def any(self) -> bool:
-        """Return whether there is a key at all."""
         return bool(self._master or self._papers.listed("key"))
 
     def add(self, name: str, agent: str = "") -> str:
-        """Make a key and return it: it is never to be had again. Raises HttpServerError."""
+        """Return a new key, which nobody can read again. Raises HttpServerError."""
         name = _fit(name.strip(), "name", KEY_NAME_CHARS)
         agent = _fit(agent.strip(), "agent", NAME_CHARS) or DEFAULT_AGENT
         if agent.lower() in REFUSED_AGENTS:
@@ -116,7 +111,7 @@ class Keys:
         return secret
 
     def listed(self) -> list[Key]:
-        """Return the keys, the oldest first; that of the environment is none of them."""
+        """Oldest first, without the environment's key."""
         tokens = [*self._papers.listed("access"), *self._papers.listed("refresh")]
         return [
             Key(
@@ -131,7 +126,7 @@ class Keys:
         ]
 
     def named(self, name: str) -> Key:
-        """Return the key of a name. Raises HttpServerError where there is none."""
+        """Raises HttpServerError for an unknown name."""
         name = name.strip()
         for key in self.listed():
             if key.name == name:
@@ -141,7 +136,7 @@ class Keys:
         raise HttpServerError("no_key", name=f"{PREFIX}…" if is_key else name[:KEY_NAME_CHARS])
 
     def remove(self, name: str) -> Key:
-        """Take a key back with all that was given for it, and return it. Raises HttpServerError."""
+        """Remove a key with its tokens. Raises HttpServerError."""
         key = self.named(name)
         if not self._papers.drop("key", key.paper):  # another was faster
             raise HttpServerError("no_key", name=key.name)
@@ -149,7 +144,7 @@ class Keys:
 
 
 def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
-    """Return the keys among the papers, and the one of the environment. Raises HttpServerError."""
+    """Read the environment's key from `MASTER_VARIABLES`. Raises HttpServerError."""
     variable = next((it for it in MASTER_VARIABLES if environment.get(it, "").strip()), "")
     master = environment.get(variable, "").strip()
     if variable and len(master) < LEAST_MASTER_CHARS:
@@ -159,7 +154,7 @@ def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
 
 
 def _fit(name: str, what: str, most: int) -> str:
-    """Return a name that lists can show. Raises HttpServerError."""
+    """Raises HttpServerError for a name that lists cannot show."""
     if len(name) > most:
         raise HttpServerError("name_long", what=what, chars=len(name), most=most)
     if not name.isprintable():  # also half of a character

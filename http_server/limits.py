@@ -1,7 +1,7 @@
-"""Bounds what strangers may do: wrong secrets, requests that are too large, too slow or too many.
+"""Bounds the requests of strangers: wrong secrets, size, time, number.
 
-A secret that is right is let in at once, whatever others at its address have tried (finding 4): an
-old key in one client must not lock out an office, and nobody can lock out a team.
+A right secret is let in at once, whatever others at its address have tried: an old key in one
+client must not lock out an office, and nobody can lock out a team.
 """
 
 import ipaddress
@@ -36,9 +36,8 @@ SAFE_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-_MOST_ADDRESSES = 10_000  # remembered; the one that was longest not seen goes
-# Of IPv6 a subscriber has a /64, and often a /56 or a /48 (finding 2): those may try that many
-# times as often.
+_MOST_ADDRESSES = 10_000  # remembered; the longest unseen goes
+# A subscriber of IPv6 has a /64, and often a /56 or a /48: these may try that many times as often.
 _NETWORKS = {64: 1, 56: 4, 48: 16}
 _OWN_BODIES = ("/mcp", "/mcp/", "/message")  # taken behind the credential
 _CLOSE = {"Connection": "close"}  # the rest of the request may still come
@@ -58,9 +57,9 @@ NoteRequest = Callable[[Scope, int, float | None], None]
 
 
 class Allowance:
-    """So many at once, then one each `every_s` seconds, for each of several addresses or names.
+    """Allows a name `at_once` uses, then one every `every_s` seconds.
 
-    Used from one thread. A name that is forgotten, being one of too many, begins anew.
+    Used from one thread. most: names that are remembered; a forgotten name begins anew.
     """
 
     def __init__(
@@ -73,10 +72,10 @@ class Allowance:
     ) -> None:
         self._at_once, self._every_s = at_once, every_s
         self._most, self._clock = most, clock
-        self._full_at: OrderedDict[str, float] = OrderedDict()  # when nothing of it is used up
+        self._full_at: OrderedDict[str, float] = OrderedDict()  # when the whole allowance is back
 
     def take(self, name: str) -> float:
-        """Use one up where there is one; return how many seconds to wait where there is none."""
+        """Use one up and return 0, or return the seconds to wait."""
         now, counted = self._clock(), _counted(name)
         full_at = {
             network: max(self._full_at.get(network, now), now) + self._every_s / times
@@ -94,7 +93,7 @@ class Allowance:
 
 
 def _counted(name: str) -> dict[str, int]:
-    """Return what an address counts for, each with how many times the allowance it has."""
+    """Return the networks of an address, each with its factor of the allowance."""
     try:
         found = ipaddress.ip_address(name.partition("%")[0])
     except ValueError:
@@ -106,10 +105,7 @@ def _counted(name: str) -> dict[str, int]:
 
 
 class Refusal(Exception):
-    """A request is not served. status: of HTTP. key: of the sentence, facts: what it names.
-
-    of: the id of the message that is refused, where it has one.
-    """
+    """A request is not served. key, facts: of the sentence. of: the id of the refused message."""
 
     def __init__(
         self,
@@ -125,7 +121,6 @@ class Refusal(Exception):
 
     @property
     def sentence(self) -> str:
-        """What the client is told."""
         return say(f"http.serving.{self.key}", **self.facts)
 
     def answer(self) -> Response:
@@ -133,7 +128,7 @@ class Refusal(Exception):
 
 
 class Bodies:
-    """Takes bodies whole; what all of them hold at a moment is bounded (s16)."""
+    """Reads whole bodies; together they hold at most `MOST_HELD_BYTES`."""
 
     def __init__(self) -> None:
         self.held_bytes = 0
@@ -142,7 +137,7 @@ class Bodies:
     async def taken(
         self, scope: Scope, receive: Receive, most: int, within_s: float
     ) -> AsyncIterator[bytes]:
-        """Yield the body of a request, which counts until the request is served. Raises Refusal."""
+        """Yield a body, counted until its request is served. Raises Refusal."""
         headers, body = dict(scope["headers"]), bytearray()
         if headers.get(b"content-encoding", b"identity").lower() not in (b"", b"identity"):
             raise Refusal(415, "no_encoding")  # a few bytes could unfold to many
@@ -161,13 +156,13 @@ class Bodies:
             self.held_bytes -= len(body)
 
     async def _read(self, receive: Receive, body: bytearray, most: int) -> bool:
-        """Add the next piece to a body; return whether there is more of it. Raises Refusal."""
+        """Return whether more comes. Raises Refusal."""
         message = await receive()
         piece = message.get("body", b"")
         body += piece
         self.held_bytes += len(piece)
         if message["type"] != "http.request":
-            raise Refusal(400, "bad_http")  # nobody is there any more to read it
+            raise Refusal(400, "bad_http")  # the client has gone
         if len(body) > most:
             raise Refusal(413, "too_large", most=most)
         if self.held_bytes > MOST_HELD_BYTES:
@@ -176,7 +171,7 @@ class Bodies:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was taken to whoever asks next, and then what comes."""
+    """Return a `receive` that gives the body first."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -186,11 +181,10 @@ def replayed(body: bytes, receive: Receive) -> Receive:
 
 
 class Guard:
-    """The outermost application: bounds what comes, counts wrong secrets, keeps answers safe.
+    """The outermost application: bounds requests, counts wrong secrets, keeps answers safe.
 
-    tries: wrong secrets by address, None where no credential is needed. called: returns a text with
-    the server's address as the request names it. note: gets each request, its status, and how long
-    it took, None for a stream.
+    tries: wrong secrets by address. called: puts the address that the request names into a text.
+    note: gets scope, status and seconds of a request, None for a stream.
     """
 
     def __init__(
@@ -205,7 +199,6 @@ class Guard:
         self._tries, self._called = tries, called
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or the life of the process."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -214,7 +207,7 @@ class Guard:
         try:
             held = sum(len(name) + len(value) for name, value in scope["headers"])
             if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
-                raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)  # s07
+                raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)
             if {b"content-length", b"transfer-encoding"} <= {it for it, _ in scope["headers"]}:
                 raise Refusal(400, "two_lengths")  # a proxy may have believed the other (s07)
             if scope["path"] in _OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
@@ -236,7 +229,7 @@ class Guard:
 
 
 class _Answer:
-    """Passes an answer on with the safe headers; a bare refusal of a library gets a sentence."""
+    """Adds the safe headers, and a sentence to a bare refusal of a library."""
 
     def __init__(
         self, scope: Scope, send: Send, tries: Allowance | None, called: Callable[[str], str]
@@ -275,33 +268,29 @@ class _Answer:
 
 
 def host_here() -> str:
-    """Return the name and port by which the request that is served calls this server."""
+    """Return the Host of the current request in small letters, with its port."""
     headers = dict((_served.get() or {}).get("headers", ()))
     return str(headers.get(b"host", b"").decode("latin-1").lower())
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request comes from, as the server has found it."""
     return str(scope["client"][0]) if scope.get("client") else ""
 
 
 def has_credential(scope: Scope) -> bool:
-    """Return whether a request brings a bearer, right or wrong."""
+    """Return whether there is a bearer, right or wrong."""
     return any(name == b"authorization" for name, _ in scope["headers"])
 
 
 def failure(error: Exception) -> Response:
-    """Return what anybody is told of an error: never where the database is, or what it said.
-
-    The client may be a stranger; `note` tells the operator.
-    """
+    """Give no detail: the client may be a stranger."""
     if isinstance(error, SentinelError):
         return Refusal(503, "no_storage", RETRY).answer()
     return Refusal(500, "failed").answer()
 
 
 def note(error: Exception) -> None:
-    """Write a line on an error: the sentence of ours, of others the kind and the place."""
+    """Log a SentinelError as its sentence, another error as class and place alone."""
     said = str(error) if isinstance(error, SentinelError) else type(error).__name__
     _log.error("%s", say("http.serving.failed_request", error=said))
     if not isinstance(error, SentinelError):

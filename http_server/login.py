@@ -1,9 +1,8 @@
 """Lays out the routes of OAuth, and asks a person on a page whether a client may come in.
 
-A question is bound to the browser that was sent to the page (s02). The answer is a page that goes
-on by itself and not a redirect: a browser would hold the address that follows, and those behind it,
-against the page's own rule of where its form may lead. No page has a script or loads anything
-(s14).
+Only the browser that was sent to the page can answer. The answer is a page that goes on by itself:
+a browser would hold the addresses behind a redirect against the page's `form-action`. No page has a
+script or loads anything.
 """
 
 import base64
@@ -53,7 +52,7 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Access(Provider):
-    """See `Provider`; this is the one object that an application needs.
+    """The `Provider` with its routes, all that an application needs.
 
     access = Access(papers, keys, url="https://memory.example.org")
     app = FastMCP("memory", auth=access).http_app(path="/mcp")
@@ -79,7 +78,7 @@ class Access(Provider):
             return _failed("too_many_questions", wait_s=math.ceil(wait_s))
         query = request.query_params
         if query.get("code_challenge") and not query.get("code_challenge_method"):
-            # Without a method it would be plain (RFC 7636), which the SDK takes for S256 (s01).
+            # Without a method it would be plain (RFC 7636), which the SDK takes for S256.
             text = request.scope["query_string"] + b"&code_challenge_method=plain"
             request = Request({**request.scope, "query_string": text}, request.receive)
         browser = request.cookies.get(self._cookie, "") or secrets.token_urlsafe(32)
@@ -89,18 +88,17 @@ class Access(Provider):
         parts = urlsplit(location)
         is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
         if location.startswith(f"{self.here}/consent?"):
-            # Lax: it comes along where another page leads here, and not with a form of another.
+            # Lax: the cookie comes with a link of another page, and not with its form.
             kept: Any = {"httponly": True, "samesite": "lax", "secure": self._is_secure}
             response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **kept)
         elif location and not is_here:
-            # Anybody may register: this server's name would lead wherever a stranger wants (s01).
+            # Anybody may register: this server's name would lead wherever a stranger wants.
             return _failed("faulty_request")
         elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
             return _failed("unknown_client")
         return response
 
     async def _consent(self, request: Request) -> Response:
-        """Show a question, or take the answer to one; where the key is wrong, ask again."""
         form = await request.form() if request.method == "POST" else request.query_params
         txn, browser = str(form.get("txn", "")), request.cookies.get(self._cookie, "")
         asked = await run_sync(self.grants.asked, txn, browser) if browser else None
@@ -125,7 +123,7 @@ class Access(Provider):
 
     @property
     def _cookie(self) -> str:
-        """The name of the cookie: over TLS one that no other host can set (finding 14)."""
+        """Over TLS a name that no other host can set."""
         return f"__Host-{COOKIE}" if self._is_secure else COOKIE
 
     async def _register(self, request: Request) -> Response:
@@ -144,7 +142,7 @@ class Access(Provider):
         return response
 
     async def _revoke(self, request: Request) -> Response:
-        """Take back whatever the token names: the SDK's own asks public clients for a secret."""
+        """Ask public clients for no secret, as the SDK's own handler does."""
         form = await request.form()
         token, client_id = str(form.get("token", "")), str(form.get("client_id", ""))
         if not token or await self.get_client(client_id) is None:
@@ -172,7 +170,7 @@ class Access(Provider):
 
 
 def without_database(request: Request) -> Response | None:
-    """Return what a login is told while the database is away; None for any other request."""
+    """Return the answer to a login while the database is away; None for other requests."""
     with speaking(_language(request)):
         if request.url.path in _PAGES:
             return _failed("no_storage", wait_s=_RETRY_S)
@@ -184,7 +182,7 @@ def without_database(request: Request) -> Response | None:
 
 
 def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
-    """Return a route that a client in any page may use: nothing here goes by a cookie."""
+    """Let a client in any page use the route: it reads no cookie."""
     methods = [method, "OPTIONS"]
 
     async def handle(request: Request) -> Response:
@@ -202,7 +200,6 @@ def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
 
 
 def _in_language(endpoint: _Endpoint) -> _Endpoint:
-    """Return an endpoint whose pages speak the language that the browser prefers."""
 
     async def handle(request: Request) -> Response:
         with speaking(_language(request)):
@@ -214,10 +211,10 @@ def _in_language(endpoint: _Endpoint) -> _Endpoint:
 def _question(
     access: Provider, asked: Facts, txn: str, *, fault: str = "", wait_s: int = 0
 ) -> HTMLResponse:
-    """Return the page that asks. fault: the key of a sentence on what was wrong before.
+    """fault: the key of a sentence on the former answer.
 
-    The focus begins at the question, which a small window or a voice would else pass over; where
-    the key was wrong it is in the field, and the sentence stands above that and is read with it.
+    The focus begins at the question, which a small window or a voice would else pass over; after a
+    wrong key in the field, below the sentence.
     """
     facts = {word: say(f"http.page.{word}") for word in _QUESTION_WORDS}
     facts |= {"fault": "", "focus": 'aria-describedby="hint"'}
@@ -240,7 +237,7 @@ def _question(
 
 
 def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
-    """Return the page that leads back to the client, by itself or by a link."""
+    """Lead back to the client, by itself or by a link."""
     answer["iss"] = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
     address = construct_redirect_uri(asked["redirect_uri"], **answer, state=asked["state"])
     words = {word: say(f"http.page.{word}") for word in ("going_on", "go_on")}
@@ -250,7 +247,7 @@ def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
 
 
 def _failed(key: str, *, wait_s: int = 0) -> HTMLResponse:
-    """Return a page that says why there is nothing to answer. wait_s: until there may be."""
+    """wait_s: until there may be a question."""
     body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
     return _page(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
 
@@ -274,14 +271,13 @@ def _page(
 
 @cache
 def _part(name: str) -> Template:
-    """Return one of the parts of `page.html`, each of which begins with a line `<!-- name -->`."""
+    """Return a part of `page.html`, which begins at a line `<!-- name -->`."""
     text = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     parts = dict(part.split(" -->\n", 1) for part in text.split("<!-- ")[1:])
     return Template(parts[name].strip("\n"))
 
 
 def _language(request: Request) -> Language:
-    """Return the language that the browser prefers of those we have."""
     for part in request.headers.get("accept-language", "").lower().split(","):
         tag = part.partition(";")[0].strip().partition("-")[0]
         if tag in ("ko", "en"):

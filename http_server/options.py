@@ -1,4 +1,4 @@
-"""Reads how the server is to be reached over HTTP, from the command line and the environment."""
+"""Reads the options of the server from command line and environment."""
 
 import argparse
 import ipaddress
@@ -16,24 +16,23 @@ _MOST_PORT = 65_535
 
 
 class HttpServerError(RefusedError):
-    """Nobody new can be let in this way; takes the key of its sentence, its facts."""
+    """A key cannot be made, found or kept. Takes the key of its sentence, its facts."""
 
     table = "http.access"
 
 
 class ServingError(RefusedError):
-    """The server cannot be reached in this way; takes the key of its sentence, its facts."""
+    """The server cannot start so. Takes the key of its sentence, its facts."""
 
     table = "http.serving"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How the server is reached.
+    """How clients reach the server.
 
-    url: what clients call the server, without a slash at the end, "" for the address it listens on.
-    origins: of web pages that may call the server. ttl_s: after so many seconds without a request
-    the rooms end a session. log_directory: for a file with the lines of the log, "" for none.
+    url: its address for clients, without a last slash; "" for the address it listens on. origins:
+    of web pages that may call. ttl_s: unused for so long, a session ends.
     """
 
     port: int
@@ -49,10 +48,9 @@ class Options:
 def read_options(
     given: argparse.Namespace, environment: Mapping[str, str], rooms: tuple[str, ...]
 ) -> Options:
-    """Return how to serve over HTTP. Raises ServingError.
+    """Raises ServingError.
 
-    given: the options that `add_serving` added, at least one of them used, and `project`. rooms:
-    the rooms that are to be served.
+    given: parsed by `add_serving`, with at least one of its options, and `project`.
     """
     if given.http is None:
         extra = {"--host": given.host, "--url": given.url, "--sse": given.sse}
@@ -85,7 +83,7 @@ def read_options(
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, as in a URI, is this machine and no other reaches it."""
+    """Return whether no other machine reaches this host of a URI."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -102,7 +100,6 @@ def _port(given: str, environment: Mapping[str, str]) -> int:
 
 
 def _is_origin(address: str) -> bool:
-    """Return whether an address is a scheme, a host and perhaps a port, and no more."""
     try:
         parts = urlsplit(address)
         is_whole = parts.port is None or parts.port > 0

@@ -1,7 +1,7 @@
-"""What the server must remember: keys, codes, tokens, each tied to the paper it was given for.
+"""Keeps keys, codes and tokens, each tied to the paper that it was given for.
 
-All of it is in a database, a SQLite file or the PostgreSQL server of a team's fragments, so that
-any process can check a token and a restart logs nobody out. A secret is kept as its hash alone.
+They are in a SQLite file or on the team's PostgreSQL server: any process can check a token, and a
+restart logs nobody out. A secret is kept as its hash alone.
 """
 
 import hashlib
@@ -69,9 +69,9 @@ MIGRATIONS: Migrations = (
 class Paper:
     """One thing that the server remembers.
 
-    key: its id, or the hash of its secret. agent: whose it is. parent: the key of the paper that it
-    was given for, and with which it is dropped. body: more facts, as JSON can hold them.
-    expires_at: seconds since 1970, 0 for never; made_at and used_at are such seconds, too.
+    key: an id, or the hash of a secret. parent: the key of the paper that it was given for, and is
+    dropped with. body: facts for JSON. expires_at, made_at, used_at: seconds since 1970, 0 for
+    never.
     """
 
     kind: Kind
@@ -85,11 +85,11 @@ class Paper:
 
 
 class Papers:
-    """The papers of one place. Safe for threads and processes; every method raises DatabaseError.
+    """Safe for threads and processes; every method raises DatabaseError.
 
-    lend: returns a transaction on the database; its argument says whether the transaction changes
-    anything. One that only reads may yield None where there is no database yet. mark: of a value in
-    a statement. lock: what makes a SELECT keep its row from other transactions.
+    lend: returns a transaction, told whether it changes anything; a reading one may yield None
+    before there is a database. mark: of a value in a statement. lock: SQL by which a SELECT locks
+    its row.
     """
 
     def __init__(
@@ -105,40 +105,40 @@ class Papers:
         self._mark, self._lock = mark, lock
 
     def put(self, paper: Paper, *, only_new: bool = False) -> bool:
-        """Keep a paper in the place of the one with its kind and key; return whether it was kept.
+        """Store a paper over that with its kind and key; return whether it was stored.
 
-        only_new: do not keep it where there is one, expired or not.
+        only_new: replace none, even an expired one.
         """
         with self._lend(True) as rows:
             done = self._run(rows, _PUT + ("NOTHING" if only_new else _OVER_FORMER), *_row(paper))
             return int(done.rowcount) > 0
 
     def keep(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> bool:
-        """Put a paper that begins now, lasts so long and was never there; see `put`."""
+        """Put a `new` paper that was never there."""
         return self.put(self.new(kind, key, lasts_s, **more), only_new=True)
 
     def new(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> Paper:
-        """Return a paper that begins now, without keeping it. more: fields of `Paper`."""
+        """Return a paper that begins now, not stored. more: fields of `Paper`."""
         now = self._clock()
         times: Any = {"expires_at": now + lasts_s, "made_at": now, "used_at": now}
         return Paper(kind=kind, key=key, **times, **more)
 
     def get(self, kind: Kind, key: str) -> Paper | None:
-        """Return a paper; None where there is none, or where it has expired."""
-        if "\0" in key:  # PostgreSQL takes it nowhere
+        """Return a paper that has not expired."""
+        if "\0" in key:  # which PostgreSQL refuses
             return None
         found = self._where(f"kind = ? AND key = ? AND {_FRESH}", kind, key, self._clock())
         return found[0] if found else None
 
     def take(self, kind: Kind, key: str) -> Paper | None:
-        """Return a paper and remove it: of several callers at once, one gets it."""
+        """Remove a paper and return it; of several callers one gets it."""
         paper = self.get(kind, key)
         with self._lend(True) as rows:
             gone = self._run(rows, "DELETE FROM papers WHERE kind = ? AND key = ?", kind, key)
             return paper if gone.rowcount > 0 else None
 
     def replace(self, before: Paper, *after: Paper) -> bool:
-        """Put papers in the place of one, all at once; False where it is gone or another now."""
+        """Store papers in one transaction if `before` still has its body; return whether."""
         same = f"SELECT 1 FROM papers WHERE kind = ? AND key = ? AND body = ?{self._lock}"
         with self._lend(True) as rows:
             named = before.kind, before.key, _json(before.body)
@@ -149,23 +149,22 @@ class Papers:
             return True
 
     def drop(self, kind: Kind, key: str) -> int:
-        """Remove a paper and all that was given for it; return how many papers went.
+        """Remove a paper and all that were given for it; return how many.
 
-        Papers that `replace` is about to put in its place go as well, or are not kept.
+        Papers that a simultaneous `replace` would store go as well, or are not stored.
         """
         with self._lend(True) as rows:
-            # A statement sees the rows of its begin: children that come while it waits for the
-            # paper would stay.
+            # A statement sees only the rows at its beginning: children that come while it waits
+            # for the paper would stay.
             locked = f"SELECT 1 FROM papers WHERE kind = ? AND key = ?{self._lock}"
             self._run(rows, locked, kind, key).fetchall()
             return max(int(self._run(rows, _DROP, kind, key).rowcount), 0)
 
     def listed(self, kind: Kind) -> list[Paper]:
-        """Return the papers of a kind that have not expired, the oldest first."""
+        """Without the expired, oldest first."""
         return self._where(f"kind = ? AND {_FRESH}", kind, self._clock())
 
     def sweep(self) -> int:
-        """Remove the papers that have expired; return how many there were."""
         with self._lend(False) as rows:
             if rows is None:  # no file is made for it
                 return 0
@@ -174,7 +173,7 @@ class Papers:
             return int(gone.rowcount)
 
     def check(self) -> None:
-        """Raise DatabaseError where the papers cannot be used now.
+        """Raise DatabaseError if the papers cannot be used now.
 
         A standby of PostgreSQL begins no transaction that may write.
         """
@@ -186,14 +185,13 @@ class Papers:
         return rows.execute(statement.replace("?", self._mark), values)
 
     def _where(self, condition: str, *values: object) -> list[Paper]:
-        """Return the papers that a condition holds for, the oldest first."""
         statement = f"SELECT {_COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, kind, key"
         with self._lend(False) as rows:
             return [_paper(row) for row in self._run(rows, statement, *values)] if rows else []
 
 
 def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Papers:
-    """Return the papers of a file, which the first write makes, readable for its user alone."""
+    """Return the papers of a file, readable for its user alone; the first write makes it."""
     database = Database(path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=_WAIT_S)
 
     def lend(changes: bool) -> AbstractContextManager[Any]:
@@ -209,10 +207,7 @@ def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Pape
 
 
 def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> Papers:
-    """Return the papers of a server. Its transactions run as the upkeep: no agent reads papers.
-
-    pool: one that looks names up in `agent_memory`.
-    """
+    """Run as the upkeep: no agent reads papers. pool: must look names up in `agent_memory`."""
 
     def lend(changes: bool) -> AbstractContextManager[Any]:
         return pool.transaction(changes=changes, in_turn=False)
@@ -221,9 +216,9 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:
-    """Return the papers: on the server of the fragments, else in a file of the user's own.
+    """Choose the server of the fragments, else a file of the user's own. Connect to nothing yet.
 
-    Nothing is created or connected yet. Raises HttpServerError where there is no place.
+    Raises HttpServerError where there is no place.
     """
     place = environment.get(FRAGMENTS_PLACE, "").strip()
     if is_server(place):
@@ -238,7 +233,7 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
 
 
 def hash_of(secret: str) -> str:
-    """Return what is kept of a secret, which has so many random bits that no salt adds to them."""
+    """Return a secret's SHA-256, without salt: it has enough random bits."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,8 +1,8 @@
-"""Answers what the SDK's handlers of OAuth 2.1 ask: who is this, and may that be had?
+"""Answers the SDK's handlers of OAuth 2.1.
 
-Anybody may register, so a registration is a claim and opens nothing: what counts is the key that a
-person types on the page of consent. All clients are public ones: a secret in a program on a
-person's machine would be none. Objects that are handed to the SDK hold hashes, never secrets.
+Anybody may register, so only the key counts that a person types on the page of consent. All clients
+are public: a secret in a program on a person's machine would be none. Objects for the SDK hold
+hashes, never secrets.
 """
 
 import re
@@ -42,7 +42,7 @@ _KEPT: dict[str, Any] = {
     "token_endpoint_auth_method": "none",
 }
 _PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,60}")
-# Schemes that a browser or a system acts on by itself (s01): none is a client's own.
+# Schemes that a browser or a system acts on by itself: none is a client's own.
 _SYSTEM_SCHEMES = frozenset(
     "about blob chrome content data edge file filesystem ftp intent jar javascript ldap mailto"
     " market resource search search-ms sftp shell sms smb ssh tel telnet vbscript view-source"
@@ -52,14 +52,14 @@ _SYSTEM_PREFIXES = "ms-", "chrome-", "moz-", "x-apple", "itms"
 
 _ASKED = {"state", "code_challenge", "redirect_uri", "redirect_uri_provided_explicitly"}
 
-BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the one that asks
+BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the browser that asks
 
 
 class Client(OAuthClientInformationFull):
     """A client that has registered."""
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        """Return where to go back to: on this machine at any port, as a program takes a free one.
+        """Accept this machine at any port, as a program takes a free port.
 
         https://www.rfc-editor.org/rfc/rfc8252#section-7.3
         """
@@ -73,7 +73,7 @@ class Client(OAuthClientInformationFull):
             raise
 
     def validate_scope(self, requested_scope: str | None) -> list[str] | None:
-        """Return the one scope there is, whatever else was asked for: the answer names it."""
+        """Return the only scope, whatever was asked for: the answer names it."""
         return [SCOPE]
 
 
@@ -82,10 +82,10 @@ class _FoundRefreshToken(RefreshToken):
 
 
 class Provider(OAuthProvider):
-    """Knows keys and tokens, and gives tokens to those who type a key on the page of consent.
+    """Checks keys and tokens, and gives tokens to clients whose person types a key.
 
-    url: the server's own address, as clients reach it; where that is this machine, its other names
-    are as good. path: of the endpoint of MCP below it.
+    url: the server's address for clients; on this machine its other names are as good. path: of the
+    MCP endpoint.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class Provider(OAuthProvider):
             client_registration_options=ClientRegistrationOptions(enabled=True),
             required_scopes=[SCOPE],
         )
-        self.tries = Allowance(20, 6.0)  # wrong secrets (s04)
-        self.questions, self.registrations = Allowance(30, 4.0), Allowance(20, 60.0)  # s03
+        self.tries = Allowance(20, 6.0)  # wrong secrets
+        self.questions, self.registrations = Allowance(30, 4.0), Allowance(20, 60.0)
         self.grants = Grants(papers, keys, self.url + path, clock=clock)
         self._names = _names_of(self.url)
         paths = ("", path, f"{path}/", "/sse", "/message")
@@ -112,15 +112,15 @@ class Provider(OAuthProvider):
 
     @property
     def here(self) -> str:
-        """The server's address as the request that is served names it.
+        """The server's address as the current request names it.
 
-        A client takes only documents about the address that it was given, and a cookie of one name
-        of this machine is not sent to another name.
+        A client takes only documents about the address that it knows, and a cookie goes to one name
+        alone.
         """
         return self._names.get(host_here(), self.url)
 
     def called(self, text: str) -> str:
-        """Return a text with the server's address as the request that is served names it."""
+        """Put `here` in place of `url`."""
         return text.replace(self.url, self.here)
 
     def is_ours(self, resource: str | None) -> bool:
@@ -128,10 +128,9 @@ class Provider(OAuthProvider):
         return resource is None or _canonical(resource) in self._resources
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return who comes with a key or an access token; None for any other text.
+        """Accept a key or an access token.
 
-        Its claims: agent, paper (the hash of the key that the token goes back to), name (of the
-        key).
+        Claims: agent, paper (the key's hash), name (of the key).
         """
         if token.startswith(ACCESS_PREFIX):
             return await self.load_access_token(token)
@@ -148,7 +147,7 @@ class Provider(OAuthProvider):
         return Client(client_id=client_id, client_name=name, redirect_uris=uris, **_KEPT)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """Give a client its id. Raises RegistrationError for one that is refused."""
+        """Give a client its id. Raises RegistrationError."""
         uris = [str(it) for it in client_info.redirect_uris or ()]
         if not 0 < len(uris) <= MOST_URIS:
             raise RegistrationError("invalid_redirect_uri", f"Give 1 to {MOST_URIS} redirect URIs.")
@@ -172,9 +171,9 @@ class Provider(OAuthProvider):
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams
     ) -> str:
-        """Return the address of the page on which a person answers. Raises AuthorizeError.
+        """Return the address of the page of consent. Raises AuthorizeError.
 
-        The browser that `BROWSER` names is the one that may answer.
+        Only the browser of `BROWSER` may answer there.
         """
         if not self.is_ours(params.resource):
             raise AuthorizeError("invalid_target", "The resource is not this server.")
@@ -234,12 +233,12 @@ class Provider(OAuthProvider):
         return _token(credential, client, paper.key, expires_at=until)
 
     async def revoke_token(self, token: object) -> None:
-        """Never called: `/revoke` takes a token as it was sent, see `Grants.take_back`."""
+        """Never called: /revoke uses `Grants.take_back`."""
         raise NotImplementedError
 
 
 def redirect_fault(uri: str) -> str:
-    """Return why nobody is sent to this address, "" for one that may be registered (s01)."""
+    """Return why a redirect URI is refused; "" for a good URI."""
     if len(uri) > URI_CHARS:
         return f"A redirect URI may have {URI_CHARS} characters."
     if not uri.isprintable() or " " in uri:
@@ -264,7 +263,7 @@ def redirect_fault(uri: str) -> str:
 
 
 def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0) -> AccessToken:
-    """Return who has come in. key: what is shown in the place of a secret."""
+    """key: stands in the place of the secret."""
     return AccessToken(
         token=key,
         client_id=client,
@@ -283,7 +282,7 @@ def _answer(tokens: Tokens | None) -> OAuthToken:
 
 
 def _names_of(url: str) -> dict[str, str]:
-    """Return the addresses that are this server, by the host that a request to each names."""
+    """Return the server's addresses by their Host."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
     is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
@@ -292,7 +291,7 @@ def _names_of(url: str) -> dict[str, str]:
 
 
 def _without_port(uri: str) -> str:
-    """Return an address on this machine without its port, "" for another, or one with a user."""
+    """Return "" for another machine, or a URI with a user."""
     parts = urlsplit(uri)
     host = parts.hostname or ""
     is_here = parts.scheme == "http" and is_loopback(host) and "@" not in parts.netloc
@@ -300,7 +299,7 @@ def _without_port(uri: str) -> str:
 
 
 def _canonical(resource: str) -> str:
-    """Return an address as two are compared: without a last slash, the host in small letters."""
+    """Return an address for comparison, without a last slash."""
     try:
         parts = urlsplit(resource)
     except ValueError:

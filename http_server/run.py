@@ -1,4 +1,4 @@
-"""Runs the server in this process: listens, ends when told to, and leaves nothing half answered."""
+"""Runs the server in this process: socket, log, signals, connections."""
 
 import asyncio
 import errno
@@ -33,7 +33,7 @@ from http_server.options import Options, ServingError
 from http_server.papers import papers_of
 from http_server.sessions import OnEnd
 
-GRACE_S, HEADERS_S = 10.0, 15.0  # for what is under way at the end; until a head is complete
+GRACE_S, HEADERS_S = 10.0, 15.0  # for calls under way at the end; for a head
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
 MOST_CONNECTIONS, KEPT_DAYS = 4_000, 14
 _SWEEP_S = 3_600.0
@@ -58,8 +58,8 @@ def serve(
 ) -> None:
     """Serve until a signal comes, and end the process. Raises SentinelError before that.
 
-    engine: of the fragments, its name and a check of it, None where they are not served. cache: of
-    the Redis beside them, without which the server works as well. The others: see `Service`.
+    engine: name and check of the fragments, if served. cache: of Redis, without which the server
+    works. The others: see `Service`.
     """
     papers = papers_of(os.environ)
     keys = keys_of(os.environ, papers)
@@ -113,7 +113,7 @@ def _url_of(host: str, listening: socket.socket) -> str:
 
 
 def listen(options: Options) -> socket.socket:
-    """Return a socket that listens. Raises ServingError."""
+    """Raises ServingError."""
     host, port = options.host.strip("[]"), options.port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -133,9 +133,9 @@ def listen(options: Options) -> socket.socket:
 
 
 def say_in_lines(directory: str, port: int) -> None:
-    """Have all that is logged written to standard error, and to a file of this directory.
+    """Log to standard error, and to a file in a directory, "" for none.
 
-    directory: "" for none. port: the processes of a machine differ by it. Raises ServingError.
+    port: in the file's name, as processes differ by it. Raises ServingError.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if directory:
@@ -153,7 +153,7 @@ def say_in_lines(directory: str, port: int) -> None:
 
 
 def daily_file(directory: str, port: int) -> logging.Handler:
-    """Return what writes into a new file each day. Raises ServingError."""
+    """Raises ServingError."""
     path = Path(directory).expanduser() / f"sentinel-memory-{port}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,10 +164,10 @@ def daily_file(directory: str, port: int) -> logging.Handler:
 
 
 class _Line(logging.Formatter):
-    """Writes a line each, without a secret or a text of anybody's.
+    """Writes lines without a secret or a text of anybody's.
 
-    Foreign packages put into their messages what was sent to them; of theirs a line names the place
-    in the code and the kind of error, and no more.
+    Foreign messages may hold data that was sent to them: of these a line has only place and kind of
+    error.
     """
 
     converter = time.gmtime  # type: ignore[assignment]  # as the library's documents say
@@ -183,7 +183,7 @@ class _Line(logging.Formatter):
 
 
 class _DailyFile(TimedRotatingFileHandler):
-    """A new file each day, which only its user may read."""
+    """A new file each day, for its user alone."""
 
     def _open(self) -> TextIO:  # type: ignore[override]
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -191,7 +191,6 @@ class _DailyFile(TimedRotatingFileHandler):
 
 
 def _sweep(step: Callable[[], object]) -> None:
-    """Remove papers that have expired, for ever; where that fails it is tried again."""
     while True:
         time.sleep(_SWEEP_S)
         try:
@@ -201,7 +200,7 @@ def _sweep(step: Callable[[], object]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends with 0 after a signal, once everything is answered; a second one ends it at once."""
+    """After a signal answers the calls under way and ends with 0; a second signal ends at once."""
 
     def __init__(self, served: Served, options: Options, greeting: str) -> None:
         config = uvicorn.Config(
@@ -245,16 +244,16 @@ class _Server(uvicorn.Server):
         ending.cancel()
 
     async def _end_old_streams(self) -> None:
-        """End the streams of the oldest clients once no call is under way any more."""
+        """Wait until no call is under way."""
         while self._served.calls.under_way:
             await asyncio.sleep(0.05)
         AppStatus.should_exit = True
 
 
 class Connection(H11Protocol):
-    """A connection that is closed where the head of a request does not come in time (s07).
+    """Ends where the head of a request does not come within `HEADERS_S`.
 
-    uvicorn has no timer for heads, and writes a second answer into one that has begun.
+    uvicorn has no timer for heads, and writes a second answer into an answer that has begun.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -278,7 +277,6 @@ class Connection(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what cannot be read as HTTP, unless an answer to it is already under way."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete or not cycle.response_started:
             answer = Refusal(400, "bad_http", {**SAFE_HEADERS, "connection": "close"}).answer()
@@ -288,7 +286,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def _watch(self) -> None:
-        """Wait for a head, unless a request is being served, or the connection rests or is over."""
+        """Run the timer, unless a request is served, or the connection rests or is over."""
         is_served = self.cycle is not None and not self.cycle.response_complete
         rests = self.timeout_keep_alive_task is not None  # its own timer ends it
         if is_served or rests or self.transport.is_closing():
@@ -300,7 +298,6 @@ class Connection(H11Protocol):
 
 
 def _allow_many_files() -> None:
-    """Allow as many open connections as the system lets a process have, up to what is of use."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # which Windows lacks
 

@@ -1,9 +1,8 @@
 """Tells the tools who calls, and gives clients of the older protocol their sessions.
 
-The protocol library serves each request by itself (stateless), so that any process can, also after
-a restart. A session is an id that the server has sealed for a key. Nothing is kept of it here but
-that a client ended it; what belongs to it lies in the rooms, which also end a session that nobody
-has used for long. A client of 2026-07-28 has none. https://modelcontextprotocol.io/specification
+The library serves each request by itself, so any process can, also after a restart. A session is an
+id sealed for a key; only its end is kept here. Its data lies in the rooms, which also end an unused
+session. A client of 2026-07-28 has none. https://modelcontextprotocol.io/specification
 """
 
 import re
@@ -39,10 +38,10 @@ from protocol.call import Caller, calling
 
 ID_HEADER, VERSION_HEADER = "mcp-session-id", "mcp-protocol-version"
 METHODS = ["GET", "POST", "DELETE"]
-SESSIONS_AT_ONCE = 200  # that one credential begins; then one a second (s16)
-MOST_CALLS = 256  # under way at a time; the threads of the tools are some more
+SESSIONS_AT_ONCE = 200  # that one credential begins; then one a second
+MOST_CALLS = 256  # under way at a time; the tools have more threads
 MOST_STREAMS, PING_S = 1_000, 15.0
-SESSION_S = 30 * 86_400.0  # after which a session that was ended need not be known any more
+SESSION_S = 30 * 86_400.0  # after which an ended session is forgotten
 NOBODY = Credential(agent=DEFAULT_AGENT, paper="", name="")  # of a server that is open
 _MOST_COUNTED = 100_000
 _OLDER = (*HANDSHAKE_PROTOCOL_VERSIONS, "")
@@ -53,11 +52,10 @@ OnEnd = Callable[[str, str], None]  # gets the agent and the name of a session t
 
 
 class Calls:
-    """The application behind /mcp, which only good credentials get to.
+    """The application behind /mcp, for good credentials alone.
 
-    in_json, in_events: serve one message of the protocol, and answer in that form. keys: None where
-    callers need no credential. on_end: called perhaps twice for a session. ttl_s: a session that
-    was not used for so long is not counted any more.
+    in_json, in_events: serve one message, and answer in that form. keys: None if none is needed.
+    on_end: called perhaps twice for a session. ttl_s: unused for so long, a session is not counted.
     """
 
     def __init__(
@@ -82,12 +80,12 @@ class Calls:
 
     @property
     def streams(self) -> int:
-        """How many streams are open."""
+        """How many are open."""
         return len(self._streams)
 
     @property
     def sessions(self) -> int:
-        """How many sessions have been used here, and not too long ago."""
+        """How many were used here within `ttl_s`."""
         oldest = time.monotonic() - self._ttl_s
         while self._used and (next(iter(self._used.values())) < oldest):
             self._used.popitem(last=False)
@@ -130,10 +128,7 @@ class Calls:
     async def _session(
         self, who: Credential, session_id: str, of: object = None
     ) -> tuple[str, str]:
-        """Return what a session is called in the rooms, and its client. Raises Refusal.
-
-        of: the id of the message that names the session.
-        """
+        """Return a session's name in the rooms, and its client. Raises Refusal."""
         name = name_of(session_id)
 
         def found() -> Mapping[str, Any] | None:
@@ -189,7 +184,7 @@ class Calls:
             await app(scope, receive, send)
 
     async def _signs_of_life(self, name: str, who: Credential) -> AsyncIterator[dict[str, str]]:
-        """Yield signs of life: nothing else is sent on a stream, answers travel with a POST."""
+        """Yield pings alone: answers travel with a POST."""
         if event := self._streams.pop(name, None):
             event.set()  # a client that lost its stream opens it again
         over = self._streams[name] = anyio.Event()
@@ -209,7 +204,7 @@ class Calls:
 
 
 def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> Send:
-    """Return what passes the answer to `initialize` on, with a session id where it is a result."""
+    """Add the session id to a result of `initialize`."""
     held: list[Message] = []
 
     async def sent(message: Message) -> None:
@@ -229,10 +224,10 @@ def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> 
 
 
 class LegacyStreams:
-    """Serves clients of 2024, who give their key in the address of /sse, and once.
+    """Serves clients of 2024, who give their key once, in the address of /sse.
 
-    It remembers with which credential each stream was opened: its messages come without one. Such a
-    stream lives in the process that opened it, and its session ends with it.
+    It remembers the credential of each stream, whose messages come without one. A stream lives in
+    the process that opened it; its session ends with it.
     """
 
     def __init__(self, app: ASGIApp, on_end: OnEnd) -> None:
@@ -240,7 +235,6 @@ class LegacyStreams:
         self._credentials: dict[str, bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, with its credential in the header where it belongs."""
         if scope["type"] != "http" or scope["path"] not in ("/sse", "/message"):
             await self._app(scope, receive, send)
             return
@@ -291,7 +285,7 @@ class LegacyCalls:
 
 
 def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) -> list[Route]:
-    """Return the routes of 2024, behind the credential where one is needed."""
+    """Return the routes of 2024, behind the credential if `auth` is set."""
     made = create_sse_app(server, message_path="/message", sse_path="/sse", auth=auth)
     found = list[Route]()
     for route in made.router.routes:
@@ -307,7 +301,6 @@ def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) ->
 
 
 def credential_of(scope: Scope) -> Credential | None:
-    """Return the credential of a request, None where it has none that is good."""
     user = scope.get("user")
     if not isinstance(user, AuthenticatedUser):
         return None
@@ -317,7 +310,7 @@ def credential_of(scope: Scope) -> Credential | None:
 
 
 def name_of(session_id: str) -> str:
-    """Return what a session is called in the rooms: its id opens it, this does not."""
+    """Return the session's name in the rooms, which opens nothing as its id does."""
     return hash_of(session_id)[:32]
 
 
@@ -326,7 +319,7 @@ def _accepted(scope: Scope) -> str:
 
 
 def _message(body: bytes) -> Mapping[str, Any]:
-    """Return the message that a body is, {} for one that the library will refuse."""
+    """Return {} for a body that the library will refuse."""
     try:
         message = from_json(body)
     except ValueError:
