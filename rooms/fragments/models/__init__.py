@@ -1,4 +1,4 @@
-"""Says whether the models that the settings name can be asked."""
+"""Checks the settings of the models."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,12 @@ from rooms.fragments.models import embedding, judge
 
 
 def check(environment: Mapping[str, str]) -> list[ServiceError]:
-    """Return the values with which a server must not start; nothing is asked or loaded for it."""
+    """Return the faults that keep a server from starting; ask and load nothing."""
     return [*embedding.check(environment), *judge.check(environment)]
 
 
 def missing(environment: Mapping[str, str]) -> list[ServiceError]:
-    """Return what the settings want and this machine has not: packages, programs, directories."""
+    """Return the packages, programs and directories that this machine lacks."""
     if check(environment):
         return []
     return [*embedding.missing(environment), *judge.missing(environment)]

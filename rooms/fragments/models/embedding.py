@@ -1,12 +1,9 @@
-"""Embeds fragments, so that what means the same is found whatever its words; off by default.
+"""Embeds fragments, so that texts of one meaning are found whatever their words; off by default.
 
-What leaves the machine. Without SENTINEL_MEMORY_EMBEDDINGS nothing does. With an address, the
-content of every live fragment goes there once, after it was saved (in a thread, a few seconds later
-at most), and again whenever its content is amended or `fragments embed` is run; every question of
-`recall` goes there while it is answered. Nothing else does: no topic, keyword, source, agent or
-session. Whatever goes was redacted before, as it is where it is stored. The address that the user
-has named gets it and nobody else, OPENAI_API_KEY with it where that is set. With `local` no text
-leaves the machine, and nothing is fetched: the package brings its model.
+The address gets, redacted: the content of each live fragment, in a thread after its save, and again
+when it is amended or `fragments embed` runs; each question; and `PROBES`. It gets no topic,
+keyword, source, agent or session, and nobody else gets anything. With `local` nothing leaves the
+machine, and nothing is fetched: the package brings its model.
 
 SENTINEL_MEMORY_EMBEDDINGS  the address of a service of OpenAI's form, or `local`
 OPENAI_API_KEY              the key that the service wants
@@ -50,7 +47,7 @@ QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
 BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
 _FORMER = "fastembed"  # a package that was loaded once
 
-# Questions that no memory of a team answers: what is nearest to them tells what a model calls near.
+# Questions that no memory of a team answers: their nearest fragments show what a model calls near.
 PROBES = (
     *("how far away is the moon", "which vegetables grow in the shade", "why do cats purr"),
     *("how do I tune a guitar", "what is a good present for my grandmother"),
@@ -65,7 +62,7 @@ PROBES = (
 
 
 def check(environment: Mapping[str, str]) -> list[ServiceError]:
-    """Return what is wrong with the settings; nothing is asked or loaded for it."""
+    """Return the faults of the settings; ask and load nothing."""
     value = value_of(environment, VARIABLE).lower()
     if value in ("", LOCAL):
         return []
@@ -80,7 +77,6 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 
 
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
-    """Yield what the settings want and this machine has not."""
     if value_of(environment, VARIABLE).lower() == LOCAL and not is_installed(LOCAL_MODULE):
         yield no_package(VARIABLE, LOCAL_PACKAGE)
 
@@ -93,10 +89,9 @@ class Source(Protocol):
 
 
 class Embedder:
-    """Embeds texts. Safe to use from several threads.
+    """Embeds texts. Safe for threads.
 
-    model: its name, as it is stored with the embeddings. dimensions: of the vectors, 0 until the
-    first is known. failures: how many times it has failed in this process.
+    model: its name beside stored embeddings. dimensions: 0 until the first.
     """
 
     def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
@@ -106,8 +101,8 @@ class Embedder:
     def embed(self, texts: Sequence[str], *, timeout_s: float = QUESTION_TIMEOUT_S) -> list[bytes]:
         """Return a vector for each text, in order: 32-bit floats, little endian, of length 1.
 
-        Secrets are taken out of the texts before anything sees them. A service that did not answer
-        is left alone for a while: until then this raises its failure at once. Raises ServiceError.
+        Secrets are taken out before anything sees the texts. Raises ServiceError, for a while after
+        a failure at once.
         """
         if not texts:
             return []
@@ -131,15 +126,14 @@ class Embedder:
 
     @cached_property
     def probes(self) -> list[bytes]:
-        """The vectors of questions that no memory of a team answers. Raises ServiceError."""
+        """The vectors of `PROBES`. Raises ServiceError."""
         return self.embed(PROBES, timeout_s=BATCH_TIMEOUT_S)
 
 
 def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
-    """Return what embeds by these settings; None where nothing does.
+    """Return None if the settings name nothing. Raises the ServiceError of `check`.
 
-    Nothing is asked or loaded before the first text. Raises ServiceError for settings that `check`
-    names.
+    Nothing is asked or loaded before the first text.
     """
     for error in check(environment):
         raise error
@@ -156,7 +150,7 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
 
 @lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
 def _embedder(service: "EmbeddingService | None") -> Embedder:
-    """Return what embeds with a service, or with the model of the package."""
+    """service: None for the package's model."""
     if service is None:
         return Embedder(LocalModel(), LOCAL_MODEL)
     return Embedder(service, service.model, service.dimensions)
@@ -166,7 +160,7 @@ def _embedder(service: "EmbeddingService | None") -> Embedder:
 class EmbeddingService:
     """A model behind an address of OpenAI's form: OpenAI, Ollama, vLLM, LM Studio and others.
 
-    dimensions: those asked for, 0 for those that the model has.
+    dimensions: 0 for the model's own.
     """
 
     service: Service
@@ -174,7 +168,6 @@ class EmbeddingService:
     dimensions: int = 0
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
-        """See `Source`."""
         body: dict[str, object] = {"model": self.model, "input": list(texts)}
         if self.dimensions:  # a model that knows none refuses even its own number
             body["dimensions"] = self.dimensions
@@ -192,14 +185,14 @@ class EmbeddingService:
 
 
 class LocalModel:
-    """The model of the package, loaded at the first call."""
+    """The package's model, loaded at the first call."""
 
     def __init__(self) -> None:
         self._model: Any = None
         self._turn = threading.Lock()
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
-        """See `Source`. A model that is still being loaded goes on for the next call."""
+        """After a timeout the model goes on loading."""
         encoded = in_thread(lambda: self._encoded(texts))
         try:
             found: list[Sequence[object]] = encoded.result(timeout_s)
@@ -223,9 +216,9 @@ class LocalModel:
 
 
 def vector_of(numbers: Iterable[object]) -> bytes:
-    """Return numbers as a vector of length 1, little endian.
+    """Return numbers as `Embedder.embed` does.
 
-    Raises ValueError for what has no direction: no numbers, some that are not finite, only zeros.
+    Raises ValueError for no numbers, only zeros, or a number that is not finite.
     """
     whole = [finite(number) for number in numbers]
     largest = max(map(abs, whole), default=0.0)
@@ -240,7 +233,7 @@ def vector_of(numbers: Iterable[object]) -> bytes:
 
 
 def cosine_of(one: bytes, other: bytes) -> float:
-    """Return the cosine of two vectors of length 1; 0 where another model made one of them."""
+    """Return the cosine of vectors of length 1; 0 if two models made them."""
     if len(one) != len(other):
         return 0.0
     product: float = sum(map(mul, array("f", one), array("f", other)))

@@ -5,17 +5,13 @@ SENTINEL_MEMORY_JUDGE_URL    of chat: the address of a service of OpenAI's form
 SENTINEL_MEMORY_JUDGE_MODEL  of chat: its model
 OPENAI_API_KEY               of chat: its key, where it wants one
 
-What leaves the machine. Without a judge nothing does: pairs that look like a contradiction are
-shown to the calling agent. With a judge, upkeep shows it the contents of two fragments at a time,
-redacted, of those that are about the same topic and nearly alike; nothing else of them. `chat`
-sends both to the address, with the key where it is set. `gemini` starts the command line of that
-name, which sends them to Google with the account it is signed in with; it adds the date, the
-system, the path of its directory and the user's own ~/.gemini/GEMINI.md. `onnx` reads a model from
-the directory, and nothing leaves. With several, a later judge sees only the pairs that those before
-it were unsure of, or could not answer.
+A judge gets the redacted contents of two fragments of one topic, and nothing else: `chat` at its
+address, with the key; `gemini` at Google, by the command line's account, with the date, the system,
+the path of its directory and the user's ~/.gemini/GEMINI.md. With `onnx`, or without a judge,
+nothing leaves the machine.
 
-The two texts are data, and either may hold orders to a model: they stand as strings of JSON, which
-no text can leave, behind a rule that says so. All that an order could still reach is a verdict.
+Either text may hold orders to a model: they stand as strings of JSON, which no text can leave,
+behind a rule that says so. An order could reach only a verdict.
 """
 
 import contextlib
@@ -72,7 +68,7 @@ _WORDS: dict[str, Label] = {
     **dict.fromkeys("neutral unrelated none compatible".split(), "neutral"),
 }
 _MOST_CHARS, _MOST_TRIES, _MOST_BYTES = 20_000, 200, 200_000  # of an answer
-_UNSURE = 0.79  # the most that is said of texts that have, to a model, nothing to do with another
+_UNSURE = 0.79  # the most confidence in a neutral verdict, below SURE
 _DOUBT = 0.5
 _MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _MOST_TOKENS = 512
@@ -88,28 +84,28 @@ _SETTINGS = {
 
 
 class Verdict(NamedTuple):
-    """What a later text is to an earlier one, and how sure that is, from 0 to 1."""
+    """confidence: 0 to 1."""
 
     label: Label
     confidence: float
 
     @property
     def is_sure(self) -> bool:
-        """Whether no other judge, and no agent, needs to look at it."""
+        """Whether no other judge or agent needs to look."""
         return self.confidence >= SURE
 
 
 class OneJudge(Protocol):
-    """One way to judge two texts, without their secrets."""
+    """Judges texts without secrets."""
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        """Return what it thinks. Raises ServiceError."""
+        """Raises ServiceError."""
 
 
 class Judge:
-    """Judges in order: each gets what those before it were unsure of, or failed at.
+    """Judges in order: each gets the pairs that earlier ones were unsure of, or failed at.
 
-    failures: how many times one of them has failed.
+    failures: of all judges.
     """
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
@@ -117,11 +113,10 @@ class Judge:
         self.failures = 0
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        """Return what a later text is to an earlier one.
+        """Return the first sure verdict, else the last.
 
-        The last that answered counts where none is sure. Secrets are taken out of both texts before
-        anything sees them. A judge that fails is left alone for a while. Raises ServiceError where
-        all of them failed.
+        Secrets are taken out before anything sees the texts. A failed judge is left alone for a
+        while. Raises ServiceError if all failed.
         """
         texts = redact(earlier)[0], redact(later)[0]
         verdict, failure = None, None
@@ -142,10 +137,9 @@ class Judge:
 
 
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
-    """Return who judges by these settings; None where nobody does.
+    """Return None if the settings name no judge. Raises the ServiceError of `check`.
 
-    Nothing is asked, started or loaded before the first pair. Raises ServiceError for settings that
-    `check` names.
+    Nothing is asked, started or loaded before the first pair.
     """
     for error in check(environment):
         raise error
@@ -158,17 +152,17 @@ def _judge(judges: Sequence[OneJudge]) -> Judge:
 
 
 def has_judge(environment: Mapping[str, str]) -> bool:
-    """Return whether a judge is named, even a wrong one: it decides when somebody asks for it."""
+    """Return whether a judge is named, even a wrong one."""
     return bool(_words(environment))
 
 
 def check(environment: Mapping[str, str]) -> list[ServiceError]:
-    """Return what is wrong with the settings; nothing is asked, started or loaded for it."""
+    """Return the faults of the settings; ask, start and load nothing."""
     return [it for it in _named(environment) if isinstance(it, ServiceError)]
 
 
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
-    """Yield what the judges want and this machine has not."""
+    """Yield packages, programs and directories that this machine lacks."""
     for judge in _judges_in(environment):
         yield from judge.missing()
 
@@ -178,7 +172,6 @@ def _judges_in(environment: Mapping[str, str]) -> "list[NamedJudge]":
 
 
 def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
-    """Yield a judge for each word of the settings, or what is wrong with it."""
     for word in _words(environment):
         kind, colon, folder = word.partition(":")
         kind, folder = kind.lower(), os.path.expanduser(folder.strip())
@@ -209,15 +202,13 @@ def _words(environment: Mapping[str, str]) -> list[str]:
 
 
 def asked(earlier: str, later: str) -> str:
-    """Return the two texts as a language model gets them."""
     return json.dumps({"earlier": earlier, "later": later}, ensure_ascii=False)
 
 
 def answered(text: str) -> Verdict:
-    """Return the verdict of an answer: the last object in it that has a label.
+    """Return the verdict of an answer: its last object with a label.
 
-    Around it may stand anything: a fence, a sentence, what the model thought before. Raises
-    ValueError where there is none.
+    Around it may stand a fence, a sentence, a thought. Raises ValueError without one.
     """
     text, decoder = text[-_MOST_CHARS:], json.JSONDecoder()
     beginnings = [it.start() for it in re.finditer(r"\{", text)][-_MOST_TRIES:]
@@ -233,7 +224,7 @@ def answered(text: str) -> Verdict:
 
 
 def _confidence(value: Any) -> float:
-    """Return a confidence from 0 to 1; a number above 1 is a percentage. Raises ValueError."""
+    """Read a number above 1 as a percentage. Raises ValueError."""
     if isinstance(value, str):
         value = float(value.strip().removesuffix("%"))
     number = finite(value)
@@ -245,17 +236,15 @@ def _confidence(value: Any) -> float:
 
 @dataclass(frozen=True)
 class ChatJudge:
-    """Asks a language model behind a chat endpoint of OpenAI's form; see `OneJudge`."""
+    """Asks a chat endpoint of OpenAI's form."""
 
     service: Service
     model: str
 
     def missing(self) -> Iterator[ServiceError]:
-        """Yield nothing: the service has what it needs."""
         yield from ()
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        """See `OneJudge`."""
         # Nothing optional: some servers refuse a temperature, some a form of the answer.
         messages = [
             {"role": "system", "content": RULE},
@@ -273,15 +262,15 @@ class ChatJudge:
 
 
 def is_private(folder: Path, top: Path | None = None) -> bool:
-    """Return whether nobody else can write to a directory or to one above it, up to `top`."""
+    """Return whether nobody else can write to a directory or above it, up to `top`."""
     above = [it for it in (folder, *folder.parents) if top is None or it.is_relative_to(top)]
     return os.name == "nt" or not any(it.stat().st_mode & _OTHERS_WRITE for it in above)
 
 
 def found_program(path: str) -> str:
-    """Return the command line in the directories of a PATH, "" for none.
+    """Return the program's path, "" for none.
 
-    Only absolute ones count: the current one may be a stranger's.
+    Only absolute directories of a PATH count: the current one may be a stranger's.
     """
     folders = filter(os.path.isabs, path.split(os.pathsep))
     names = (os.path.join(folder, PROGRAM + end) for folder in folders for end in _ENDINGS)
@@ -290,17 +279,14 @@ def found_program(path: str) -> str:
 
 @dataclass(frozen=True)
 class GeminiJudge:
-    """Asks the Gemini command line, which has to be installed and signed in; see `OneJudge`.
+    """Asks the Gemini command line, which has to be installed and signed in.
 
-    It is started without a shell, in a directory of its own that is removed afterwards, with
-    constant arguments; the texts go to its input. It gets no tool, no extension, no hook and no
-    server of the user's settings, this one among them, and not more than a minute. Its own rule
-    takes the place of the long one for writing code. What keeps all that away are settings that it
-    only takes from a directory that nobody else can write to, nor to one above it: without such a
-    one it is not started.
+    It starts without a shell, with constant arguments, in a directory of its own that is removed
+    afterwards; the texts go to its input. It gets no tool, extension, hook or server of the user's
+    settings, and at most a minute. The settings that ensure this count only in a directory that
+    nobody else can write to, nor to one above it: without it nothing starts.
 
-    place: the directory in which it gets one of its own, or else in the home. path: where programs
-    are.
+    place: where to make the directory, else in the home. path: a PATH.
     """
 
     place: str
@@ -309,12 +295,10 @@ class GeminiJudge:
     is_private: Callable[[Path], bool] = is_private
 
     def missing(self) -> Iterator[ServiceError]:
-        """Yield that there is no such program."""
         if not found_program(self.path):
             yield ServiceError("no_program", variable=VARIABLE, program=PROGRAM)
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        """See `OneJudge`."""
         for error in self.missing():
             raise error
         above = [Path(it) for it in (self.place, os.path.expanduser("~")) if it]
@@ -331,7 +315,7 @@ class GeminiJudge:
             raise ServiceError("bad_answer", variable=VARIABLE) from None
 
     def _answer(self, base: Path, question: str) -> str:
-        """Return what the program prints. Raises ServiceError, OSError."""
+        """Raises ServiceError, OSError."""
         import subprocess  # only for who names this judge
         from tempfile import TemporaryDirectory, TemporaryFile
 
@@ -373,7 +357,7 @@ class GeminiJudge:
             return printed.read(_MOST_BYTES).decode("utf-8", "replace")
 
     def _status(self, process: "subprocess.Popen[bytes]") -> int:
-        """Wait for the end of the program, or end it with whatever it has started."""
+        """Wait for the program, or kill it with its children."""
         import subprocess
 
         try:
@@ -393,16 +377,15 @@ class GeminiJudge:
 
 @dataclass(frozen=True)
 class OnnxJudge:
-    """Runs a model for natural language inference on this machine's processor; see `OneJudge`.
+    """Runs a model for natural language inference on this machine's processor.
 
-    folder: holds what such models are published with: `model.onnx` (there or below `onnx/`),
-    `tokenizer.json`, and `config.json` with the labels in `id2label`.
+    folder: holds `model.onnx` (there or below `onnx/`), `tokenizer.json`, and `config.json` with
+    labels in `id2label`.
     """
 
     folder: str
 
     def missing(self) -> Iterator[ServiceError]:
-        """Yield the first package that is not installed, and that there is no directory."""
         absent = [it for it in PACKAGES if not is_installed(it)]
         if absent:
             yield no_package(VARIABLE, absent[0], *PACKAGES)
@@ -414,7 +397,6 @@ class OnnxJudge:
         return _loaded(self.folder)
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        """See `OneJudge`."""
         scores = self._scores
         try:
             return of_scores(scores(earlier, later), scores(later, earlier))
@@ -426,7 +408,7 @@ NamedJudge = ChatJudge | GeminiJudge | OnnxJudge
 
 
 def _loaded(folder: str) -> Callable[[str, str], Scores]:
-    """Return what gives scores to a premise and a hypothesis. Raises ServiceError."""
+    """Return a function of premise and hypothesis. Raises ServiceError."""
     try:
         import numpy
         import onnxruntime
@@ -473,11 +455,10 @@ def _loaded(folder: str) -> Callable[[str, str], Scores]:
 
 
 def of_scores(one_way: Scores, other_way: Scores) -> Verdict:
-    """Return the verdict on what a model says of two texts in both directions.
+    """Return the verdict on scores of both directions.
 
-    A contradiction holds in both, so the mean counts; that one text follows from the other is
-    enough to let both stand. A model alone is never sure that they are neutral: numbers, names and
-    the words of a trade often look so to it where they contradict each other.
+    A contradiction holds in both, so the mean counts; one entailment lets both texts stand. Neutral
+    is never sure: contradicting numbers, names and trade words often look so to a model.
     """
     contradiction = (one_way["contradiction"] + other_way["contradiction"]) / 2
     entailment = max(one_way["entailment"], other_way["entailment"])

@@ -1,9 +1,8 @@
 """Asks services that the user has named, within bounds of time and size.
 
-What leaves the machine is what the caller posts, to the address that the user has named, and to no
-other: a redirection is refused. A service on this machine is never asked through a proxy; for
-others HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment hold. The key stands in one header of
-the request, never in an address, an error or a log.
+Only the posted body leaves the machine, to the named address alone: no redirection is followed. A
+local service is never asked through a proxy; for others HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold.
+The key stands in one header, never in an address, an error or a log.
 """
 
 import ipaddress
@@ -37,7 +36,7 @@ _VERSION = re.compile("/v[0-9][a-z0-9]*$")
 
 
 class Service(NamedTuple):
-    """A service to post to. variable: the one that names it, for sentences; key: "" for none."""
+    """variable: that named the service. key: "" for none."""
 
     address: str
     variable: str
@@ -48,7 +47,7 @@ class Service(NamedTuple):
 
 
 class Pause:
-    """Leaves a service alone for a while after it failed, so that nobody waits for it twice.
+    """Leaves a failed service alone for a while, so that nobody waits for it twice.
 
     clock: returns seconds that only grow.
     """
@@ -59,7 +58,7 @@ class Pause:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Ask the service in here; while the pause lasts, this raises the last ServiceError."""
+        """Ask the service inside; during the pause this raises the last ServiceError."""
         failure = self._failure
         if failure and self._clock() < self._until:
             raise failure.again()
@@ -74,13 +73,13 @@ class Pause:
 
 
 def value_of(environment: Mapping[str, str], variable: str) -> str:
-    """Return the value of a variable; one that its reader did not expand (`${…}`) is unset."""
+    """Return a variable; "" if its reader did not expand it (`${…}`)."""
     value = environment.get(variable, "").strip()
     return "" if "${" in value else value
 
 
 def check_service(environment: Mapping[str, str], variable: str) -> Iterator[ServiceError]:
-    """Yield why the service of a variable must not be asked, or its key not be sent."""
+    """Yield faults, such as a key over http to another machine."""
     address, key = value_of(environment, variable), value_of(environment, KEY_VARIABLE)
     try:
         parts = urlsplit(address)
@@ -97,16 +96,13 @@ def check_service(environment: Mapping[str, str], variable: str) -> Iterator[Ser
 
 
 def service_of(environment: Mapping[str, str], variable: str, path: str) -> Service:
-    """Return the service of a variable that `check_service` finds nothing wrong with.
-
-    path: of its endpoint, such as `/embeddings`.
-    """
+    """Return a service that passed `check_service`. path: such as `/embeddings`."""
     address = endpoint(value_of(environment, variable), path)
     return Service(address, variable, value_of(environment, KEY_VARIABLE))
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host is this machine, so that no text for it ever leaves."""
+    """Return whether a host is this machine, so that no text for it leaves."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -116,9 +112,10 @@ def is_local(host: str) -> bool:
 
 
 def endpoint(address: str, path: str) -> str:
-    """Return the address of an endpoint of the OpenAI form.
+    """Complete an address of the OpenAI form.
 
-    address: with or without the version, with or without the path. path: such as `/embeddings`.
+    >>> endpoint("http://localhost:11434", "/embeddings")
+    'http://localhost:11434/v1/embeddings'
     """
     parts = urlsplit(address)
     above = parts.path.rstrip("/").removesuffix(path)
@@ -128,7 +125,7 @@ def endpoint(address: str, path: str) -> str:
 
 
 def finite(value: object) -> float:
-    """Return a number of an answer. Raises ValueError for anything else, and for infinity."""
+    """Raises ValueError for anything but a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("no number")
     try:
@@ -141,9 +138,9 @@ def finite(value: object) -> float:
 
 
 def post(service: Service, body: object, *, timeout_s: float) -> Any:
-    """Return the JSON that a service answers. Raises ServiceError.
+    """Return the JSON of an answer. Raises ServiceError.
 
-    timeout_s: for the whole exchange, from the name of the host to the last byte of the answer.
+    timeout_s: for the whole exchange, from the host's name to the last byte.
     """
     from http.client import HTTPException
     from urllib.error import HTTPError
@@ -168,17 +165,17 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
 
 
 def in_thread(work: Callable[[], Any]) -> Future[Any]:
-    """Begin work in a thread of its own, which the end of the process does not wait for.
+    """Begin work in a thread that the end of the process does not wait for.
 
-    A timeout of a socket begins anew with each byte, so a service could hold its caller for ever:
-    the caller waits for this future as long as it likes.
+    A socket's timeout begins anew with each byte, so a service could hold its caller for ever: wait
+    for the future with a timeout.
     """
     future = Future[Any]()
 
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # whatever it is, who waits for the result gets it
+        except BaseException as error:  # for the caller that waits for the result
             future.set_exception(error)
 
     threading.Thread(target=run, name="fragments-model", daemon=True).start()
@@ -186,13 +183,12 @@ def in_thread(work: Callable[[], Any]) -> Future[Any]:
 
 
 def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: float) -> bytes:
-    """Return the bytes of an answer; the time and size of its body have bounds of their own."""
     import urllib.request
     from http.client import IncompleteRead
 
     class NoRedirection(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: Any) -> None:
-            """Follow no redirection; the request then ends as an error of this status."""
+            """Follow none: the request ends as an error."""
 
     until = time.monotonic() + timeout_s
     request = urllib.request.Request(service.address, data, headers, method="POST")
@@ -226,7 +222,7 @@ def _refusal(service: Service, error: "HTTPError") -> ServiceError:
 
 
 def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceError:
-    """Return what a failed connection is to a person; its own text may hold the address."""
+    """Quote nothing of an error: it may hold the address."""
     import ssl
     from http.client import HTTPException
     from urllib.error import URLError
@@ -242,7 +238,7 @@ def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceErr
 
 
 def is_installed(package: str) -> bool:
-    """Return whether a package is there; it is not loaded for it."""
+    """Return whether a package is there, without loading it."""
     from importlib.util import find_spec
 
     return find_spec(package) is not None

@@ -1,7 +1,7 @@
-"""Gives fragments their vectors, those of one model, and measures how near is near enough.
+"""Gives fragments the vectors of one model, and measures how near is near enough.
 
-What a model calls near depends on the model and on what is stored. So questions that no memory of a
-team answers are asked: what answers a question has to be nearer than what is nearest to these.
+That depends on the model and on the stored texts: an answer has to be nearer than the fragments
+nearest to questions that no memory of a team answers.
 """
 
 import json
@@ -24,20 +24,20 @@ from rooms.fragments.upkeep.life import before
 
 AT_ONCE = 32  # texts in one request; some services take no more
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
-LEAST_COSINE = 0.5  # from which a fragment may answer a question where nothing was measured yet
+LEAST_COSINE = 0.5  # `Cosines.least` before the first measurement
 COSINES_STATE = "embedding_cosines"
 _DEVIATIONS, _LEAST_DEVIATION = 2, 0.01
 _GROWTH, _RENEWED_DAYS = 1.5, 1
-_FRESH_HOURS = 1  # what was saved since is linked with what means nearly the same
+_FRESH_HOURS = 1  # fragments saved since are linked by their meaning
 _FAILURES = 3  # one after the other, and it is not the texts
 
-Progress = Callable[[int, int], None]  # how many are done, of how many
+Progress = Callable[[int, int], None]  # done, total
 
 
 class Cosines(NamedTuple):
-    """How near the nearest fragment is to a question that nothing answers, by the mean.
+    """The cosines of the fragments nearest to questions that nothing answers.
 
-    texts: how many fragments had a vector then, 0 where nothing was measured yet.
+    texts: fragments with a vector then, 0 before the first measurement.
     """
 
     model: str = ""
@@ -48,23 +48,23 @@ class Cosines(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The cosine from which a fragment may answer a question."""
+        """From which a fragment may answer a question."""
         if not self.texts:
             return LEAST_COSINE
         return min(self.mean + _DEVIATIONS * max(self.deviation, _LEAST_DEVIATION), 1.0)
 
     @property
     def doubtful(self) -> float:
-        """The cosine below which a few words of a question are in a fragment by chance."""
+        """Below which shared words are chance."""
         return self.mean + self.deviation if self.texts else -1.0
 
     def nearness(self, cosine: float) -> float:
-        """Return how near a cosine is, from 0 for what is near to any question to 1."""
+        """Scale a cosine from 0, near to any question, to 1."""
         return max(cosine - self.mean, 0.0) / max(1 - self.mean, _LEAST_DEVIATION)
 
 
 def cosines_of(state: Mapping[str, str]) -> Cosines:
-    """Return what was measured with the model that made the stored vectors."""
+    """Return the measurement with the model of the stored vectors."""
     try:
         cosines = Cosines(*json.loads(state.get(COSINES_STATE, "")))
         is_good = 0 <= cosines.least <= 1 and cosines.model == state.get(MODEL_STATE)
@@ -74,7 +74,7 @@ def cosines_of(state: Mapping[str, str]) -> Cosines:
 
 
 def measure(room: Room, embedder: Embedder) -> None:
-    """Measure anew how near is near enough, where that is due. Raises DatabaseError."""
+    """Measure `Cosines` anew, if due. Raises DatabaseError."""
     now = room.clock()
     with room.engine.reading() as rows:
         known, texts = cosines_of(rows.state()), _count(rows, has_vector=True)
@@ -98,22 +98,22 @@ def measure(room: Room, embedder: Embedder) -> None:
                 rows.set_state({COSINES_STATE: json.dumps(cosines)})
 
 
-# Filling: a service is asked outside of every transaction; what it answered is stored in one of a
-# few milliseconds, for the fragments that still say what was embedded.
+# Filling: a service is asked outside of every transaction; a transaction of a few milliseconds
+# stores its vectors, for the fragments whose text is still the same.
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What was done: how many fragments got an embedding, how many have none."""
+    """How many got an embedding, how many still have none."""
 
     count: int
     left: int
 
 
 def is_of(rows: Rows, embedder: Embedder) -> bool:
-    """Return whether the stored embeddings may be compared with those of a model.
+    """Return whether stored embeddings may be compared with a model's, or there are none.
 
-    One whose dimensions are not known yet is judged by its name. Where nothing is stored, any may.
+    A model without known dimensions is judged by its name.
     """
     state = rows.state()
     stored = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
@@ -130,15 +130,14 @@ def fill(
     replaces: bool = False,
     progress: Progress | None = None,
 ) -> Filled:
-    """Embed live fragments that have no embedding, the oldest first, whoever's they are.
+    """Embed live fragments of all agents that have no embedding, oldest first.
 
-    replaces: embeddings of another model are removed with the first batch that this one has
-    embedded; else they are refused. progress: called after each batch. A text that the model cannot
-    embed is passed over, and tried again by the next call. Raises ServiceError, DatabaseError,
-    WaitEndedError; what was embedded until then is stored.
+    replaces: the first batch drops another model's embeddings, which else are refused. progress:
+    called after each batch. A text that the model cannot embed is left to the next call. Raises
+    ServiceError, DatabaseError, WaitEndedError, and keeps earlier batches.
     """
     room = room.for_all()  # one model is that of all
-    if not room.engine.keeps_vectors():  # before a service is asked for what would not be stored
+    if not room.engine.keeps_vectors():  # before a service is asked in vain
         raise ServiceError("no_vectors", path=room.engine.name)
     with room.engine.reading() as rows:
         has_others = not is_of(rows, embedder)
@@ -167,10 +166,9 @@ def fill(
 
 
 def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None) -> Filled:
-    """Embed all live fragments with a model, in the place of the embeddings of another.
+    """Embed all live fragments in place of another model's embeddings.
 
-    A service that does not answer costs nothing. A call that ended early is gone on with by the
-    next one, and where all are of this model already, nothing happens. Raises ServiceError,
+    A service that does not answer costs nothing; the next call goes on. Raises ServiceError,
     DatabaseError, WaitEndedError.
     """
     if not embedder.dimensions and room.engine.keeps_vectors():
@@ -180,9 +178,9 @@ def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None)
 
 
 class Background:
-    """Fills rooms in one thread of this process, as long as there is work.
+    """Works in one thread of this process, which ends without waiting for it.
 
-    The process ends without waiting for it. What a piece of work fails at is left to the next save.
+    Failed work is left to the next save.
     """
 
     def __init__(self) -> None:
@@ -194,7 +192,7 @@ class Background:
         self._thread: threading.Thread | None = None
 
     def do(self, name: str, work: Callable[[], object]) -> None:
-        """Have work done soon; returns at once. Work of the same name that waits is replaced."""
+        """Have work done soon, in place of waiting work of the same name."""
         if self._process != os.getpid():  # a thread stays with the process that began it
             self._begin()
         with self._lock:
@@ -204,7 +202,7 @@ class Background:
                 self._thread.start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until all work is done or given up; return whether it is."""
+        """Return whether all work is done or given up in time."""
         thread = self._thread
         if thread:
             thread.join(timeout_s)
@@ -227,10 +225,7 @@ BACKGROUND = Background()  # of this process
 def fill_in_background(
     room: Room, embedder: Embedder | None = None, *, background: Background = BACKGROUND
 ) -> None:
-    """Have what is missing embedded by a thread of this process; returns at once, and never raises.
-
-    embedder: None for that of the environment, where it names one.
-    """
+    """Fill in a thread, and never raise. embedder: None for that of the environment, if any."""
     try:
         chosen = embedder or embedder_of(os.environ)
     except ServiceError:  # said at the start
@@ -240,10 +235,10 @@ def fill_in_background(
 
 
 def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[Fragment, bytes]]:
-    """Return those of the fragments that the model can embed, with their vectors.
+    """Return the fragments that the model can embed, with their vectors.
 
-    Where it fails for all at once, each is tried by itself. Raises ServiceError for a failure that
-    no text is the reason of, and where the first of them fail one by one, too.
+    If all fail at once, each is tried by itself. Raises ServiceError if no text is the cause, or
+    the first few fail one by one.
     """
     if not fragments:
         return []
@@ -268,9 +263,9 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
 def _put(
     rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]], *, replaces: bool
 ) -> int:
-    """Store the vectors of those fragments that say what they said; return how many they are.
+    """Store the vectors of texts that have not changed; return how many.
 
-    replaces: in the place of those of another model, which are refused else.
+    replaces: in place of another model's, which else are refused.
     """
     if not is_of(rows, embedder):
         if not replaces:
@@ -290,10 +285,7 @@ def _put(
 
 
 def _link(room: Room, embedded: Iterable[Fragment]) -> None:
-    """Link what was just saved by its meaning: at its saving it had no vector yet.
-
-    What words have linked then stays as it is.
-    """
+    """Link by meaning fragments that had no vector when they were saved, and have no link yet."""
     since = before(room.clock(), hours=_FRESH_HOURS)
     for fragment in (it for it in embedded if it.created_at >= since):
         with room.engine.writing() as rows:
