@@ -1,1 +1,1 @@
-"""Keeps fragments: one set of SQL, and what SQLite and PostgreSQL say otherwise."""
+"""Keeps fragments in SQLite or PostgreSQL, by one set of SQL."""

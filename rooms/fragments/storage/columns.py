@@ -1,4 +1,4 @@
-"""Says which column each field of a row stands in, and reads whatever a program has put there."""
+"""Maps fields to columns, and reads values that another program may have put there."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -20,18 +20,17 @@ from rooms.fragments.fragment import (
     plain_keyword,
 )
 
-UNKNOWN_MOMENT = "1970-01-01T00:00:00+00:00"  # of a fragment whose creation nobody can read
+UNKNOWN_MOMENT = "1970-01-01T00:00:00+00:00"  # of an unreadable creation
 _UNKNOWN_TIER = "warm"
 _MOST_UTILITY = 1e9  # other shares end at 1
 
 
 @dataclass(eq=False)  # each is one of its kind
 class Table:
-    """A table, and the class of its rows. columns: by field.
+    """A table, the class of its rows, and its columns by field.
 
-    about: the columns that name what a row is of. moment: the column of when it was. order: oldest
-    first. key: the columns of which a new row takes the place of an old one, () where rows are only
-    added.
+    about: columns of the subject. moment: column of the time. order: oldest first. key: columns by
+    which a new row replaces an old one; () if rows are only added.
     """
 
     name: str
@@ -47,26 +46,28 @@ class Table:
         self._readers = [(field.name, _reader_of(field)) for field in fields(self.row)]
 
     def read(self, values: Sequence[Any]) -> Any:
-        """Return the row of the values of its columns, whatever stands in them."""
+        """Return a row from column values; a wrong value becomes a default."""
         readers = zip(self._readers, values, strict=True)
         return self.row(**{field: read(value) for (field, read), value in readers})
 
 
 def spelled(word: str) -> str:
-    """Return a keyword or a topic as two are compared. SQLite's JSON ends a text at NUL."""
+    """Return a keyword or topic for comparison, without NUL, which ends a text in SQLite's JSON.
+
+    >>> spelled(" Ｃafé")
+    'café'
+    """
     return plain_keyword(word).replace("\0", " ")
 
 
 def is_moment(field: str) -> bool:
-    """Return whether a field, or its column, holds a moment."""
     return field.endswith("_at")
 
 
-# What another program has put there is read as something that the room can work with.
+# Values of another program are read as values that the room can work with.
 
 
 def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
-    """Return what reads a column, by the type of its field."""
     if get_origin(field.type) is Literal:
         words = get_args(field.type)
         word = _UNKNOWN_TIER if field.name == "tier" else field.default
@@ -87,7 +88,7 @@ def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, str):  # nearly all
+    if isinstance(value, str):
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -95,7 +96,7 @@ def _text(value: object) -> str:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, or of one in JSON; anything else has no texts."""
+    """Return the texts of a list, plain or in JSON."""
     if value == "[]":
         return ()
     try:
@@ -107,7 +108,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)  # many rows are of the same moment
 def _moment(value: object) -> str:
-    """Return a moment in UTC or with its zone; "" for anything else."""
+    """Return a moment with a zone; "" for another text."""
     text = _text(value)
     try:
         return text if text and datetime.fromisoformat(text).tzinfo else ""

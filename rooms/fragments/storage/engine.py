@@ -1,6 +1,6 @@
-"""Defines what keeps fragments: a file, a server, or whatever else answers like them.
+"""Defines an engine, which keeps fragments.
 
-docs/design.md says how to add an engine; `tests/rooms/fragments/test_engines.py` is the contract.
+docs/design.md says how to add one; `tests/rooms/fragments/test_engines.py` is the contract.
 """
 
 from abc import ABC, abstractmethod
@@ -13,10 +13,10 @@ from rooms.fragments.storage.rows import Rows
 
 
 class Engine(ABC):
-    """Where fragments are kept. Safe to use from several threads.
+    """Keeps fragments. Safe for threads.
 
-    name: what people call it, the path of a file or a server without its password.
-    keeps_agents_apart: whether an agent sees nothing of another; False where all is one person's.
+    name: for people, a path or a server without its password. keeps_agents_apart: whether an agent
+    sees nothing of another.
     """
 
     name: str
@@ -24,19 +24,19 @@ class Engine(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Rows]:
-        """Read one state; nothing is made where there is nothing yet. Raises DatabaseError."""
+        """Read one state; make nothing. Raises DatabaseError."""
 
     @abstractmethod
     def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
-        """Change the fragments in one transaction: all of it is on disk once this ends without an
-        error, or nothing. Raises DatabaseError, WaitEndedError.
+        """Change fragments in one transaction: on disk as a whole at the end, or not at all.
 
-        wait_s: for others who write, None for as long as the settings allow.
+        wait_s: for other writers, None for the settings' limit. Raises DatabaseError,
+        WaitEndedError.
         """
 
     @abstractmethod
     def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
-        """Keep other processes and threads from the upkeep; one that is killed lets go at once.
+        """Keep other processes and threads from the upkeep; a killed one lets go at once.
 
         Raises UpkeepBusyError, UpkeepError.
         """
@@ -47,36 +47,34 @@ class Engine(ABC):
 
     @abstractmethod
     def purge(self) -> bool:
-        """Remove the bytes of what was deleted; False where that has to wait."""
+        """Remove the bytes of deleted rows; False if that has to wait."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of connections and what was kept in memory."""
+        """Let go of connections and memory."""
 
     def keeps_vectors(self) -> bool:
-        """Return whether embeddings are kept; False for a server without the extension."""
+        """False for a server without the extension."""
         return True
 
     def for_agent(self, agent: str) -> "Engine":
-        """Return the engine as an agent has it: its fragments and those of DEFAULT_AGENT, of which
-        the agent changes only its own. "" for all agents, as upkeep and whoever runs the server has
-        it. Itself where all is one person's.
+        """Return the engine for an agent, who changes only its own fragments and sees
+        DEFAULT_AGENT's, too.
+
+        agent: "" for all agents, as the upkeep needs it.
         """
         return self
 
     def figures(self) -> dict[str, int]:
-        """Return what the engine has counted since it was opened, by flat names."""
+        """Return counts since the opening, such as `redis_hits`."""
         return {}
 
     def keep_copy(self) -> None:  # noqa: B027 a server has nothing to do
-        """Make the daily copy, if it is due; that of a server is its operator's business.
-
-        Raises DatabaseError.
-        """
+        """Make the daily copy, if due; a server has none. Raises DatabaseError."""
 
 
 def pages_of(rows: Rows, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fragment]]:
-    """Yield all fragments that are wanted, by their numbers, some at a time."""
+    """Yield wanted fragments in pages, by number."""
     while True:
         page = rows.find(wanted, limit=at_once)
         if page:

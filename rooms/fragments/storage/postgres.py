@@ -1,8 +1,7 @@
 """Keeps fragments on a PostgreSQL server: GIN for texts and keywords, pgvector for meaning.
 
-What searches by GIN are two functions of the owner of the tables, see `schema.postgres.sql`. The
-server looks at all vectors of an agent that has few fragments, and asks its index about those of
-one with many. What it finds is compared once more, as exactly as in a file.
+Two functions of the tables' owner search by GIN, see `schema.postgres.sql`. The server compares few
+vectors one by one, and many by an index; then they are compared here, as exactly as in a file.
 """
 
 import unicodedata
@@ -48,12 +47,12 @@ from rooms.fragments.storage.sqlite import DIGITS, no_rows
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-FEW = 20_000  # fragments, all of whose vectors are looked at
+FEW = 20_000  # fragments, up to which all vectors are compared
 _SPARE = 40  # more of the nearest than are wanted: the server adds up less exactly
 _FEWEST_HELD, _MOST_HELD = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
 
 _MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
-_MOST_SPELLED = 2_000  # texts in which a word is looked for that may be meant
+_MOST_SPELLED = 2_000  # texts in which a similar word is looked for
 _AT_ONCE = 500  # rows of one statement, which may have 65,535 values
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
 _NULL_FOR_NONE = frozenset(
@@ -74,7 +73,7 @@ _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
 
 
 class PostgresRows(Rows):
-    """See `Rows`. keeps_vectors: whether the server compares vectors."""
+    """keeps_vectors: whether the server compares vectors."""
 
     no_moment, a_moment, latest = "IS NULL", "IS NOT NULL", "greatest"
     has_vector = "embedding IS NOT NULL"
@@ -132,7 +131,7 @@ class PostgresRows(Rows):
         )  # fmt: skip
 
     def index(self, before: Fragment | None, after: Fragment | None) -> None:
-        """See `Rows`. The index is one of columns of the row."""
+        """Do nothing: the index is of columns of the row."""
 
     def terms(self) -> "PostgresTerms":
         return PostgresTerms(self)
@@ -140,9 +139,7 @@ class PostgresRows(Rows):
     def find(
         self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
-        """See `Rows`. The first of each agent are read, in the order of an index, but where there
-        are few that are wanted.
-        """
+        """Read the first of each agent by an index, unless few are wanted."""
         agents, is_few = wanted.agents or self._seen, wanted.keywords or wanted.numbers is not None
         if is_few or not (limit and agents):
             return super().find(wanted, order=order, limit=limit, offset=offset)
@@ -159,7 +156,7 @@ class PostgresRows(Rows):
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
-        """See `Rows`. The agents that are seen anyway are no filter: the index alone answers."""
+        """The agents that are seen anyway are no filter: the index alone answers."""
         words = list(dict.fromkeys(map(spelled, keywords)))
         is_plain = replace(wanted, agents=()) == Wanted() and (
             not wanted.agents or {*self._seen} <= {*wanted.agents}
@@ -178,7 +175,7 @@ class PostgresRows(Rows):
         return self.run(statement, [words, *values, most]).fetchall()
 
     def matching(self, questions: Sequence[str], most: int) -> list[list[int]]:
-        """Return the newest live texts that answer each question, the newest first."""
+        """For each question the newest live texts, newest first."""
         found: list[list[int]] = [[] for _ in questions]
         statement = (
             "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING
@@ -214,7 +211,6 @@ class PostgresRows(Rows):
         return [Embedding(number, little(floats_sent(it)).tobytes()) for number, it in rows]
 
     def extent(self) -> Extent:
-        """Return which live texts there are, see `Terms`."""
         condition, values = self.any_of("agent_id", self._seen) if self.agent else ("true", [])
         own = f"SELECT number FROM fragments WHERE agent_id = r.agent_id AND {_LIVE} ORDER BY"
         rows = self.run(
@@ -227,14 +223,14 @@ class PostgresRows(Rows):
         return Extent(min(first), max(newest), sum(texts))
 
     def revisions(self) -> Mapping[str, str]:
-        """See `Rows`. {} for all agents: nobody asks for these what others have asked."""
+        """{} for all agents: nobody repeats their questions."""
         if not self.agent:
             return {}
         revisions = dict(self.run(_REVISIONS, [list(dict.fromkeys(self._seen))]))
         return revisions if None not in revisions.values() else {}
 
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
-        """See `Rows`. Many in one statement, which counts the texts once."""
+        """Store many in one statement, which counts the texts once."""
         added = list[Fragment]()
         for start in range(0, len(fragments), _AT_ONCE):
             some = fragments[start : start + _AT_ONCE]
@@ -249,7 +245,7 @@ class PostgresRows(Rows):
         return added
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
-        """See `Rows`. What is no vector is taken for none."""
+        """Bytes that are no vector remove the vector."""
         vectors = [(floats_of(vector), number) for number, vector in embeddings]
         if not vectors or not self._keeps_vectors:
             return
@@ -269,7 +265,7 @@ class PostgresRows(Rows):
         )
 
     def keep_index(self) -> None:
-        """Make the terms anew where another version of `terms_of` made them; as upkeep alone."""
+        """Rebuild, as upkeep alone, terms of another version."""
         row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
         if row != (str(INDEXED_VERSION),):
             self.mend_index()
@@ -320,10 +316,9 @@ class PostgresRows(Rows):
         ).fetchall()
 
     def _put_index(self, dimensions: int) -> None:
-        """Make the index of vectors of a length where it is missing.
+        """Make the index for vectors of a length, if missing.
 
-        That is with the first vector of its length, when there is nothing yet to go into it,
-        however long it may take where it was lost.
+        It is empty then, at the first vector; a lost index may take as long as it needs.
         """
         name = f"{SCHEMA}.{index_name(dimensions)}"
         is_there = self.run("SELECT to_regclass(?) IS NOT NULL", [name]).fetchone() == (True,)
@@ -338,17 +333,15 @@ class PostgresRows(Rows):
 
 
 class PostgresTerms:
-    """See `Terms`: questions of PostgreSQL's own full text, in the words of this program."""
+    """Asks PostgreSQL's full text in this program's words; see `Terms`."""
 
     def __init__(self, rows: PostgresRows) -> None:
         self._rows, self._words = rows, dict[str, list[str]]()
 
     def extent(self) -> Extent:
-        """See `Terms`."""
         return self._rows.extent()
 
     def match(self, term: Term) -> str:
-        """See `Terms`."""
         needle = _folded(term.needle)
         if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
             return self.any_of((needle, stem))
@@ -357,11 +350,10 @@ class PostgresTerms:
         return self.any_of((needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,))
 
     def any_of(self, words: Sequence[str]) -> str:
-        """See `Terms`."""
         return " | ".join(map(_lexeme, words))
 
     def words(self, begins: str, most: int) -> list[str]:
-        """See `Terms`. Those of the newest texts alone."""
+        """Look at the newest texts alone."""
         [numbers] = self._rows.matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
         condition, values = self._rows.any_of("number", numbers)
         words = self._rows.run(
@@ -374,13 +366,12 @@ class PostgresTerms:
     def newest(
         self, matches: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
-        """See `Terms`."""
         also = f" & ({' | '.join(within)})" if within else ""
         return self._rows.matching([f"({match}){also}" for match in matches], most)
 
 
 class PostgresEngine(Engine):
-    """See `Engine`. agent: whose fragments, with those of DEFAULT_AGENT; "" for every agent's."""
+    """agent: whose fragments, besides DEFAULT_AGENT's; "" for all."""
 
     keeps_agents_apart = True
 
@@ -394,14 +385,14 @@ class PostgresEngine(Engine):
         pool: Pool | None = None,
         schema: Schema | None = None,
     ) -> None:
-        """pool, schema: of the engine for other agents, with which it shares its connections."""
+        """pool, schema: shared with the engines for other agents."""
         self.server, self.agent, self.name = server, agent, server.name
         self.pool = pool or Pool(server, cancellation=cancellation)
         self.schema = schema or Schema(self.pool)
         self._timeout_s = timeout_s
 
     def keeps_vectors(self) -> bool:
-        """See `Engine`. Where there are no tables yet, nothing has to be embedded, either."""
+        """Also without tables: nothing has to be embedded."""
         return not self.schema.is_ready() or self.schema.has_vectors
 
     def for_agent(self, agent: str) -> "PostgresEngine":
@@ -433,7 +424,7 @@ class PostgresEngine(Engine):
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
-        """See `Engine`. The changes of one agent follow each other, and upkeep's follow all."""
+        """One agent's changes follow each other, and upkeep's follow all."""
         self.schema.prepare()
         wait_s = self._timeout_s if wait_s is None else wait_s
         with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
@@ -443,12 +434,13 @@ class PostgresEngine(Engine):
             yield rows
 
     def exists(self) -> bool:
-        """See `Engine`. Whether the tables are there."""
+        """Return whether the tables are there."""
         return self.schema.is_ready()
 
     def purge(self) -> bool:
-        """See `Engine`. The tables let go of what was deleted as far as no transaction still sees
-        it; what the server has written for itself before, its log and its backups, is not touched.
+        """Let the tables drop deleted rows that no transaction still sees.
+
+        The server's log and backups are not touched.
         """
         if self.schema.is_ready():
             skipped = list[str]()
@@ -476,7 +468,7 @@ def terms_of(fragment: Fragment) -> list[str]:
 
 
 def _folded(piece: str) -> str:
-    """Return a piece without the marks of its Latin letters, as SQLite's index has it, too."""
+    """Take the marks off Latin letters, as SQLite's index does."""
     if not piece.isascii():
         parts = (unicodedata.normalize("NFD", char) for char in piece)
         piece = "".join(
@@ -487,5 +479,4 @@ def _folded(piece: str) -> str:
 
 
 def _lexeme(word: str) -> str:
-    """Return a word as a part of a tsquery."""
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"

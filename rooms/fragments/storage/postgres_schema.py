@@ -1,9 +1,8 @@
-"""Finds out what is there of the fragments' tables on a server, and makes what is missing.
+"""Looks for the fragments' tables on a server, and makes the missing ones.
 
-The statements stand in `schema.postgres.sql`. `sentinel_room` has what one agent has: it sees its
-own fragments and those of `default`, and changes its own alone. `sentinel_upkeep` owns the tables
-and sees all rows; the program takes it for what no agent asks for. Neither logs in, and no name
-that an agent gives itself means anything.
+The statements stand in `schema.postgres.sql`. `sentinel_room` is for one agent: it sees its own
+fragments and those of agent `default`, and changes its own alone. `sentinel_upkeep` owns the tables
+and sees all rows. Neither logs in, and no name that an agent gives itself means anything.
 """
 
 import re
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA, ROLES = "agent_memory", (ROOM_ROLE, UPKEEP_ROLE)
 KNOWN = 4  # the version of the tables that this program makes
-VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding; the latter where there is no extension
+VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding, with the extension and without
 SPECIFIED_DIMENSIONS = 1_536
 MOST_WHOLE, MOST_INDEXED = 2_000, 4_000  # dimensions of an index: of floats, of halved ones
 LOCK = "sentinel-memory: schema"
@@ -53,12 +52,11 @@ _LOOK = f"""SELECT current_user,
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there.
+    """The state of a server.
 
-    user: of the address. roles: of ours that there are; taken: that the user may take. vectors_in:
-    the schema of the extension `vector`, "" without a new one; has_vectors: whether the server has
-    it to give. names: of the tables. embedding: the type of that column. version: of the tables, 0
-    where there are none of ours.
+    user: of the address. roles: of ours; taken: that the user may take. vectors_in: the schema of
+    the extension `vector`, "" without a new one; has_vectors: whether the server offers it. names:
+    of the tables. embedding: the column's type. version: 0 without our tables.
     """
 
     user: str
@@ -84,17 +82,17 @@ class Found:
 
     @property
     def has_waiting_vectors(self) -> bool:
-        """Whether the tables were made without the extension, and it has been added since."""
+        """Whether the extension came after the tables."""
         return bool(self.version and self.vectors_in) and self.embedding != VECTOR
 
     @property
     def path(self) -> str:
-        """The schemas in which the room's names are looked up."""
+        """The schemas in which names are looked up."""
         return f"{SCHEMA}, {self.vectors_in}" if self.vectors_in else SCHEMA
 
 
 class Schema:
-    """The tables of one server, as the engines of one process know them; safe for threads."""
+    """The tables of one server, for the engines of a process. Safe for threads."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool, self._guard = pool, threading.Lock()
@@ -102,15 +100,12 @@ class Schema:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether the server compares vectors; known once the tables are there."""
+        """Known once the tables are there."""
         found = self._found
         return bool(found and found.vectors_in and found.embedding == VECTOR)
 
     def is_ready(self) -> bool:
-        """Return whether the tables are there; False where nothing was ever stored.
-
-        Tables of an older version of this program are brought up to date. Raises DatabaseError.
-        """
+        """Return whether there are tables, brought up to date. Raises DatabaseError."""
         if self._found is None:
             found = self.look()
             if not found.names:
@@ -119,27 +114,27 @@ class Schema:
         return True
 
     def prepare(self) -> None:
-        """Make the tables where they are missing. Raises DatabaseError."""
+        """Make missing tables. Raises DatabaseError."""
         if self._found is None:
             with self._guard:
                 if not self.is_ready():
                     self._use(self._make())
 
     def complete(self) -> Found:
-        """Make all that is missing, also what no process makes by itself; return what is there.
+        """Make all that is missing, even a column for vectors, which rewrites its table.
 
-        That is a column for vectors, whose table is written anew. Raises DatabaseError.
+        Raises DatabaseError.
         """
         self._use(self._make(with_vectors=True))
         return self.look()
 
     def look(self) -> Found:
-        """Return what is there. Raises DatabaseError."""
+        """Raises DatabaseError."""
         with self._pool.as_login(changes=False) as connection:
             return self._looked(connection)
 
     def secure(self) -> None:
-        """Secure the rows of tables that are there anew. Raises DatabaseError."""
+        """Secure existing tables anew. Raises DatabaseError."""
         with self._pool.as_login() as connection:
             _lock(connection)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
@@ -150,7 +145,7 @@ class Schema:
         self._pool.path, self._found = found.path, found
 
     def _make(self, *, with_vectors: bool = False) -> Found:
-        """Make what is missing, in one transaction that others wait for; return what is there."""
+        """Other processes wait for the transaction."""
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
             try:
@@ -187,9 +182,9 @@ class Schema:
 
 
 def make(connection: "Connection[Any]", found: Found, path: str) -> None:
-    """Make what is missing, in a transaction of the address's own user. path: the server's name.
+    """Make the missing parts in a transaction of the address's user. path: the server's name.
 
-    Raises ServerError where the user may not.
+    Raises ServerError if the user may not.
     """
     from psycopg.errors import InsufficientPrivilege
 
@@ -197,7 +192,7 @@ def make(connection: "Connection[Any]", found: Found, path: str) -> None:
         for statement in _statements_before(found):
             connection.execute(statement)
         if found.vectors_in:
-            for role in ROLES:  # what may not be granted is only a warning
+            for role in ROLES:  # a right that may not be granted is only a warning
                 connection.execute(f"SET LOCAL ROLE {role}")
                 connection.execute(f"SELECT '{found.vectors_in}.vector'::regtype")
             connection.execute("RESET ROLE")
@@ -215,7 +210,7 @@ def make(connection: "Connection[Any]", found: Found, path: str) -> None:
 
 
 def script(found: Found) -> list[str]:
-    """Return what an administrator runs for a user who may not, each statement by itself."""
+    """Return the statements that an administrator runs for a user who may not."""
     extension = list[str]()
     if found.has_vectors:
         extension = ["CREATE EXTENSION IF NOT EXISTS vector"]
@@ -232,20 +227,19 @@ def script(found: Found) -> list[str]:
 
 
 def index_name(dimensions: int) -> str:
-    """Return the name of the index of vectors of one length."""
     return f"idx_fragments_embedding_{dimensions:d}"
 
 
 def indexed(dimensions: int) -> str:
-    """Return what is indexed of a vector: above MOST_WHOLE dimensions its floats are halved."""
+    """Return the indexed SQL: above MOST_WHOLE dimensions floats are halved."""
     kind = "vector" if dimensions <= MOST_WHOLE else "halfvec"
     return f"embedding::{kind}({dimensions:d})"
 
 
 def vector_index(dimensions: int) -> str:
-    """Return the statement that makes the index of vectors of one length, up to MOST_INDEXED.
+    """Return the statement for an index of up to MOST_INDEXED dimensions.
 
-    A question finds by it where it says the same two conditions and casts as it does.
+    A question uses the index by the same two conditions and casts.
     """
     operators = "vector_cosine_ops" if dimensions <= MOST_WHOLE else "halfvec_cosine_ops"
     return (
@@ -257,7 +251,7 @@ def vector_index(dimensions: int) -> str:
 
 @cache
 def _sections() -> dict[str, list[str]]:
-    """Return the statements of the file by the first words of the comment above them."""
+    """Return the file's statements by the heading above them."""
     text = Path(__file__).with_name("schema.postgres.sql").read_text(encoding="utf-8")
     heads = re.split(r"^-- (version \d+|always|security):.*\n", text, flags=re.MULTILINE)[1:]
     bare = (re.sub(r"^--.*\n", "", body, flags=re.MULTILINE) for body in heads[1::2])
@@ -268,7 +262,7 @@ def _sections() -> dict[str, list[str]]:
 
 
 def _look(connection: "Connection[Any]") -> Found:
-    """Return what is there, as the address's own user sees it."""
+    """See as the address's user."""
     found = Found(*connection.execute(_LOOK, {"roles": list(ROLES)}).fetchone() or ())
     if "schema_version" not in found.names:
         return found
@@ -279,7 +273,7 @@ def _look(connection: "Connection[Any]") -> Found:
 
 
 def _statements_before(found: Found) -> list[str]:
-    """Return what the address's own user or an administrator runs: the roles and the schema."""
+    """The address's user or an administrator runs them."""
     user = _quoted(found.user)
     statements = [  # another database of the server may have made them
         f"DO $$ BEGIN CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB;"
@@ -296,7 +290,7 @@ def _statements_before(found: Found) -> list[str]:
 
 
 def _statements_inside(found: Found) -> list[str]:
-    """Return what the owner of the tables runs: the tables, and their rows' security."""
+    """The owner of the tables runs them."""
     sections, statements = _sections(), list[str]()
     for version in range(found.version + 1, KNOWN + 1):
         kind = VECTOR if found.vectors_in else NO_VECTOR
@@ -318,12 +312,12 @@ def _quoted(user: str) -> str:
 
 
 def _lock(connection: "Connection[Any]") -> None:
-    """Wait until no other process changes the tables; the lock ends with the transaction."""
+    """Keep others from the tables until the transaction ends."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (LOCK,))
 
 
 def _add_extension(connection: "Connection[Any]") -> None:
-    """Add the extension where the user may; without it the room works without vectors."""
+    """Add it if the user may; the room works without."""
     from psycopg import Error
 
     try:

@@ -1,7 +1,6 @@
-"""Turns what the room keeps into values of PostgreSQL, and back: texts, moments, vectors.
+"""Turns values of the room into PostgreSQL's and back: texts, moments, vectors.
 
-PostgreSQL keeps no NUL: it stands there as two characters, the first of which stands for itself as
-two, too. A moment is a point in time there, and "" is NULL.
+NUL, which PostgreSQL does not keep, is stored as U+0001 and 0, and U+0001 as itself and 1.
 """
 
 import re
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIGN, _KEPT = "\x01", re.compile("\x01([01])")
 _FLOAT_BYTES, _HEAD_BYTES = 4, 4  # of a vector as the server sends it
-# A part of a moment, by its length: what is missing of it, and how long it lasts, or longer.
+# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
 _FIRST = "0001-01-01T00:00:00+00:00"
 _SPANS = {
     4: timedelta(days=367),
@@ -30,12 +29,12 @@ _SPANS = {
 
 
 def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
-    """Return a cursor that takes and gives the values of the room."""
+    """Let a cursor take and give the room's values."""
     from psycopg.adapt import Loader
     from psycopg.types.string import StrDumperUnknown
 
     class TextDumper(StrDumperUnknown):
-        """Sends a text; half of a character, which nothing has, as what is found nowhere."""
+        """Half of a character becomes a text found nowhere."""
 
         def dump(self, obj: str) -> bytes:
             if _SIGN in obj or "\0" in obj:
@@ -50,7 +49,7 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
             return _KEPT.sub(lambda it: "\0" if it[1] == "0" else _SIGN, text)
 
     class MomentLoader(Loader):
-        """The connection is in UTC; a date that Python does not know is read as text."""
+        """The connection is in UTC; a date beyond Python's is read as text."""
 
         def load(self, data: Any) -> str:
             text = bytes(data).decode()
@@ -64,7 +63,7 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
 
 
 def moment(text: str) -> str | None:
-    """Return a moment as PostgreSQL takes it; None for none, and for one without a zone."""
+    """Return a moment for PostgreSQL; None without a zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -73,10 +72,12 @@ def moment(text: str) -> str | None:
 
 
 def bound(text: str, *, is_end: bool = False) -> str | None:
-    """Return the beginning of a moment, of a day, or of the beginning of one; None for neither,
-    which in a comparison is neither before nor behind anything.
+    """Return the first moment of a day, or of another beginning; None compares with nothing.
 
-    is_end: the first moment behind it instead.
+    is_end: the first moment behind it.
+
+    >>> bound("2026-07", is_end=True)
+    '2026-08-01T00:00:00+00:00'
     """
     try:
         start = datetime.fromisoformat(text + _FIRST[len(text) :])
@@ -93,7 +94,7 @@ def bound(text: str, *, is_end: bool = False) -> str | None:
 
 
 def floats_of(vector: bytes) -> "array[float] | None":
-    """Return the numbers of a vector, None for bytes that are none."""
+    """Return None for bytes that are no vector."""
     if not vector or len(vector) % _FLOAT_BYTES:
         return None
     floats = little(array("f", vector))
@@ -101,7 +102,7 @@ def floats_of(vector: bytes) -> "array[float] | None":
 
 
 def floats_sent(value: bytes) -> "array[float]":
-    """Return the numbers of a vector as the server sends it."""
+    """Read a vector as the server sends it."""
     floats = array("f", bytes(value)[_HEAD_BYTES:])
     if sys.byteorder == "little":
         floats.byteswap()
@@ -109,7 +110,7 @@ def floats_sent(value: bytes) -> "array[float]":
 
 
 def little(floats: "array[float]") -> "array[float]":
-    """Return numbers in the order of bytes that the room keeps, or of this machine from there."""
+    """Swap, in place, between the room's order of bytes and this machine's."""
     if sys.byteorder == "big":
         floats.byteswap()
     return floats

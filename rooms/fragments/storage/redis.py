@@ -1,9 +1,8 @@
-"""Remembers beside a PostgreSQL server which fragments have a keyword, and what questions hold.
+"""Caches keywords and answers in Redis, beside a PostgreSQL server.
 
-The name of all that is kept holds the revisions of the agents that are seen, which only the
-fragments' own server hands out: what was kept of another state has another name, and goes by
-itself. What fails here is counted, and the fragments' own server answers; for some seconds nobody
-asks Redis then.
+Each name holds the revisions of the seen agents, which only the fragments' server hands out: an
+answer of another state has another name, and expires. After a failure that server answers, and
+Redis rests for `PAUSE_S`.
 """
 
 import hashlib
@@ -45,17 +44,16 @@ class PlaceError(RefusedError):
     key = "bad_redis"
 
     def sentence(self) -> str:
-        """Say what the variable must hold, in the reader's language."""
         expected = say(f"{self.table}.{self.facts['expected']}")
         return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A server, and what is kept there. name: what people call it.
+    """A Redis server. name: for people.
 
-    sentinels: who are asked for the server named master; () to go to the host of the address.
-    keeps_answers: whether answers are remembered beside keywords. ttl_s: how long anything is.
+    sentinels: asked for the server named `master`, unless (). keeps_answers: whether answers are
+    cached beside keywords. ttl_s: for either.
     """
 
     name: str
@@ -68,9 +66,9 @@ class Place:
 
 
 def place_of(environment: Mapping[str, str]) -> Place | None:
-    """Return the server that is switched on, None for none. Raises PlaceError.
+    """Return the server that is switched on. Raises PlaceError.
 
-    It is the address of SENTINEL_MEMORY_REDIS, or with REDIS_ENABLED that of REDIS_HOST, … .
+    SENTINEL_MEMORY_REDIS is its address; or REDIS_ENABLED takes that of REDIS_HOST, … .
     """
 
     def given(name: str, default: str = "") -> str:
@@ -118,14 +116,14 @@ def _number(variable: str, text: str, least: int, most: int, expected: str) -> i
 
 
 def _at(address: str, kept: Mapping[str, Any]) -> Place:
-    """Return the server of an address. Raises PlaceError."""
+    """Raises PlaceError."""
     wrong = PlaceError(variable=VARIABLE, expected="expects_address")
     try:
         parts = urlsplit(address)
         port = 6379 if parts.port is None else parts.port
         more = parse_qs(parts.query, strict_parsing=True) if parts.query else {}
     except ValueError:
-        raise wrong from None  # what is wrong with it may be the password
+        raise wrong from None  # the wrong part may be the password
     is_place = parts.scheme in ("redis", "rediss") and parts.hostname and port
     if not is_place or parts.fragment or more.keys() - {"ssl_ca_certs"}:
         raise wrong
@@ -135,10 +133,7 @@ def _at(address: str, kept: Mapping[str, Any]) -> Place:
 
 
 class Cache:
-    """What a server remembers of one database; safe for threads.
-
-    database: its name, by which others are told apart. figures: hits, misses and errors so far.
-    """
+    """Safe for threads. database: tells it from others. figures: hits, misses and errors so far."""
 
     def __init__(self, place: Place, database: str, *, pause_s: float = PAUSE_S) -> None:
         self.place, self.figures, self._pause_s = place, Counter[str](), pause_s
@@ -149,11 +144,11 @@ class Cache:
 
     @property
     def rests(self) -> bool:
-        """Whether nobody asks now, since the server has just failed."""
+        """Whether nobody asks, as the server has just failed."""
         return time.monotonic() < self._rests_until
 
     def ask(self, question: Callable[[Any], Any]) -> Any:
-        """Return what the server answers, None where it fails or has just failed."""
+        """Return None if the server fails or rests."""
         if self.rests:
             return None
         try:
@@ -166,11 +161,10 @@ class Cache:
             return None
 
     def answers(self) -> bool:
-        """Return whether the server answers."""
         return bool(self.ask(lambda redis: redis.ping()))
 
     def keep(self, put: Callable[[Any], object], *names: str) -> None:
-        """Keep what is put into a pipeline below these names, for some minutes."""
+        """Fill a pipeline by `put`, and let the names expire."""
 
         def kept(redis: Any) -> None:
             with redis.pipeline() as pipe:
@@ -182,7 +176,7 @@ class Cache:
         self.ask(kept)
 
     def clear(self) -> None:
-        """Remove all that is kept of this database."""
+        """Remove every value of this database."""
         self.ask(lambda redis: [redis.unlink(it) for it in redis.scan_iter(f"{self.base}:*")])
 
     def close(self) -> None:
@@ -194,7 +188,7 @@ class Cache:
 
 
 def _connected(place: Place) -> Any:
-    """Return the library's client, which is not connected yet."""
+    """Return a client that is not connected yet."""
     from redis import Redis
     from redis.backoff import NoBackoff
     from redis.connection import parse_url
@@ -221,7 +215,7 @@ def _digest(value: object) -> str:
 
 
 class CachedRows:
-    """See `Rows`: two of its questions are looked up first, the others go through."""
+    """Looks up two questions of `Rows`, and passes the others through."""
 
     def __init__(self, rows: Rows, cache: Cache) -> None:
         self._rows, self._cache = rows, cache
@@ -234,14 +228,14 @@ class CachedRows:
         return {} if self._cache.rests else self._rows.revisions()
 
     def _name_of(self, *what: object) -> str:
-        """Return the name of an answer, of nobody else's: each agent has a revision of its own."""
+        """Return a name of no other agent: each has its own revision."""
         state = _digest(sorted(self._revisions.items()))
         return f"{self._cache.base}:{state}:{_digest(what)}"
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
-        """See `Rows`. The fragments that have all keywords are the intersection of their sets."""
+        """Intersect the sets of the keywords."""
         words, seen = sorted({*map(spelled, keywords)}), self._revisions
         is_all = not wanted.agents or {*wanted.agents} == seen.keys()
         if not (words and seen and is_all) or replace(wanted, agents=()) != Wanted():
@@ -266,7 +260,6 @@ class CachedRows:
         return _counted(numbers, most)
 
     def holding(self, query: str, most: int) -> Holding:
-        """See `Rows`."""
         if not (self._cache.place.keeps_answers and self._revisions):
             return self._rows.holding(query, most)
         name = self._name_of("holding", query, most)
@@ -283,7 +276,7 @@ class CachedRows:
 
 
 def _having(redis: Any, names: Sequence[str], most: int) -> list[tuple[int, int]] | None:
-    """Return numbers with the count of sets that have them, None where a set is missing."""
+    """Return numbers and how many sets have each; None if one is missing."""
     in_all = redis.sinter(names)
     if _ANY not in in_all:
         return None
@@ -311,7 +304,7 @@ def _holding_of(data: bytes) -> Holding | None:
 
 
 class CachedEngine(Engine):
-    """See `Engine`. All but two questions of a reading go through."""
+    """Passes all through but two questions of a reading."""
 
     def __init__(self, inner: Engine, cache: Cache) -> None:
         self.inner, self.cache = inner, cache
@@ -319,41 +312,33 @@ class CachedEngine(Engine):
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
-        """See `Engine`."""
         with self.inner.reading() as rows:
             yield cast(Rows, CachedRows(rows, self.cache))
 
     def for_agent(self, agent: str) -> "CachedEngine":
-        """See `Engine`."""
         return CachedEngine(self.inner.for_agent(agent), self.cache)
 
     def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
-        """See `Engine`."""
         return self.inner.writing(wait_s=wait_s)
 
     def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
-        """See `Engine`."""
         return self.inner.only_one(timeout_s=timeout_s)
 
     def exists(self) -> bool:
-        """See `Engine`."""
         return self.inner.exists()
 
     def keeps_vectors(self) -> bool:
-        """See `Engine`."""
         return self.inner.keeps_vectors()
 
     def figures(self) -> dict[str, int]:
-        """See `Engine`."""
         names = ("hits", "misses", "errors")
         return {f"redis_{name}": self.cache.figures[name] for name in names}
 
     def purge(self) -> bool:
-        """See `Engine`. What is remembered goes, too: a keyword or a question may be a secret."""
+        """Clear the cache, too: a keyword or a question may be a secret."""
         self.cache.clear()
         return self.inner.purge()
 
     def close(self) -> None:
-        """See `Engine`."""
         self.cache.close()
         self.inner.close()

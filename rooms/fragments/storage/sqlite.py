@@ -31,7 +31,7 @@ from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Ro
 APPLICATION_ID = 0x534D_0002  # "SM", room three
 LOCK_SUFFIX = ".upkeep.lock"
 INDEX = "fragments_fts"
-DIGITS = 6  # of a cosine: what is below that depends on the order of adding up
+DIGITS = 6  # of a cosine: further digits depend on the order of adding up
 
 _ANY_OF = "IN (SELECT value FROM json_each(?))"  # of any number of values, in one statement
 _LIVE = "deleted_at = '' AND superseded_at = ''"
@@ -51,7 +51,7 @@ _FLOAT_BYTES = 4
 
 @cache
 def migrations() -> Migrations:
-    """Return the statements of the schema, version by version."""
+    """Return the schema's statements by version."""
     text = Path(__file__).with_name("schema.sqlite.sql").read_text(encoding="utf-8")
     versions = re.split(r"^-- version [^\n]*\n", text, flags=re.MULTILINE)[1:]
     bare = (re.sub(r"^--.*\n", "", version, flags=re.MULTILINE) for version in versions)
@@ -59,11 +59,9 @@ def migrations() -> Migrations:
 
 
 class Vectors:
-    """The vectors of a file, kept in memory for the next question; only those are read that were
-    stored since. Safe to use from several threads.
+    """A file's vectors in memory; a question reads only new vectors. Safe for threads.
 
-    Where numpy is installed it multiplies, else Python does, and both say the same. uses_numpy:
-    None for where it is installed.
+    uses_numpy: None to use it if installed; Python says the same.
     """
 
     def __init__(self, *, uses_numpy: bool | None = None) -> None:
@@ -71,7 +69,6 @@ class Vectors:
         self.forget()
 
     def forget(self) -> None:
-        """Keep nothing in memory."""
         self._of: tuple[object, int] = None, 0  # which file, and bytes of a vector
         self._data, self._places = bytearray(), dict[int, int]()  # one behind the other; by number
         self._revision = 0  # up to which they were read
@@ -84,10 +81,10 @@ class Vectors:
         allowed: Collection[int],
         most: int,
     ) -> list[tuple[int, float]]:
-        """Return numbers and cosines of the nearest, the nearest first, of equals the newest.
+        """Return numbers and cosines, the nearest first, of equals the newest.
 
-        Vectors of another length, and bytes that are none, are passed over. file: what tells the
-        file of the connection from another one. allowed: the only numbers that may be found.
+        Vectors of another length, and bytes that are none, are passed over. file: identifies the
+        connection's file. allowed: the only numbers to find.
         """
         if not vector or len(vector) % _FLOAT_BYTES or most < 1:
             return []
@@ -104,7 +101,7 @@ class Vectors:
         return [(number, cosine) for cosine, number in nearest]
 
     def _refresh(self, connection: sqlite3.Connection, file: object, size: int) -> None:
-        """Take in what was stored since the last time; all of it for another file or length."""
+        """Read new vectors; all of them for another file or length."""
         if self._of != (file, size) or len(self._data) > 2 * size * len(self._places):
             self.forget()
             self._of = file, size
@@ -131,7 +128,7 @@ class Vectors:
         wanted = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
         matrix = numpy.frombuffer(self._data, "<f4").reshape(-1, len(wanted))
         cosines = list[float]()
-        with numpy.errstate(all="ignore"):  # what another program stored may be no number
+        with numpy.errstate(all="ignore"):  # another program may have stored no number
             for start in range(0, len(places), _AT_ONCE):
                 some = matrix[places[start : start + _AT_ONCE]].astype(numpy.float64)
                 cosines += (some @ wanted).tolist()
@@ -139,10 +136,7 @@ class Vectors:
 
 
 class SqliteRows(Rows):
-    """See `Rows`. vectors: those of the file that are kept in memory, None for none.
-
-    file: what tells the file of the connection from another one.
-    """
+    """vectors: kept in memory for a file. file: identifies it."""
 
     no_moment, a_moment, latest = "= ''", "!= ''", "max"
     has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
@@ -166,7 +160,7 @@ class SqliteRows(Rows):
         return self.run(statement, values).lastrowid or 0
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
-        """See `Rows`. Half of a character, or a number too large, is found nowhere."""
+        """Half of a character, or a number too large, is found nowhere."""
         return f"{column} {_ANY_OF}", [json.dumps(list(values))]
 
     def moment(self, text: str, *, is_end: bool = False) -> str:
@@ -176,7 +170,7 @@ class SqliteRows(Rows):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
     def index(self, before: Fragment | None, after: Fragment | None) -> None:
-        """See `Rows`. Whatever the index holds of a fragment goes."""
+        """Whatever the index holds of a fragment goes."""
         if before:
             self.run(f"DELETE FROM {INDEX} WHERE rowid = ?", [before.number])
             self.run("DELETE FROM fragment_keywords WHERE number = ?", [before.number])
@@ -196,12 +190,12 @@ class SqliteRows(Rows):
         return IndexTerms(self._connection, INDEX)
 
     def keep_index(self) -> None:
-        """Make the index anew where another version of `indexed` made it."""
+        """Rebuild an index that another version of `indexed` made."""
         if not self._is_index_of_this_version():
             self.make_index()
 
     def make_index(self) -> None:
-        """Make the index and the keywords anew from the fragments."""
+        """Rebuild index and keywords from the fragments."""
         self.run(f"DROP TABLE IF EXISTS {INDEX}")
         self.run(
             f"CREATE VIRTUAL TABLE {INDEX} USING fts5("
@@ -215,9 +209,9 @@ class SqliteRows(Rows):
         self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
 
     def is_index_current(self) -> bool:
-        """Return whether the index holds what the fragments say now.
+        """Return whether the index holds the fragments' texts.
 
-        That of another version is made anew with the next write, and nothing is wrong.
+        True for another version's index: the next write rebuilds it.
         """
         if not self._is_index_of_this_version():
             return True
@@ -276,7 +270,7 @@ class SqliteRows(Rows):
 
 
 class SqliteEngine(Engine):
-    """See `Engine`. path: the file, which the first write makes, with its directory."""
+    """path: the file, which the first write makes, with its directory."""
 
     def __init__(
         self, path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
@@ -338,7 +332,7 @@ class SqliteEngine(Engine):
         self._vectors.forget()
 
     def _file(self) -> object:
-        """Return what tells the file from another one of its name, None for none."""
+        """Tell the file from another of its name, None for none."""
         try:
             status = os.lstat(self.path)
         except OSError:
@@ -348,7 +342,7 @@ class SqliteEngine(Engine):
 
 @contextmanager
 def no_rows() -> Iterator[SqliteRows]:
-    """Read an empty database in memory: where nothing was stored, there are no fragments."""
+    """Read an empty database in memory, where nothing was stored."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for statements in migrations():
             for statement in statements:
