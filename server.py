@@ -5,10 +5,10 @@
 #     "filelock>=4,<5",
 # ]
 # ///
-"""The MCP server: models come in here, through the tools search, log and compact.
+"""The MCP server: `python server.py [--project DIR]`.
 
-Run it with `python server.py [--project DIR]`. Standard output belongs to the protocol; what people
-read goes to standard error and never holds a record's text.
+Standard output belongs to the protocol. Standard error is for people, and never holds a record's
+text.
 """
 
 import gc
@@ -31,8 +31,8 @@ if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave o
 
 # The library is imported in a third less time so. A model of the protocol is built when a message
 # first needs it: of several hundred a session uses a few dozen. The search for plugins of pydantic
-# reads the metadata of every package. The collector rests and then passes over what is there, more
-# than a hundred thousand objects that nearly all stay. A switch that a later pydantic no longer
+# reads the metadata of every package. The collector rests and then passes over the objects that are
+# there, more than a hundred thousand that nearly all stay. A switch that a later pydantic no longer
 # knows costs time, and nothing else.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 gc.disable()
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 VERSION = "0.10.0"
 LESSONS = "lessons"
 LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
-MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
+MOST_RESOURCE_BYTES = 8_000_000  # a client holds a resource as one message
 
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
@@ -107,15 +107,15 @@ Triggers = Annotated[
         " mistake: LocalDate.now("
     ),
 ]
-# What a client shows of a call without a threshold; a call goes by the settings of its moment.
+# Clients show it for a call without a threshold; a call goes by the settings of its moment.
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
 
 def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
-    """Return the log of one call, and how the call is answered.
+    """Return the log of one call, and the frame of its answer.
 
-    threshold: above which a compaction is required, where the call names one. writes: see
-    `opened_project`. Raises SentinelError.
+    threshold: of this call, above which a compaction is required. writes: see `opened_project`.
+    Raises SentinelError.
     """
     project, settings = opened_project(writes=writes)
     usual_threshold = None
@@ -275,7 +275,7 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
 
 
 def lesson_lines(query: str, budget: Budget) -> list[str]:
-    """Return what the prompt shows of the lessons, taken from its budget."""
+    """Return the lessons of the prompt, taken from `budget`."""
     store, frame = opened()
     return lessons_in_prompt(store.read_all(), frame, query, budget)
 
@@ -308,7 +308,7 @@ mcp.rooms[LESSONS] = OfferedRoom(gather_lessons, lesson_lines)
 
 
 def offer_rooms(rooms: Sequence[str]) -> list[SentinelError]:
-    """Offer what these rooms have, and no more; return what is wrong with their settings."""
+    """Offer these rooms and no others; return the errors of their settings."""
     errors = list[SentinelError]()
     if LESSONS not in rooms:
         del mcp.rooms[LESSONS]
@@ -328,7 +328,7 @@ def offer_rooms(rooms: Sequence[str]) -> list[SentinelError]:
 
 
 def main() -> None:
-    """Serve over stdio until the client closes standard input, or over HTTP until a signal."""
+    """Serve over stdio until standard input closes, or over HTTP until a signal."""
     with speaking(language_of(os.environ, for_person=True)):
         parser = Parser(prog=SERVER_COMMAND, description=say("parser.server"))
         add_project(parser)

@@ -1,1 +1,1 @@
-"""What MCP needs around a tool: offering it, the frame of one call, sentences about arguments."""
+"""Everything between an MCP client and the functions that are its tools."""

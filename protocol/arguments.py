@@ -1,7 +1,7 @@
-"""The arguments of a call: what is taken where models err, and what is said where one is refused.
+"""Reads the arguments of a call leniently, and says in a sentence why one is refused.
 
-A model sends null for what it leaves out, and a text for a list or an object. Both are taken, and
-neither is shown in a schema, which costs tokens and would invite it.
+Models send null for an argument that they leave out, and a text for a list or object. Both are
+accepted; a schema with them would cost tokens and invite them.
 """
 
 import json
@@ -32,7 +32,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parsed(value: object) -> object:
-    """Return what JSON in a text stands for; anything else as it is."""
+    """Decode a text that holds a JSON list or object; return any other value unchanged."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -40,7 +40,11 @@ def parsed(value: object) -> object:
 
 
 def listed(value: object) -> object:
-    """Return a list for JSON in a text, for a single text and for a single object."""
+    """Return a list, also for JSON in a text and for a single text or object.
+
+    >>> listed("a, b"), listed('["a"]'), listed("")
+    (['a, b'], ['a'], None)
+    """
     value = parsed(value)
     if isinstance(value, str | dict):
         return [value] if value else None
@@ -48,7 +52,7 @@ def listed(value: object) -> object:
 
 
 def split(value: object) -> object:
-    """Return a list for JSON in a text and for words with commas between them."""
+    """Return a list, also for JSON in a text and for words between commas."""
     value = parsed(value)
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
@@ -56,7 +60,7 @@ def split(value: object) -> object:
 
 
 def word(value: object) -> object:
-    """Return a word in lower case, null for a blank one."""
+    """Return a word in lower case, None for a blank one."""
     return value.strip().lower() or None if isinstance(value, str) else value
 
 
@@ -72,7 +76,7 @@ def _as_text(value: object) -> object:
 
 
 def _text_or(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """Return a text as it is, which the log parts by itself, and anything else as it is read."""
+    """Leave a text to the log, which splits it by itself."""
     return value if isinstance(value, str) else read(value)
 
 
@@ -89,14 +93,13 @@ Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(no_flag), _Plain] | 
 
 
 def _shortened(schema: dict[str, Any]) -> None:
-    """Take out of a schema what a model need not read."""
     schema.pop("description", None)
     for each in schema["properties"].values():
         each.pop("default", None)
 
 
 class Part(BaseModel):
-    """An object within an argument; a text in its place is its `text_field`, else its first."""
+    """An object in an argument; a text instead of it fills `text_field`, else the first field."""
 
     passed_over: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
     text_field: ClassVar[str] = ""
@@ -117,10 +120,9 @@ class Part(BaseModel):
 
 
 def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
-    """Return what is wrong with the arguments of a call, in English: a model reads it.
+    """Name the wrong arguments in English, without values: a secret, or ten megabytes.
 
-    pydantic's own text repeats what was sent, which may be a secret or ten megabytes. schema: of
-    the arguments, without references.
+    schema: of the arguments, without references.
     """
     lines = list[str]()
     for detail in error.errors(include_url=False)[:MOST_REFUSED]:
@@ -137,17 +139,16 @@ def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str
 
 
 def _fields_beside(steps: tuple[str | int, ...], schema: Mapping[str, Any]) -> list[str]:
-    """Return the fields that an object may have in which the last of these steps is none."""
     for step in steps[:-1]:
         schema = schema["items"] if isinstance(step, int) else schema["properties"][step]
     return list(schema["properties"])
 
 
 def answerable(line: bytes) -> bytes:
-    r"""Return a line of the protocol, or the same message with each half character replaced.
+    r"""Replace the half characters in a line of the protocol (a lone JSON escape such as `\ud800`).
 
-    A JSON escape such as `\ud800` alone is half of one. The library (mcp 2.3.0) drops such a line
-    without an answer. Here an argument becomes `LONE_SURROGATE`, which is refused with a sentence.
+    The library (mcp 2.3.0) drops such a line without an answer. An argument with one becomes
+    `LONE_SURROGATE`, which is refused.
     """
     if not _SURROGATE_ESCAPE.search(line):
         return line
@@ -163,7 +164,7 @@ def answerable(line: bytes) -> bytes:
 
 
 def _replaced(value: Any, substitute: object) -> Any:
-    """Return a value with each text that holds a half character replaced, in a key by U+FFFD."""
+    """Replace each text with a half character; in a key only that character, by U+FFFD."""
     if isinstance(value, list):
         return [_replaced(item, substitute) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""One call: who makes it, whether it was cancelled, its project and settings, and its errors."""
+"""Knows of one call its caller, cancellation, project, settings and errors."""
 
 import argparse
 import functools
@@ -35,7 +35,7 @@ _warned: set[str] = set()
 
 
 class RequestError(RefusedError):
-    """A resource or prompt cannot be had as it was asked for; takes the key of its sentence."""
+    """A resource or prompt is refused; takes the key of its sentence."""
 
     table = "protocol"
 
@@ -45,24 +45,22 @@ class RequestError(RefusedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls over HTTP."""
-
     agent: str  # of the credential
     session: str = ""  # opened for a client of the older protocol, "" for one that names none
-    client: str = ""  # what the client calls itself, where it said so
+    client: str = ""  # the client's name for itself, if it gave one
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 def caller() -> Caller | None:
-    """Return who makes this call over HTTP; None over stdio."""
+    """Return the caller over HTTP; None over stdio."""
     return _caller.get()
 
 
 @contextmanager
 def calling(who: Caller) -> Iterator[None]:
-    """Say who makes the calls inside."""
+    """Make `who` the caller inside the block."""
     token = _caller.set(who)
     try:
         yield
@@ -71,10 +69,10 @@ def calling(who: Caller) -> Iterator[None]:
 
 
 def session_of(named: str | None = None) -> str:
-    """Return the session of this call. named: what the caller calls it.
+    """Return the session of this call. named: as the caller calls it.
 
-    Over HTTP the server's session comes first, since most tools take no name; without either it is
-    the client and the day, so that the work of a day is one session.
+    Over HTTP the server's session comes first, since most tools take no name; without any it is
+    client and day: `cursor 2026-11-29`.
     """
     named, who = (named or "").strip(), caller()
     if who is None:
@@ -83,9 +81,9 @@ def session_of(named: str | None = None) -> str:
 
 
 def process_of() -> str:
-    """Return what tells the work of this caller from that of every other one.
+    """Return a name that no two callers share.
 
-    Over HTTP a caller without a session is told from others by the agent of its credential.
+    Over HTTP without a session it has the credential's agent.
     """
     who = caller()
     if who is None or who.session:
@@ -94,7 +92,7 @@ def process_of() -> str:
 
 
 def client_name() -> str:
-    """Return what the client of this call calls itself, "" where nobody does."""
+    """Return the client's name for itself, "" without one."""
     who = caller()
     known = who.client if who else ""  # over HTTP a session of the library may know nothing
     try:
@@ -115,19 +113,19 @@ def is_cancelled() -> bool:
 
 
 def warn_if_cancelled(tool: str) -> None:
-    """Say on standard error that a change was made although the client had cancelled its call."""
+    """Say on standard error that a cancelled call has changed the memory."""
     if is_cancelled():
         print(f"{SERVER}: {say('protocol.stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
 def report_progress(done: int, of: int, message: str) -> None:
-    """Tell the client of this call how far it is, where that asked to be told."""
+    """Send the progress of this call to a client that asked for it."""
     with suppress(RuntimeError):  # the function was called directly
         run_in_loop(get_context().report_progress, done, of, message)
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print each warning once in the life of the process, on standard error."""
+    """Print each warning on standard error, once in a process."""
     for warning in dict.fromkeys(warnings):
         if warning not in _warned:
             _warned.add(warning)
@@ -135,16 +133,16 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def opened_settings() -> Settings:
-    """Return the settings of one call, and say once what is wrong with them."""
+    """Return the settings of this call, and print their warnings."""
     settings = read_settings(os.environ)
     warn(settings.warnings)
     return settings
 
 
 def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
-    """Return the project and the settings of one call, from `--project`, environment and directory.
+    """Return project and settings of this call, by `--project`, environment and directory.
 
-    writes: the project must be one in which a memory may be kept. Raises SentinelError.
+    writes: the project must be able to hold a memory. Raises SentinelError.
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
@@ -154,9 +152,9 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
 
 
 def project_name() -> str:
-    """Return the name of the project's directory, "" in a home, root or system directory.
+    """Return the name of the project's directory, "" for a home, root or system directory.
 
-    Where a server over HTTP was started says nothing of who calls: it has to be given a project.
+    Over HTTP only `--project` counts: the server's directory says nothing of its callers.
     """
     if caller() and not arguments.project:
         return ""
@@ -168,10 +166,10 @@ def project_name() -> str:
 
 
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
-    """Return a function for the protocol: what the given one refuses or fails at is a sentence.
+    """Return a function whose every error is one sentence, raised as `failure`.
 
-    It travels as `failure`, an error that the library passes on as it is. A ValueError of a
-    resource or prompt becomes a ValidationError, which is "invalid params" there.
+    The library passes that on unchanged. A ValueError of a resource or prompt becomes
+    ValidationError, "invalid params" there.
     """
 
     @functools.wraps(function)

@@ -1,8 +1,8 @@
-"""Serves over standard input and output, and ends the process so that no request is lost unsaid.
+"""Serves over standard input and output, and loses no request unsaid.
 
-The library (mcp 2.3.0) cancels what is under way when its input closes, and answers "Connection
-closed" even to a save that is done. Here its input ends when every request is answered. What was
-stored, or may have been, without an answer is named on standard error.
+The library (mcp 2.3.0) cancels open requests when its input closes, and answers "Connection closed"
+even to a finished save. Here its input ends once every request is answered. Standard error names
+changes without an answer.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOCK_GRACE_S = 0.3  # another session's save takes less
 QUIET_S = 20.0  # a search in the largest memory takes less
 SIGNAL_GRACE_S = 0.6
-END_GRACE_S = 0.4  # for what is put away at the end
+END_GRACE_S = 0.4  # for the last steps
 
 # The tools that change something, each with the argument without which it does not.
 WRITING_TOOLS = {"log_memory": "", "compact_memory": "delete_ids"}
@@ -51,11 +51,11 @@ _TIMES_KILLED, _BETWEEN_S = 20, 0.01
 
 class _Request(NamedTuple):
     id: str
-    writes: str  # the tool that changes a memory, "" for what only reads
+    writes: str  # the tool that changes a memory, "" for a call that only reads
 
 
 class UnderWay:
-    """The requests that were read and are not answered yet. Safe for threads."""
+    """The requests without an answer so far. Safe for threads."""
 
     def __init__(self) -> None:
         self._news = threading.Condition()
@@ -64,7 +64,7 @@ class UnderWay:
         self._ends_at = float("inf")
 
     def note_line(self, line: bytes) -> None:
-        """Take note of one line of the input: a request, or a cancellation, which is no answer."""
+        """Note a request, or a cancellation, in a line of the input."""
         try:
             text = line.decode("utf-8", "replace")
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -77,14 +77,14 @@ class UnderWay:
             self._close(str((message.params or {}).get("requestId")))
 
     def note_answer(self, line: bytes, *, is_delivered: bool) -> None:
-        """Take note of one line of the output, and whether it reached the client."""
+        """Note a line of the output. is_delivered: whether it reached the client."""
         found = _ANSWER.match(line)
         request = self._close(str(json.loads(found[1]))) if found else None
         if request and request.writes and not is_delivered and not _FAILED.search(line):
             self._stored.append(request)
 
     def begin_end(self) -> None:
-        """Say that the process ends: from a moment later on no save waits for another process."""
+        """Let saves wait for another process for LOCK_GRACE_S more."""
         self._ends_at = min(self._ends_at, time.monotonic() + LOCK_GRACE_S)
 
     def is_ending(self) -> bool:
@@ -92,7 +92,7 @@ class UnderWay:
         return time.monotonic() >= self._ends_at
 
     def wait(self, most_s: float = float("inf")) -> bool:
-        """Return True once everything is answered, False after `most_s` or QUIET_S without news."""
+        """Wait until all is answered; False after `most_s`, or QUIET_S without an answer."""
         deadline = time.monotonic() + most_s
         with self._news:
             while self._open:
@@ -102,7 +102,7 @@ class UnderWay:
         return True
 
     def report(self) -> list[str]:
-        """Return a sentence for what was stored unanswered, and one for what may have been."""
+        """Return a sentence on unanswered changes, and one on possible ones."""
         with self._news:
             unknown = [request for request in self._open if request.writes]
         sentences = list[str]()
@@ -134,21 +134,16 @@ def _writing_tool(request: JSONRPCRequest) -> str:
 
 
 class RequestInput(io.RawIOBase):
-    """Gives the lines of `source`, each complete.
-
-    at_end: called at the end of the source, before the reader gets to know of it.
-    """
+    """Reads complete lines. at_end: called before the reader learns of the end."""
 
     def __init__(self, source: BinaryIO, under_way: UnderWay, at_end: Callable[[], None]) -> None:
         self._source, self._under_way, self._at_end = source, under_way, at_end
         self._line = memoryview(b"")
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` from the current line; 0 at the end of the input."""
         if not self._line:
             line = answerable(self._source.readline())
             if not line:
@@ -164,9 +159,9 @@ class RequestInput(io.RawIOBase):
 
 
 class AnswerOutput(io.RawIOBase):
-    """Writes whole messages to the descriptor `wire`; what else is printed goes to standard error.
+    """Writes messages to the descriptor `wire`, and any other output to standard error.
 
-    at_failure: called once, when the client does not take any answer more. Later ones are dropped.
+    at_failure: called once, when the client takes no more answers; later ones are dropped.
     """
 
     def __init__(
@@ -176,11 +171,9 @@ class AnswerOutput(io.RawIOBase):
         self._has_failed = False
 
     def writable(self) -> bool:
-        """Always."""
         return True
 
     def write(self, data: Any) -> int:
-        """Write all of the data, which is one message."""
         line = bytes(data)
         if not line.startswith(b'{"jsonrpc"'):
             with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -204,30 +197,30 @@ class AnswerOutput(io.RawIOBase):
 
 
 class Ending:
-    """Ends this process once: by a signal, or because the client closes or takes no answers.
+    """Ends this process once: at a signal, a closed input or a client that takes no answers.
 
-    What is under way is finished and answered as long as that takes no more than a moment.
+    Open requests are answered first: within SIGNAL_GRACE_S, or at a closed input until QUIET_S pass
+    without an answer. at_end: last steps, for END_GRACE_S.
     """
 
     def __init__(self, under_way: UnderWay, at_end: Iterable[Callable[[], None]] = ()) -> None:
-        """at_end: what is done last, once everything is answered, if that takes only a moment."""
         self._under_way, self._at_end = under_way, at_end
         self._turn = threading.Lock()
         self._reading, self._writing = os.pipe()  # the numbers of signals
 
     def watch(self) -> None:
-        """Wait for signals; called in the main thread."""
+        """Wait for signals. Call it in the main thread."""
         threading.Thread(target=self._end_at_signal, daemon=True).start()
         if os.name == "posix":
             # Python calls a handler in the main thread, which may sleep in its loop just then and
-            # not see the signal; what is written here at once wakes a thread of its own.
+            # not see the signal; a byte that is written here at once wakes a thread of its own.
             os.set_blocking(self._writing, False)
             signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
         for number in _SIGNALS:
             signal.signal(number, self._on_signal)
 
     def on_end_of_input(self) -> None:
-        """Return when everything is answered; end the process if that does not come about."""
+        """Return once everything is answered; otherwise end the process."""
         self._under_way.begin_end()
         if not self._under_way.wait():
             self._end(0)
@@ -255,7 +248,7 @@ class Ending:
         self._end(code, number)
 
     def _put_away(self) -> None:
-        """Do what is left for the end, once; what takes longer is given up with the process."""
+        """Run the last steps once, for END_GRACE_S at most."""
         with self._turn:
             steps, self._at_end = self._at_end, ()
 
@@ -272,7 +265,7 @@ class Ending:
             last.join(END_GRACE_S)
 
     def _end(self, code: int, number: int = 0) -> NoReturn:
-        """End the process with this code. number: of the signal by which it dies, where it can."""
+        """End the process, on POSIX by the signal `number` unless it is 0."""
         self._put_away()
         self._turn.acquire()  # and never given back: one thread reports
         with contextlib.suppress(OSError, ValueError):
@@ -289,9 +282,9 @@ class Ending:
 def serve_streams(
     server: "FastMCP", under_way: UnderWay, at_end: Iterable[Callable[[], None]]
 ) -> None:
-    """Serve over standard input and output until the client closes the input, or a signal comes.
+    """Serve over standard input and output until the input closes or a signal comes.
 
-    at_end: as `Ending` takes it. Raises RequestError where a stream is missing.
+    at_end: see `Ending`. Raises RequestError for a missing stream.
     """
     if sys.stdin is None or sys.stdout is None:
         raise RequestError("no_streams")

@@ -1,4 +1,4 @@
-"""Offers the tools of `server.py` and of each room, resources and prompts as FastMCP wants them."""
+"""Offers functions as tools, resources and prompts of FastMCP."""
 
 import inspect
 import logging
@@ -37,23 +37,22 @@ LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
 
 
 class RoomTool(NamedTuple):
-    """A function that a room offers as a tool, with the hints that clients act on."""
+    """A function to offer as a tool, with hints on which clients act."""
 
     function: Callable[..., str]
     title: str
     reads: bool  # it changes nothing
     repeats: bool  # a second call with the same arguments changes nothing more
     is_core: bool = False  # the work of a day needs it
-    destroys: bool = False  # what it removes may be gone for good: not so what leaves the log
+    destroys: bool = False  # a removal may be for good; a record that leaves the log is kept
     shown_defaults: Mapping[str, object] = {}  # by argument, in the schema where it has None
 
 
 class OfferedRoom(NamedTuple):
-    """What a room that is on does for the others, and at the end of the process.
+    """The functions of a room that is on.
 
-    gather: returns what may answer a question, for one list over the rooms. prompt_lines: the lines
-    of the prompt on a question, taken from the budget; on "" what is worth most. end: lets go of
-    what the room holds.
+    gather: entries on a question, for one list over all rooms. prompt_lines: lines of the prompt
+    within a budget; for "" the most valuable. end: at the end of the process.
     """
 
     gather: "Callable[[str], Gathered]"
@@ -62,13 +61,10 @@ class OfferedRoom(NamedTuple):
 
 
 class SessionlessServer(FastMCP):
-    """A server whose every client sees every tool, resource and prompt.
+    """A server that shows every client everything. rooms: by name; a room that is on adds itself.
 
-    rooms: those that are on, by name. A room puts itself there when it is offered.
-
-    At each list and look-up the library (fastmcp 4.2.3) asks a store of sessions what this client
-    has hidden. Nothing here hides anything, and building that store takes longer than the answer to
-    the first call: half a second of the first list.
+    The library (fastmcp 4.2.3) asks a store of sessions for hidden entries. There are none, and to
+    build it takes half a second of the first list.
     """
 
     def __init__(self, name: str, *, version: str, instructions: str) -> None:
@@ -83,31 +79,25 @@ class SessionlessServer(FastMCP):
         self.rooms = dict[str, OfferedRoom]()
 
     async def list_tools(self, **_: Any) -> Sequence[Tool]:
-        """Return all tools, as they are registered."""
         return await self.local_provider.list_tools()
 
     async def list_resources(self, **_: Any) -> Sequence[Resource]:
-        """Return all resources, as they are registered."""
         return await self.local_provider.list_resources()
 
     async def list_resource_templates(self, **_: Any) -> Sequence[ResourceTemplate]:
-        """Return all templates of resources, as they are registered."""
         return await self.local_provider.list_resource_templates()
 
     async def list_prompts(self, **_: Any) -> Sequence[Prompt]:
-        """Return all prompts, as they are registered."""
         return await self.local_provider.list_prompts()
 
     async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
-        """Return the tool of this name, as it is registered."""
         return await self.local_provider.get_tool(name, version)
 
     async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
-        """Return the prompt of this name, as it is registered."""
         return await self.local_provider.get_prompt(name, version)
 
     def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool = False) -> None:
-        """Offer the tools of a room. core_only: those that the work of a day needs."""
+        """Offer tools. core_only: only tools for the work of a day."""
         for it in tools:
             if core_only and not it.is_core:
                 continue
@@ -130,13 +120,12 @@ class SessionlessServer(FastMCP):
     def offer_resource(
         self, function: Callable[..., str], uri: str, *, name: str, title: str, mime_type: str
     ) -> None:
-        """Offer a function as a resource, or as a template where `uri` holds its arguments."""
+        """Offer a function as a resource, or as a template if `uri` holds its arguments."""
         about = _description(function)
         add = self.resource(uri, name=name, title=title, description=about, mime_type=mime_type)
         add(with_sentences(function, ResourceError))
 
     def offer_prompt(self, function: Callable[..., str], title: str) -> None:
-        """Offer a function as a prompt."""
         spoken = with_sentences(function, PromptError)
         prompt = Prompt.from_function(spoken, title=title, description=_description(function))
         self.add_prompt(prompt)
@@ -144,25 +133,22 @@ class SessionlessServer(FastMCP):
 
 @asynccontextmanager
 async def _more_threads(_: FastMCP) -> AsyncIterator[None]:
-    """Add threads: with the usual 40, that many saves behind a held lock would stop a search."""
+    """Add threads: with the usual 40, that many waiting saves would stop a search."""
     current_default_thread_limiter().total_tokens = WORKER_THREADS
     yield
 
 
 def _description(function: Callable[..., str]) -> str | None:
-    """Return the docstring of a function as a model reads it; python -OO keeps none.
-
-    A paragraph is one line: a model pays for each line end.
-    """
+    """Return the docstring, paragraphs in one line, since line ends cost tokens; None with -OO."""
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or None
 
 
 def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object]) -> dict[str, Any]:
-    """Return the schema that a model reads: without references, null, and defaults that are null.
+    """Return the schema for a model, without references, null and null defaults.
 
-    An argument whose default is "" is required there, and a call without it is answered all the
-    same. shown_defaults: by argument, what stands there in place of null.
+    An argument with the default "" is required there, not in a call. shown_defaults: instead of
+    null.
     """
     simplified: dict[str, Any] = _inlined(schema, schema.get("$defs", {}))
     required = list[str]()
@@ -179,10 +165,9 @@ def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object])
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema without null, and each definition where it is referred to (never in circles).
+    """Resolve the references of a schema, which form no circle, and drop null.
 
-    Where one is left, the library does it for each list of tools, with a package that loads a
-    client of the web for it: a twentieth of a start.
+    For one that is left, the library loads a package with a web client: a twentieth of a start.
     """
     if isinstance(schema, list):
         return [_inlined(it, definitions) for it in schema if it != {"type": "null"}]
@@ -197,16 +182,15 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 class _Calls(Middleware):
-    """Runs so many calls at once, and refuses wrong arguments without repeating their values.
+    """Runs MOST_CALLS calls at once, and refuses wrong arguments.
 
-    The library (fastmcp 4.2.3) answers with pydantic's text, and the value in it.
+    The refusal repeats no value; that of the library (fastmcp 4.2.3) would.
     """
 
     def __init__(self) -> None:
         self._turns = CapacityLimiter(MOST_CALLS)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Run the tool once it is its turn."""
         try:
             async with self._turns:
                 return await call_next(context)
@@ -220,10 +204,10 @@ class _Calls(Middleware):
 
 
 def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) -> str:
-    """Return what these rooms hold on a question in one list, the most relevant first.
+    """Return the rooms' lines on a question in one list, the most relevant first.
 
-    Without a question each room gets its share, and what others left. token_budget: as the client
-    sent it. Raises RequestError, and what the rooms raise.
+    Without a question the rooms share the budget. token_budget: from the client,
+    LEAST_PROMPT_TOKENS or more. Raises RequestError, and errors of the rooms.
     """
     is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
     if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
