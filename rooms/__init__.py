@@ -1,1 +1,1 @@
-"""Memory of other kinds than the log, each whole in its folder and loaded only when switched on."""
+"""The rooms of the memory, each a folder that is loaded only when switched on."""

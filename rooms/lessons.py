@@ -1,4 +1,4 @@
-"""The memory log as a room: its records as people list, search, show, forget and restore them."""
+"""The memory log as a room for people."""
 
 import os
 from collections import Counter
@@ -74,20 +74,15 @@ class ForPeople(Room):
         self._store = opened.store
 
     def is_there(self) -> bool:
-        """Return True: every project has a memory log, or begins one."""
         return True
 
     def find(self, wanted: Wanted) -> Found:
-        """Return the records that fit; with words those that have each of them."""
+        """Return records; with words, only records with every word."""
         found = self._fitting(wanted)
         item = _brief_item if wanted.brief else item_of
         return Found([item(it, date) for _, it, date in found[: wanted.limit]], len(found))
 
     def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
-        """Return the places of the records that fit, the records and their dates, best first.
-
-        What was forgotten is the last of each record that has left the log.
-        """
         log = self._store.read()
         records, dates = [*log.records], [it.updated or it.created for it in log.records]
         if wanted.forgotten:
@@ -145,7 +140,7 @@ class ForPeople(Room):
         return []
 
     def versions(self, name: str) -> Versions:
-        """Return what the log, the file beside it and git have of a record. Raises HistoryError."""
+        """Return the versions in the log, the file beside it and git. Raises HistoryError."""
         from core.lessons.history import former_selves_of, named, principles_over
 
         history = self._history()
@@ -172,7 +167,7 @@ class ForPeople(Room):
         return History(self._store.path, self._store.read(), self._store.read_replaced())
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Say how many records go. Raises RoomNameError where they are to go for good."""
+        """Raise RoomNameError for `hard`."""
         if hard:
             raise RoomNameError("no_hard", id=items[0].id)
         return say("records.would_forget", count=len(items))
@@ -187,7 +182,7 @@ class ForPeople(Room):
         return Forgotten(going, notes, [it for it in items if it.version not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring:
-        """Bring back the last or the named version, or what a principle replaced; HistoryError."""
+        """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
         from core.lessons.history import named, principles_over
 
         history = self._history()
@@ -221,7 +216,7 @@ class ForPeople(Room):
         *,
         originals: bool = False,
     ) -> Restoring:
-        """Return what a write brings back. originals: they take the place of what is replaced."""
+        """Return the plan of a write. originals: in the place of `replaced`."""
         instead_of = replaced.token if replaced and originals else ""
 
         def run(*, dry_run: bool) -> Restoring:
@@ -242,7 +237,6 @@ class ForPeople(Room):
         return run(dry_run=True)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield the records as the log holds them, without the secrets that a hand put there."""
         log, kinds = self._store.read(), list[str]()
         for _, record, _ in sorted(self._fitting(wanted), key=lambda it: it[0]):
             clean, found = clean_record(record)
@@ -256,7 +250,6 @@ class ForPeople(Room):
             notes.append(say("documents.redacted", **kinds_told(kinds)))
 
     def take(self, given: Given, tell: Tell) -> Taken:
-        """Look through records from elsewhere; those of the log stay as they are."""
         entries = [record_of(it.data) if isinstance(it.data, dict) else None for it in given.rows]
         source = MemoryLog([b"-\n"] * len(entries), entries)
         places = [str(row.place) for row in given.rows]
@@ -333,7 +326,7 @@ class ForPeople(Room):
         return found
 
     def _repair(self) -> None:
-        """Repair the log; the lines that leave it go into a new file beside it."""
+        """Repair the log; lines that leave it go into a new file beside it."""
         self._store.repair(aside_name=f"{ASIDE_NAME}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.txt")
 
     def figures(self) -> Figures:
@@ -373,7 +366,6 @@ class ForPeople(Room):
 
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
-    """Say what of new records is doubtful, and what they do to those of the log."""
     from core.text.wording import similar_to, worth_using
 
     notes, known = list[str](), list(trial.before.topics)
@@ -393,9 +385,9 @@ def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
 
 
 def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
-    """Return a record as a person reads it, without its secrets. date: by default its last one.
+    """Return a record for people, without secrets. date: by default its last one.
 
-    is_stored: whether the log has it so; what is only planned gets its version id when written.
+    is_stored: False for a planned record, whose version id comes with its write.
     """
     if record.type == "principle" and record.source_count:
         saved = say("documents.compacted", date=day_of(record.compacted_at or record.created))
@@ -424,7 +416,6 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
 
 
 def _brief_item(record: Record, date: str) -> Item:
-    """Return of a record what the line of a list shows."""
     topic, _, lesson, _ = (it.text for it in redact_together(record.texts))
     return _line_of(record, date, topic, lesson)
 
@@ -445,7 +436,7 @@ def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
 
 
 def data_of(record: Record, *, token: str) -> dict[str, Any]:
-    """Return everything about one record; every key is always there, null for what it lacks."""
+    """Return a record as data with every key, None for a missing value."""
     data = {name: getattr(record, name) for name in _DATA}
     data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
     data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
@@ -457,7 +448,6 @@ def _topic(record: Record) -> str:
 
 
 def _version(version: "Past", *, has_git: bool) -> Version:
-    """Return one version of a record with the places that have it, for people and as data."""
     kept, commit, places = version.kept, version.commit, list[str]()
     data: dict[str, Any] = dict.fromkeys(_PLACES)
     if version.is_shown:

@@ -1,7 +1,7 @@
-"""Says what a room is to people: what the commands, the page and the checks ask of each one.
+"""The interface of a room for the commands, the page and the checks.
 
-The memory log is `lessons`; every other room is a folder here with a file `for_people.py`. Its
-class `ForPeople` imports what the room is made of only where it is asked for.
+The memory log is `lessons`. Any other room is a folder here with a class `ForPeople` in
+`for_people.py`, which loads the room's modules only where it needs them.
 """
 
 import importlib
@@ -33,14 +33,14 @@ MOST_VALUES = 8  # of a list of counts
 
 
 class RoomNameError(RefusedError):
-    """What a person has typed names no room, or nothing in the rooms, or several things."""
+    """A typed name fits no room or item, or several."""
 
     table = "rooms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The project, the settings and the store that one command works with."""
+    """The project, settings and store of one command."""
 
     project: Project
     settings: Settings
@@ -49,44 +49,44 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One lesson, session or fragment as a person reads it, without secrets."""
+    """A lesson, session or fragment for people, without secrets."""
 
     room: str
-    id: str  # what a person types, whole
-    version: str  # names this state: a change leaves alone what is another one by then
+    id: str  # as a person types it, whole
+    version: str  # names this state: a change leaves alone an item that has another one
     date: str  # when it was last saved, or forgotten; ISO 8601 in UTC
     kind: str  # the word that `--kind` takes
     topic: str
-    mark: str  # `*` for a principle or a pinned fragment, `!` for what failed or is blocked, ""
+    mark: str  # `*` for a principle or a pinned fragment, `!` for a failure or blocker, ""
     texts: tuple[tuple[str, str], ...]  # each with its label; a line of a list shows the first
-    facts: tuple[str, ...]  # what stands below them, in the language of the reader
+    facts: tuple[str, ...]  # the lines below them, in the reader's language
     data: Data  # the whole item, for scripts
     privacy: str = ""  # public, team or private, where it is its user's own and of no project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which items are meant; what is left empty does not count."""
+    """A choice of items; an empty field does not count."""
 
     words: str = ""  # that each item has
     topics: tuple[str, ...] = ()  # any of them; a session has all of them as tags
     kind: str = ""
     since: str = ""  # a moment in ISO 8601
     limit: int | None = None
-    forgotten: bool = False  # instead of what is there, what `restore` can bring back
+    forgotten: bool = False  # in place of present items, items that `restore` can bring back
     brief: bool = False  # only the line of a list: other texts, facts and data may be missing
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Some of the items that fit, and how many there are in all."""
+    """The first matches, and the count of all."""
 
     items: list[Item]
     count: int
 
 
 class Forgotten(NamedTuple):
-    """What a room forgot, what is another one by now than was shown, and what went wrong."""
+    """The outcome of `forget`. stayed: items that have changed since; left: its errors."""
 
     items: list[Item]
     notes: list[str]  # where it is now
@@ -95,7 +95,7 @@ class Forgotten(NamedTuple):
 
 
 class Restoring(NamedTuple):
-    """What a restore brings back, before it is done or after it, and what goes for it."""
+    """A restore, planned or done. instead_of: the items that it replaces."""
 
     items: list[Item]
     instead_of: list[Item]
@@ -104,7 +104,7 @@ class Restoring(NamedTuple):
 
 
 class Version(NamedTuple):
-    """One version of an item. places: where it is kept, for people; data: the same for scripts."""
+    """A version of an item. places: where it is, for people; data: for scripts."""
 
     item: Item
     places: str
@@ -112,14 +112,14 @@ class Version(NamedTuple):
 
 
 class Versions(NamedTuple):
-    """All known versions of one item, the newest first. notes: why some may be missing."""
+    """The known versions of an item, newest first. notes: why others may be missing."""
 
     found: list[Version]
     notes: list[str]
 
 
 class Figures(NamedTuple):
-    """What a room counts. lines: sentences below its headline; data: everything, for scripts."""
+    """The counts of a room. lines: below the headline; data: all, for scripts."""
 
     headline: str
     lines: list[str]
@@ -127,7 +127,7 @@ class Figures(NamedTuple):
 
 
 class Secrets(NamedTuple):
-    """Where a room holds what looks like secrets, and what people call it and one item of it."""
+    """The secrets of a room. place, item: words for it and one of its items."""
 
     place: str
     item: str
@@ -136,7 +136,7 @@ class Secrets(NamedTuple):
 
 
 class Redacted(NamedTuple):
-    """What a room redacted, and where secrets are left."""
+    """The outcome of `redact`. left: secrets that are still there."""
 
     changed: "list[Held]"
     left: "list[Held]"
@@ -149,7 +149,7 @@ FIRST_ITEMS = 1_000  # of an import, which its table may show
 
 
 class Row(NamedTuple):
-    """A row of a file that comes in, and its number there."""
+    """A row of an imported file, with its number there."""
 
     place: int
     data: Any
@@ -165,17 +165,17 @@ class Outgoing(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What somebody wants to bring into a room."""
+    """The input of an import into one room."""
 
     path: str  # as it is shown
     rows: Sequence[Row] = ()  # of an export of this program, by this room's `rows`
     file: Path | None = None  # that only the room can read
-    data: bytes = b""  # what it holds where it is a text
+    data: bytes = b""  # its content where it is a text
     agent: str = ""  # whose fragments they shall be, "" for whose they were
 
 
 class Passed(NamedTuple):
-    """What is not taken: its line or its file, and why, for people."""
+    """Refused input: its line or file, and the reason, for people."""
 
     place: str
     why: str
@@ -183,7 +183,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What an import would bring into a room, each as it would be stored."""
+    """The plan of an import, its items as they would be stored."""
 
     items: list[Item]  # the first of them
     count: int
@@ -194,9 +194,9 @@ class Taken:
 
 
 class Room(Protocol):
-    """What every room does for people. Each verb raises SentinelError where it cannot be read.
+    """A room for people. Each method raises SentinelError where the room cannot be read.
 
-    What most rooms need not do has an answer here; a room that does it has its own.
+    A method with a body here is the default for most rooms.
     """
 
     name: str
@@ -207,63 +207,60 @@ class Room(Protocol):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The words that an item may have as its kind."""
+        """The kinds that an item may have."""
 
     def is_there(self) -> bool:
-        """Return whether the room may hold something; loads nothing of it."""
+        """Return whether the room may hold items, without loading it."""
 
     def find(self, wanted: Wanted) -> Found:
-        """Return the items that fit: with words the most relevant first, else the newest."""
+        """Return the matches: with words the most relevant first, else the newest."""
 
     def nothing(self, wanted: Wanted) -> list[str]:
-        """Say why nothing was found: what the room is for, or which name may have been meant."""
+        """Say why nothing was found: the room's purpose, or a similar name."""
 
     def named(self, name: str) -> list[Item]:
-        """Return what a person names, whole; raises where only this room has such names."""
+        """Return a name's items, whole. Raises for an unknown name that only this room can have."""
 
     def versions(self, name: str) -> Versions | None:
-        """Return all versions of the item that is named, None for nothing of this room.
-
-        A room that keeps no former ones has the item as it is.
-        """
+        """Return the versions of a named item, by default its present one; None without an item."""
         found = [Version(item, "", {}) for item in self.named(name)]
         return Versions(found, []) if found else None
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Say what forgetting means, for good if `hard`; raises where one of these is to stay."""
+        """Say what forgetting does, for good if `hard`. Raises if an item must stay."""
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
-        """Forget these items, each only in the version that was shown."""
+        """Forget each item in the version that was shown."""
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
-        """Return what would come back, or the originals of a principle; None for nothing of it."""
+        """Plan to bring back an item, or a principle's originals; None for an unknown name."""
 
     def findings(self) -> "list[Finding]":
-        """Return what is wrong with the room, with a `fix`, and as `ok` how much it holds."""
+        """Return faults with their repairs, and an `ok` with counts."""
 
     def figures(self) -> Figures:
-        """Count what the room holds."""
+        """Count the items."""
 
     def secrets(self) -> Secrets | None:
-        """Return where the room holds secrets; None where `scan` reads it as a file, by lines."""
+        """Return the secrets; None where `scan` reads the room's file by lines."""
         return None
 
     def redact(self) -> Redacted | None:
-        """Take the secrets out of every text, and out of the bytes; None as of `secrets`."""
+        """Redact all texts and their bytes on disk; None as for `secrets`."""
         return None
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield what fits as `take` wants it, of what has a scope only what is public if asked."""
+        """Yield matches as `take` reads them. only_public: leave out items of a narrower scope."""
 
     def take(self, given: Given, tell: Tell) -> Taken:
-        """Return what would come in; nothing is stored before it is told to."""
+        """Plan an import; only `Taken.save` stores it."""
 
 
-# What rooms share.
+# Shared by the rooms.
 
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
-    """Return the rooms of these names, or all that may hold something. Raises RoomNameError."""
+    """Return these rooms, or all with items. Raises RoomNameError."""
     known = room_names()
     for name in names:
         if name not in known:
@@ -278,26 +275,26 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
 
 
 def room_names() -> list[str]:
-    """Return the names of all rooms, in the order in which they are shown."""
+    """Return the names of all rooms in the order of display."""
     folders = map(Path, importlib.import_module("rooms").__path__)
     others = {it.parent.name for folder in folders for it in folder.glob(f"*/{FILE_NAME}")}
     return [*FIRST, *sorted(others - set(FIRST))]
 
 
 def kinds_told(kinds: Sequence[str]) -> Facts:
-    """Return how many secrets there are, and of which kinds, for a sentence."""
+    """Return count and kinds of secrets for a sentence."""
     return {"count": len(kinds), "kinds": listed_counts(Counter(kinds))}
 
 
 def switched_on(opened: Opened, name: str) -> str:
-    """Say how to switch a room on where the person types it, and none off that has something."""
+    """Say how to switch a room on without switching off another that holds items."""
     here = replace(opened, project=find_project(None, os.environ, Path.cwd()))
     there = {LESSONS, name, *(room.name for room in rooms_of(here))}
     return say("rooms.switch_on", rooms=",".join(it for it in room_names() if it in there))
 
 
 def unknown_names(key: str, names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Say which of these topics or tags there are not, and which ones resemble them."""
+    """Return a sentence for each unknown topic or tag, with similar ones."""
     from core.lessons.record_text import topic_text
     from core.text.wording import similar_to
 
@@ -311,7 +308,7 @@ def unknown_names(key: str, names: Iterable[str], known: Collection[str]) -> lis
 
 
 def source_of(given: Given, sources: ModuleType) -> Any:
-    """Return what was given as this module of a room reads it."""
+    """Read the input by a room's module."""
     if given.rows:
         return sources.of_rows(given.rows, given.path)
     if given.data:
@@ -320,12 +317,16 @@ def source_of(given: Given, sources: ModuleType) -> Any:
 
 
 def state_of(*values: object) -> str:
-    """Return what names the state of an item that is made of these values."""
+    """Return a digest of an item's values, which names its version."""
     return digest(repr(values).encode("utf-8", "surrogatepass"))[:12]
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:
-    """Return values with their counts in one line, those of most first."""
+    """Return counts in one line, the highest first.
+
+    >>> listed_counts({"auth": 3, "db": 1200})
+    'db 1,200, auth 3'
+    """
     order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     named = [f"{safe(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
     return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
