@@ -1,1 +1,1 @@
-"""The sessions of a project: what was done, what was decided, what failed, on this machine."""
+"""The sessions of a project: its work, decisions and failures, on this machine."""

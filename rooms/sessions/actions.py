@@ -1,12 +1,10 @@
-"""Writes what a client has done into the sessions of a project, and never holds it up for that.
+"""Writes the actions of a client into the sessions of a project, and never delays the client.
 
     record(root, [Deed("command", "npm test")], Caller("codex", "cx-1"), environment)
 
-A hook calls this at every step of an agent. Where another process writes for longer than WAIT_S,
-the action is dropped and counted. A hook knows the conversation by the client's own id for it, and
-a session only by what `context_save` answers in it. So the answer binds the two, exactly, however
-many conversations of one client go on at the same time. Until then actions wait, and so do those
-after a session has ended, since they may belong to the next one.
+A hook calls this at every step. Where another process writes for longer than WAIT_S, the action is
+dropped and counted. The answer of `context_save` binds a client's conversation to a session. Until
+then actions wait, and again after its end: they may belong to the next.
 """
 
 import contextlib
@@ -29,14 +27,14 @@ WAIT_S = 0.05
 CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
 MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the oldest go
 KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
-SETTLED_DAYS = 1  # then what followed the end of a session is part of it
+SETTLED_DAYS = 1  # then actions after the end of a session are part of it
 DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
 COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
 _LOOKED_AT = 20  # actions that were written last
 _FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
 
-# What is read of a text, without the word that is cut: a part of a secret is not known as one.
+# Read of a text, without a word that is cut: a part of a secret is not known as one.
 _MOST_READ = 4_000
 _CUT_END, _CUT_BEGINNING = re.compile(r"\s\S{1,1999}\Z"), re.compile(r"\A\S{1,1999}\s")
 _MOST_COUNTED_BYTES = 100_000
@@ -47,11 +45,10 @@ _NAMED = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15
 
 
 class Deed(NamedTuple):
-    """What a client has done. kind: command or edit.
+    """An action of a client.
 
-    content: the command line, or what was done to the file.
-    failed: None where nothing tells. output: what it printed.
-    file_path: relative to the project.
+    kind: command or edit. content: the command line, or the change to the file. failed: None if
+    unknown. output: printed by the command. file_path: relative to the project.
     """
 
     kind: str
@@ -62,20 +59,18 @@ class Deed(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Whose deed it is. agent: the client, as its hooks name it; conversation: its id there."""
+    """A client, as its hooks name it, and its id of the conversation."""
 
     agent: str
     conversation: str
 
     @property
     def waiting(self) -> str:
-        """What stands in the place of a session's id while its actions wait for one."""
+        """The stand-in for a session's id while the actions wait."""
         return f"{WAITING}{self.agent}:{self.conversation}"
 
 
 class _Row(NamedTuple):
-    """The columns of an action that say what was done."""
-
     type: str
     content: str
     result: str | None
@@ -91,10 +86,10 @@ def record(
     strict: bool = False,
     now: str = "",
 ) -> bool:
-    """Write what the project's `config.json` wants; False when it was dropped.
+    """Write the actions that `config.json` wants; False if dropped.
 
-    strict: what holds a secret is left out, where it is redacted otherwise. Raises ConfigError,
-    SessionsError and DatabaseError.
+    strict: leave out an action with a secret, redacted otherwise. Raises ConfigError, SessionsError
+    and DatabaseError.
     """
     config = read_config(root)
     wanted = [deed for deed in deeds if _is_wanted(deed, config)]
@@ -127,11 +122,10 @@ def record(
 def record_save(
     root: Path, caller: Caller, answer: str, environment: Mapping[str, str], *, now: str = ""
 ) -> bool:
-    """Take in what `context_save` has answered in a conversation; False when it was dropped.
+    """Bind a conversation to the session that an answer of `context_save` names first.
 
-    The conversation is bound to the session that the answer names first, and what waits there
-    becomes part of it. An answer that names no session that was just saved binds nothing. Raises
-    ConfigError, SessionsError and DatabaseError.
+    Waiting actions join it. A session not saved within ten minutes is not bound. False if dropped.
+    Raises ConfigError, SessionsError and DatabaseError.
     """
     config, found = read_config(root), _NAMED.search(answer)
     if not (config.logs_actions and found):
@@ -160,10 +154,10 @@ def record_save(
 
 
 def settle(connection: Connection, now: str) -> None:
-    """Settle what has waited long enough; a save calls this in its transaction.
+    """Settle waiting actions, in the transaction of a save.
 
-    What came behind the end of a session becomes part of it after SETTLED_DAYS, and what no save
-    has claimed goes after KEPT_DAYS.
+    Actions after the end of a session join it after SETTLED_DAYS; unclaimed actions go after
+    KEPT_DAYS.
     """
     _take_over_former(connection)
     bound = (
@@ -179,7 +173,6 @@ def settle(connection: Connection, now: str) -> None:
 
 
 def _take_over_former(connection: Connection) -> None:
-    """Take over the actions that an older version left to wait in a table of its own."""
     if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone() is None:
         return
     connection.execute(
@@ -195,7 +188,6 @@ def _before(now: str, days: int) -> str:
 
 
 def _open_session(connection: Connection, caller: Caller) -> str:
-    """Return the id of the open session that a conversation is bound to, "" for none."""
     row = connection.execute(
         "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
         " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
@@ -205,7 +197,6 @@ def _open_session(connection: Connection, caller: Caller) -> str:
 
 
 def _is_wanted(deed: Deed, config: Config) -> bool:
-    """Return whether the settings want a deed: a command by its words, edits and errors as such."""
     if not config.logs_actions:
         return False
     if deed.kind == "edit":
@@ -214,8 +205,8 @@ def _is_wanted(deed: Deed, config: Config) -> bool:
 
 
 def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
-    """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
-    # Most commands are not recorded, and need not wait for what knows secrets.
+    """Return a redacted row, None for a deed that may not be kept."""
+    # Most commands are not recorded, and need not wait for the redactor.
     from core.sanitizer import redact_together
 
     content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
@@ -244,12 +235,12 @@ def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
 
 
 def _sound(text: str) -> str:
-    """Return a text that the database takes: a lone surrogate or NUL becomes a question mark."""
+    """Replace lone surrogates and NUL, which the database does not take."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
 def _is_there(connection: Connection, session: str, row: _Row, moment: str) -> bool:
-    """Return whether the same has been written just before: another hook tells of the same."""
+    """Return whether another hook wrote the same within AT_ONCE_S."""
     since = datetime.fromisoformat(moment) - timedelta(seconds=AT_ONCE_S)
     last = f"SELECT * FROM actions ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
     same = " AND ".join(f"{name} IS ?" for name in ("context_id", *row._fields))
@@ -264,7 +255,7 @@ def _written(
     environment: Mapping[str, str],
     write: Callable[[Connection], None],
 ) -> bool:
-    """Carry out a write; False when the database was busy, which is counted."""
+    """Carry out a write; False, and counted, if the database was busy."""
     path = config.database(root)
     make_folder(path.parent)
     with contextlib.closing(database_at(path, timeout_s=WAIT_S)) as database:
@@ -278,11 +269,11 @@ def _written(
             return False
 
 
-# What was dropped
+# Dropped actions
 
 
 def dropped(root: Path, environment: Mapping[str, str]) -> int:
-    """Return how many actions of a project were dropped within the last COUNTED_DAYS."""
+    """Count the actions that were dropped within COUNTED_DAYS."""
     oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
     try:
         with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
@@ -293,7 +284,7 @@ def dropped(root: Path, environment: Mapping[str, str]) -> int:
 
 
 def _count_dropped(directory: str) -> None:
-    """Add a line with the time: in one call, so that lines of several hooks stay apart."""
+    """Append the time in one call, so that lines of several hooks stay apart."""
     if not directory:
         return
     os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -306,9 +297,9 @@ def _count_dropped(directory: str) -> None:
         os.close(file)
 
 
-# Which command lines are recorded: those that run something included and not excluded. A command is
-# known by its leading words (`npm test`). Options may stand between these, and what merely starts
-# it, as `sudo` or `time`, does not count.
+# A command line is recorded that runs a command which is included and not excluded. A command is
+# known by its leading words (`npm test`). Options may stand between them, and a wrapper such as
+# `sudo` or `time` does not count.
 
 MOST_CHARS = 16_000  # of a command line, which are looked at
 _MOST_SHELLS = 3  # one within another: sh -c "sh -c …"
@@ -323,7 +314,7 @@ _QUOTED = re.compile(r"""\\(.)|'([^']*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+\+?=")
 _ENDING = re.compile(r"\.(?:exe|cmd|bat)\Z", re.I)
 _VERSION = re.compile(r"(?<=[A-Za-z])[0-9]++(?:\.[0-9]++)*+\Z")  # python3.11 is python, too
-# What stands before the command that is really run, with those of its options that take a value.
+# Wrappers before the real command, with their options that take a value.
 _WRAPPERS = {
     **dict.fromkeys("command exec builtin nohup time then do else if while until ! {".split(), ""),
     "sudo": "-u -g -h -p -C -D -R -T",
@@ -338,10 +329,12 @@ _SHELLS = frozenset("sh bash zsh dash ksh".split())
 
 
 def is_recorded(line: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Return whether a command line runs something to record.
+    """Return whether a command line runs a command to record.
 
-    include, exclude: leading words of commands; no `include` stands for all. A command that both
-    name is excluded.
+    include, exclude: leading words of commands. An empty `include` means all; `exclude` wins.
+
+    >>> is_recorded("cd web && sudo npm test", ["npm test"], [])
+    True
     """
     wanted, unwanted = ([name.split() for name in names] for names in (include, exclude))
     for command in commands_in(line):
@@ -352,7 +345,11 @@ def is_recorded(line: str, include: Sequence[str], exclude: Sequence[str]) -> bo
 
 
 def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
-    """Yield the words of each simple command of a line, its program first, by its bare name."""
+    """Yield the words of each simple command, from the bare name of its program.
+
+    >>> [*commands_in("cd web && sudo -u me /bin/npm test")]
+    [['cd', 'web'], ['npm', 'test']]
+    """
     for words in _simple(_without_here_documents(line[:MOST_CHARS])):
         words = _unwrapped(words)
         if not words:
@@ -366,7 +363,6 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
 
 
 def _simple(line: str) -> Iterator[list[str]]:
-    """Yield the words between the signs that part commands; what is quoted is one word."""
     words = list[str]()
     for piece in _PIECE.finditer(line):
         if piece["word"]:
@@ -378,7 +374,6 @@ def _simple(line: str) -> Iterator[list[str]]:
 
 
 def _without_here_documents(line: str) -> str:
-    """Return the lines of a command without those that are the input of one."""
     kept, end = list[str](), ""
     for text in line.split("\n"):
         if end:
@@ -391,7 +386,6 @@ def _without_here_documents(line: str) -> str:
 
 
 def _unwrapped(words: Sequence[str]) -> list[str]:
-    """Return the words from the command on that is really run."""
     left = list(words)
     while left:
         if _ASSIGNMENT.match(left[0]):
@@ -410,7 +404,6 @@ def _unwrapped(words: Sequence[str]) -> list[str]:
 
 
 def _leads(name: Sequence[str], command: Sequence[str]) -> bool:
-    """Return whether a command begins with the words of a name, its options aside."""
     if not name or name[0] not in (command[0], _VERSION.sub("", command[0])):
         return False
     at = 1

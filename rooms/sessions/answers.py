@@ -1,4 +1,4 @@
-"""Writes what the tools of the sessions answer: lines for a model, or the declared objects."""
+"""Writes the answers of the tools: lines for a model, or the declared objects."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,6 @@ def _said(key: str, **facts: str | int) -> str:
 
 
 def _saved_message(saved: Saved) -> str:
-    """Return the sentences on what a save did."""
     name = name_of(saved.session)
     said = [_said("saved_new" if saved.is_new else "saved_again", name=name)]
     if saved.replaced:
@@ -57,12 +56,12 @@ def _saved_message(saved: Saved) -> str:
 
 
 def _related(hits: Iterable[Hit]) -> list[Hit]:
-    """Return the hits that may be shown unasked: none that reads like an order."""
+    """Drop hits that read like an order, since nobody asked for them."""
     return [it for it in hits if not is_order(it.session)][:_MOST_RELATED]
 
 
 def saved_text(saved: Saved, related: Iterable[Hit], beside: Sequence[str]) -> str:
-    """Return what a save did, the related sessions that fit, and what else is to be said."""
+    """Describe a save, and list related sessions that fit. beside: further lines."""
     heading, budget = _said("related"), Budget(_SAVED_TOKENS, 1_000)
     budget.spend(_said("saved_new", name=name_of(saved.session)))
     budget.spend(heading)
@@ -89,7 +88,7 @@ def saved_object(saved: Saved, related: Iterable[Hit], beside: Sequence[str]) ->
 
 
 def found_text(page: Page, *, offset: int, note: str = "") -> str:
-    """Return the hints, below a line that counts them. note: what to try where nothing is found."""
+    """Return the hints below their count. note: a last sentence."""
     if not page.hits:
         key = "past_end" if page.total else "found_none"
         return " ".join(filter(None, (_said(key, total=page.total, offset=offset), note)))
@@ -124,7 +123,6 @@ def _has_more(page: Page, offset: int) -> bool:
 
 
 def _project(name: str) -> str:
-    """Return what stands before a session of another project, "" for this one."""
     return f"[{brief(name, PROJECT_CHARS)}]" if name else ""
 
 
@@ -132,7 +130,7 @@ def _project(name: str) -> str:
 
 
 def recommended_text(hits: Sequence[Hit], goal: str) -> str:
-    """Return for each session its hint, how near it is, its tags in the goal, what failed."""
+    """Return the hint of each session, its level, its tags in the goal, its failures."""
     lines = list[str]()
     for it in hits:
         if is_order(it.session):
@@ -166,7 +164,7 @@ def recommended_object(hits: Sequence[Hit], goal: str) -> Object:
 
 
 def matched_tags(session: Session, goal: str) -> list[str]:
-    """Return the tags of a session that a goal names; Korean ones with any particle behind."""
+    """Return the session's tags in a goal; any particle may follow a Korean tag."""
     text = normal_form("NFC", goal).casefold()
     words = set(_WORD.findall(text))
 
@@ -181,7 +179,6 @@ def matched_tags(session: Session, goal: str) -> list[str]:
 
 
 def counted_text(numbers: Statistics, range_: str) -> str:
-    """Return the counts, a line for each kind."""
     lines = [_said("stats_head", count=numbers.sessions, range=range_)]
     for key, counts in (
         ("stats_status", numbers.by_status),
@@ -213,10 +210,10 @@ def _by_agent(numbers: Statistics) -> dict[str, int]:
     return {it or _said("unknown"): n for it, n in numbers.by_agent.items()}
 
 
-# context_get: what failed and what is open comes before what went well, since a reader is warned of
-# that. A long summary is cut, everything else is left out whole, and a sentence counts both.
+# context_get: failures and open blockers come before successes, since they warn a reader. A long
+# summary is cut, any other text is left out whole, and a sentence counts both.
 
-_WHOLE_TOKENS = 470  # estimated, without the sentence on what was left out
+_WHOLE_TOKENS = 470  # estimated, without the sentence that counts the rest
 _SUMMARY_SHARE, _ONLY_SUMMARY_SHARE, _ACTIONS_SHARE, _CHAIN_SHARE = 0.4, 0.8, 0.3, 0.5
 _LEAST_CHARS = 80  # of a summary
 _CONTENT_CHARS, _RESULT_CHARS, _FORMER_CHARS = 120, 80, 100
@@ -232,10 +229,10 @@ def whole_text(
     archive: str = "",
     how: str,
 ) -> str:
-    """Return the session as far as some 500 tokens hold it.
+    """Return a session within some 500 tokens.
 
-    parent: the name of the one it continues. project: of the session, "" for this one. archive: the
-    file of an older version that has its texts. how: shows all of it.
+    parent: the name of the session before it. project: "" for this one. archive: an older version's
+    file with the texts. how: a way to show all.
     """
     budget = Budget(_WHOLE_TOKENS, 100_000)
     lines = [_head(session, parent, project), field_line(_said("goal"), session.goal)]
@@ -268,7 +265,7 @@ def whole_object(
     chain: Sequence[Session] | None = None,
     budget_tokens: int,
 ) -> Object:
-    """Return the object ContextGetOutput; of many actions the last ones."""
+    """Return the object ContextGetOutput. budget_tokens: for actions, the last first."""
     found: Object = {"context": session.as_json()}
     if actions is not None:
         budget = Budget(budget_tokens, 2 * budget_tokens)
@@ -298,7 +295,6 @@ def _head(session: Session, parent: str, project: str) -> str:
 
 
 def _summary_lines(session: Session, budget: Budget) -> tuple[list[str], int]:
-    """Return the line of the summary, and how many of its characters were cut."""
     if not session.summary:
         return [], 0
     label, kept = _said("summary"), session.summary
@@ -315,9 +311,6 @@ def _summary_lines(session: Session, budget: Budget) -> tuple[list[str], int]:
 
 
 def _items(session: Session) -> Iterator[str]:
-    """Yield a line for each point, failures and open blockers first, for the changes, and for what
-    was replaced; of a kind the last one first.
-    """
     tried = session.approaches
     points = [
         *(("failed", it) for it in session.failed[::-1]),
@@ -346,7 +339,6 @@ def _items(session: Session) -> Iterator[str]:
 
 
 def _newest_actions(actions: Sequence[Action], budget: Budget) -> list[str]:
-    """Return the last actions that fit below their heading, the oldest of them first."""
     heading = _said("actions")
     budget.spend(heading)
     lines = list[str]()
@@ -364,7 +356,6 @@ def _newest_actions(actions: Sequence[Action], budget: Budget) -> list[str]:
 def _chain_lines(
     session: Session, chain: Sequence[Session], project: str, budget: Budget
 ) -> list[str]:
-    """Return the hints of a chain: as many as fit, those nearest to the session."""
     if not chain:
         return []
     heading = _said("chain")

@@ -1,9 +1,7 @@
-"""Reads `config.json` of the sessions: where they are kept, what is recorded, what is recommended.
+"""Reads `config.json` of the sessions (section 11 of their plan), and makes their directory.
 
-The keys and their meaning are those of the specification (section 11 of the sessions' plan). A
-value that cannot be used is refused with a sentence on its key: with a default in its place, the
-program would record what somebody excluded, or look for sessions where they are not. The directory
-of the sessions is made here as well, with what keeps git from the database of one machine.
+An invalid value is refused: a default would record an excluded command, or look elsewhere. A
+`.gitignore` keeps git from the database.
 """
 
 import os
@@ -38,10 +36,10 @@ archive/
 
 
 class Config(NamedTuple):
-    """What `config.json` says, or would by default.
+    """The settings of `config.json`, with their defaults.
 
-    folder: of the database, relative to the project. include, exclude: the leading words of the
-    commands that are recorded, and of those that are not; () for include records all others.
+    folder: of the database, relative to the project. include, exclude: leading words of commands
+    that are recorded or not; () for include records all others.
     """
 
     folder: str = FOLDER
@@ -59,17 +57,17 @@ class Config(NamedTuple):
     warns: bool = True
 
     def database(self, root: Path) -> Path:
-        """Return the database of a project, which need not exist."""
+        """Return the path of the database, which need not exist."""
         return root / self.folder / self.db_file
 
 
 def config_path(root: Path) -> Path:
-    """Return where the settings of a project's sessions are, if it has any."""
+    """Return the path of `config.json`, which need not exist."""
     return root / FOLDER / CONFIG_NAME
 
 
 def read_config(root: Path) -> Config:
-    """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
+    """Return the settings. Raises ConfigError, SessionsError."""
     path = config_path(root)
     config = Config(**values_in(path, _KEYS))
     outside = way_out(root / config.folder, root)
@@ -82,10 +80,7 @@ def read_config(root: Path) -> Config:
 
 
 def unknown_keys(root: Path) -> list[str]:
-    """Return the keys of `config.json` that this program does not know, such as misspelt ones.
-
-    Raises ConfigError.
-    """
+    """Return unknown keys of `config.json`, such as misspelt ones. Raises ConfigError."""
     return unknown_keys_in(config_path(root), _KEYS)
 
 
@@ -127,14 +122,14 @@ _KEYS: Keys = {
 
 
 def _is_inside(folder: str) -> bool:
-    """Return whether a path is relative, leads out of nothing, and is not git's own."""
+    """Return whether a path stays in the project and outside of `.git`."""
     parts = folder.lower().replace("\\", "/").split("/")
     is_odd = not parts[0] or ":" in folder or not folder.isprintable() or "~" in parts[0]
     return bool(folder.strip("/. ")) and not is_odd and not {"..", ".git"} & set(parts)
 
 
 def make_folder(directory: Path) -> None:
-    """Make the directory and its `.gitignore` where they are missing. Raises SessionsError."""
+    """Make the directory and its `.gitignore` if missing. Raises SessionsError."""
     ignored = directory / ".gitignore"
     try:
         make_directory(directory)

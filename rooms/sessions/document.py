@@ -1,7 +1,7 @@
-"""Gives sessions out as one document: Markdown or HTML for people, JSON to be imported again.
+"""Exports sessions as one document: Markdown or HTML for people, JSON for an import.
 
-In Markdown no text becomes a heading, a link, a table or a tag. In HTML texts stay texts: the page
-has no script, loads nothing, and its policy allows only its own style.
+In Markdown no text becomes a heading, link, table or tag. In HTML texts stay texts: the page has no
+script, loads nothing, and its policy allows only its own style.
 """
 
 import base64
@@ -60,7 +60,7 @@ _JSON_BEGINS = f'{{"format": "{MARK}", "version": '
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a document says of itself. exported: the moment, in ISO 8601."""
+    """The head of a document. exported: ISO 8601."""
 
     project: str
     count: int
@@ -68,7 +68,7 @@ class Head:
 
 
 class Whole(NamedTuple):
-    """A session with its actions. parent: the number of the one it continues, 0 for none."""
+    """A session with its actions. parent: the number of the session before it, or 0."""
 
     session: Session
     actions: Sequence[Action]
@@ -76,10 +76,10 @@ class Whole(NamedTuple):
 
 
 class Form(NamedTuple):
-    """One form of document, which is written piece by piece.
+    """A form of document, in pieces.
 
-    begins: with what every document of it begins, also after years. between: what stands between
-    two sessions. end: gets how many sessions were left out.
+    begins: every document of it, also after years. between: two sessions. end: takes the count left
+    out.
     """
 
     suffixes: tuple[str, ...]
@@ -92,9 +92,9 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A document. text: of it, "" if it is in a file; path: of that, from the project's root.
+    """A document. text: "" if it is in a file; path: from the project's root.
 
-    count: of its sessions; left_out: of those for which an answer has no room, as it says itself.
+    count: its sessions; left_out: sessions without room in an answer, as the text says.
     """
 
     text: str
@@ -112,12 +112,11 @@ def export(
     names: Sequence[str] = (),
     output: str = "",
 ) -> Exported:
-    """Return sessions as one document, those saved last first, or write them to a file.
+    """Return sessions as one document, last saved first, or write them to a file.
 
-    since, until: days or moments in ISO 8601, both included, of the last save. names: numbers or
-    ids, () for all. output: a file in the project, "" to return the text; that keeps to the budget
-    of one answer, with whole sessions or none, and says how many it leaves out. Raises
-    SessionsError, ExchangeError, and what the store raises.
+    since, until: days or moments of the last save, ISO 8601, inclusive. names: numbers or ids, ()
+    for all. output: a file in the project; "" returns whole sessions within one answer's budget,
+    and says how many are left out. Raises SessionsError, ExchangeError, and errors of the store.
     """
     written = FORMS[form]
     target = _target_of(store.root, output, written, form) if output else None
@@ -147,10 +146,7 @@ def export(
 def chosen(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Whole]]]:
-    """Yield how many sessions fit, and these without secrets, as of one moment.
-
-    Raises SessionsError.
-    """
+    """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""
     conditions, values = list[str](), list[str]()
     if first := bound_of("from", since):
         conditions.append(f"{_SAVED} >= ?")
@@ -169,7 +165,7 @@ def chosen(
 
 
 def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
-    """Return the session of a number with its actions, without secrets."""
+    """Return a session with its actions, without secrets."""
     [session] = sessions_where(connection, "number = ?", (number,))
     statement = "SELECT number FROM contexts WHERE id = ?"
     parent = connection.execute(statement, (session.parent_id,)).fetchone()
@@ -178,11 +174,6 @@ def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
 
 
 def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
-    """Return the file that an export may become. Raises ExchangeError.
-
-    root: of the project. name: of the form, for a sentence.
-    """
-
     def refused(key: str, **facts: str) -> ExchangeError:
         suffix, suffixes = form.suffixes[0].lstrip("."), ", ".join(form.suffixes)
         about = {"path": shown_path(output), "form": name, "suffix": suffix, "suffixes": suffixes}
@@ -193,12 +184,13 @@ def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
     )
 
 
-# What the forms for people are made of
+# The parts of the forms for people
 
 
 class _Entry(NamedTuple):
-    """One thing of a session. label, more: a reason or a solution, and what it is called. state:
-    how it went, in a word. is_code: a path. warns: something failed or is open.
+    """An entry of a section. label: of `more`, a reason or solution. state: a result, in a word.
+
+    is_code: a path. warns: a failure or open blocker.
     """
 
     text: str
@@ -214,7 +206,6 @@ def _said(key: str, **facts: str | int) -> str:
 
 
 def outcome(result: str) -> str:
-    """Return how an approach went, in the reader's language."""
     return _said(result if result in ("success", "failed") else "partial")
 
 
@@ -225,7 +216,6 @@ def _intro(head: Head) -> str:
 
 
 def _facts(session: Session) -> list[str]:
-    """Return what is known of a session beside its texts, a few words each, unescaped."""
     began = session.started_at[:10]
     started_on = _said("started", date=began) if began not in ("", session.date) else ""
     facts = (started_on, _said("saved", date=session.date), session.status, session.agent)
@@ -233,7 +223,6 @@ def _facts(session: Session) -> list[str]:
 
 
 def _sections(session: Session) -> Iterator[tuple[str, list[_Entry]]]:
-    """Yield the parts of a session that it has: the heading, and the entries."""
     changes = session.changes
     parts = {
         "decisions": [_Entry(it.text, "why", it.why) for it in session.decisions],
@@ -311,7 +300,6 @@ def _text_of(name: str) -> str:
 
 
 def _begin_html(head: Head) -> str:
-    """Return the page up to its first session."""
     style = _text_of("page.css")
     page = Template(_text_of("page.html")).substitute(
         language=language(),
@@ -366,22 +354,18 @@ def _end_html(left_out: int) -> str:
 
 
 def _element(tag: str, text: str) -> str:
-    """Return an element with a text of somebody, all of its lines."""
     return f'<{tag} class="text" {_spoken(text)}>{_block(text)}</{tag}>'
 
 
 def _line(text: str) -> str:
-    """Return a text as one line."""
     return escape(one_line(text))
 
 
 def _block(text: str) -> str:
-    """Return a text with its line ends, a lone carriage return among them."""
     return escape("\n".join(map(printable, LINE_ENDS.split(text.strip("\r\n")))))
 
 
 def _spoken(text: str) -> str:
-    """Return the attributes for direction and language of an element with this text."""
     own = "ko" if _HANGUL.search(text) else "en"
     return 'dir="auto"' if own == language() else f'dir="auto" lang="{own}"'
 
@@ -390,7 +374,7 @@ def _spoken(text: str) -> str:
 
 
 def context_of(whole: Whole) -> dict[str, Any]:
-    """Return all of a session with its actions, as `source` reads it."""
+    """Return a session with its actions, as `source` reads it."""
     actions = [action.as_json() for action in whole.actions]
     return {**WHOLE.as_json(whole.session), "actions": actions}
 

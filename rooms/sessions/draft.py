@@ -1,8 +1,7 @@
-"""Makes a draft ready to be stored, and works out what a save makes of a session.
+"""Prepares a draft for storage, and works out the session that a save makes of it.
 
-Whatever a session says goes through `prepared` before anything else sees it: secrets out of every
-text, then the limits of each field. `continued` is pure: the session as it was and the draft go in,
-the session as it will be comes out.
+`prepared` comes before anything else sees a text: it redacts, then checks the limits. `continued`
+is pure: a session and a draft go in, the new session comes out.
 """
 
 import re
@@ -38,7 +37,7 @@ from rooms.sessions.session import (
 )
 
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
-_AGENT_CHARS, _RAW_CHARS = 40, 1_000  # of the name of a client, and what is read of it
+_AGENT_CHARS, _RAW_CHARS = 40, 1_000  # of the name of a client, and read of it
 # The one name of each client, whatever it calls itself in the handshake or in a hook.
 # fmt: off
 _AGENTS = {
@@ -58,14 +57,14 @@ _Given = TypeVar("_Given", Draft, Session)
 
 
 class Prepared(NamedTuple):
-    """A draft that may be stored, and the kinds of the secrets that were taken out of it."""
+    """A draft that may be stored. redacted: the kinds of its secrets."""
 
     draft: Draft
     redacted: tuple[str, ...] = ()
 
 
 class Place(NamedTuple):
-    """Where a text of a draft stands: its field, its limit in characters, whether it must be."""
+    """The field of a text, and its limit. is_required: not blank."""
 
     field: str
     most: int
@@ -73,10 +72,10 @@ class Place(NamedTuple):
 
 
 def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
-    """Return the draft as it may be stored. Raises SessionsError (a ValueError).
+    """Return the draft redacted and checked. Raises SessionsError (a ValueError).
 
-    A secret that one text gives away goes from all texts. strict: a secret is refused, not taken
-    out. A limit holds for the redacted text.
+    A secret that one text reveals goes from all texts; `strict` refuses it. Limits hold for the
+    redacted text.
     """
     if draft.status is not None and draft.status not in STATUSES:
         raise SessionsError("bad_status", known=", ".join(STATUSES))
@@ -114,7 +113,7 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
 
 
 class Cleaned(NamedTuple):
-    """A session with its actions, and the kind of each secret that was taken out of them."""
+    """A redacted session with its actions, and the kind of each secret."""
 
     session: Session
     actions: list[Action]
@@ -122,15 +121,16 @@ class Cleaned(NamedTuple):
 
 
 def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
-    """Return a session without secrets; one that any of its texts gives away goes from all."""
+    """Redact a session; a secret that one text reveals goes from all."""
     (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
     return Cleaned(done, list(others), kinds)
 
 
 def agent_of(name: str) -> str:
-    """Return the name of a client as sessions hold it, "" for none.
+    """Return a client's one name, "" for none, an unknown one in lower case and printable.
 
-    An unknown one is kept as it is given, in lower case, without what cannot be printed.
+    >>> agent_of("Claude Code")
+    'claude-code'
     """
     plain = "".join(char for char in _BLANKS.sub(" ", name[:_RAW_CHARS]) if char.isprintable())
     lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
@@ -138,7 +138,6 @@ def agent_of(name: str) -> str:
 
 
 def _check_counts(given: Draft | Session) -> None:
-    """Raise SessionsError where there are more points or files than a session may hold."""
     files = given.changes.modified_files if given.changes else ()
     counts = {name: (len(getattr(given, name)), MOST_POINTS) for name in POINTS}
     counts["codeChanges"] = (len(files), MOST_FILES)
@@ -153,7 +152,6 @@ def _too_long(text: str, place: Place) -> SessionsError:
 
 
 def _trimmed(draft: Draft) -> Draft:
-    """Return the draft without blanks around its goal and tags, and without empty names."""
     tags, changes = draft.tags, draft.changes
     if tags is not None:
         tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
@@ -164,7 +162,7 @@ def _trimmed(draft: Draft) -> Draft:
 
 
 def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
-    """Return a draft or a session with another text for each that somebody has written there."""
+    """Return a draft or session with `change` applied to each text of somebody."""
 
     def changed(texts: Iterable[str], field: str, most: int) -> tuple[str, ...]:
         return tuple(change(text, Place(field, most)) for text in texts)
@@ -194,15 +192,15 @@ def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
     return replace(given, **fields)
 
 
-# What a save makes of a session
+# The session that a save makes
 
 
 def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
-    """Return the session with what the draft adds and changes; the replaced texts are kept.
+    """Return the session with a draft merged in; `former` keeps replaced texts.
 
-    A point with the text of a stored one takes its place. A point that is told again as it was
-    keeps the time at which it was told first, and a blocker the time of its discovery. Raises
-    SessionsError where that is too much for one session.
+    A point replaces the stored one with its text. A point told again as it was keeps its first
+    time; a blocker always keeps the time of its discovery. Raises SessionsError for more than a
+    session may hold.
     """
     status = draft.status or session.status
     ended_at = ""
@@ -241,12 +239,12 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
 
 
 def with_flag(session: Session) -> Session:
-    """Return the session with `has_warnings` as its approaches and blockers have it."""
+    """Set `has_warnings` by failed approaches and open blockers."""
     return replace(session, has_warnings=bool(session.failed or session.open_blockers))
 
 
 def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Session:
-    """Return a session that came before, its open blockers resolved as these report it."""
+    """Resolve the open blockers of an earlier session that `blockers` report as resolved."""
     resolved = {_key(it.text): it for it in blockers if it.is_resolved}
     settled = tuple(
         replace(it, is_resolved=True, why=cure.why or it.why, resolved_at=now)
@@ -265,10 +263,6 @@ def _joined(
     made_by: str = "",
     are_blockers: bool = False,
 ) -> tuple[Point, ...]:
-    """Return the stored points with those that a draft adds or changes.
-
-    made_by: who decides. are_blockers: they keep the time of their discovery.
-    """
     known = {_key(it.text): it for it in stored}
     for it in given:
         before = known.get(_key(it.text))
@@ -286,5 +280,5 @@ def _joined(
 
 
 def _key(text: str) -> str:
-    """Return what two texts have in common that differ in case, blanks or the last full stop."""
+    """Return a text without its case, blanks and last full stop."""
     return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")

@@ -1,8 +1,7 @@
 """Lets a user's projects find each other's sessions.
 
-A project takes part by a file in the user's state directory, outside of any repository: nothing
-that a repository carries can give this consent. A search asks each project by its own index, and
-only reads there; no copy of a session leaves its project.
+The consent is a file in the user's state directory, so that no repository can carry it. A search
+only reads each project's own index; no copy of a session leaves its project.
 """
 
 import heapq
@@ -30,13 +29,13 @@ _WAIT_S = 1  # for a writer in another project
 
 
 class SharingError(SessionsError):
-    """A project cannot share; takes the key of its sentence and its facts."""
+    """A project cannot share; takes the key of its sentence."""
 
     table = "sessions.projects"
 
 
 def share(root: Path, environment: Mapping[str, str]) -> None:
-    """Let the user's other projects find the sessions of this one. Raises SharingError."""
+    """Let the user's other projects find this one's sessions. Raises SharingError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         raise SharingError("no_state")
@@ -49,7 +48,7 @@ def share(root: Path, environment: Mapping[str, str]) -> None:
 
 
 def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
-    """Take the consent back; return whether the project took part. Raises SharingError."""
+    """Take the consent back; return whether there was one. Raises SharingError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         return False
@@ -62,7 +61,6 @@ def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Say which consent could not be changed."""
     try:
         yield
     except OSError as error:
@@ -70,17 +68,14 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
-    """Return the directories of all projects that take part; a directory may be gone by now.
-
-    root: of any project; all have the same list.
-    """
+    """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
     path = _consent_path(os.fspath(root), environment)
     consents = path.parent.parent.glob(f"*/{_CONSENT}") if path else ()
     return sorted(filter(None, (_root_in(it, environment) for it in consents)))
 
 
 def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> None:
-    """Remove the database into which older versions copied short texts of the projects."""
+    """Remove the database into which older versions copied texts."""
     directory = state_directory(os.fspath(root), environment)
     for name in _FORMER if directory else ():
         with suppress(OSError):
@@ -88,11 +83,10 @@ def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> No
 
 
 def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
-    """Return the sessions that fit, of this project and of all that take part, the best first.
+    """Search this project and all that share, best first: by level, then the newer.
 
-    Those of each project stand in the order of its index. They come together by level; of one level
-    the newer comes first. `Hit.project` names another project; one that cannot be read now is
-    passed over. Raises what the store raises.
+    Each project keeps its order. `Hit.project` names another project; an unreadable one is passed
+    over. Raises errors of the store.
     """
     offset = min(offset, MOST_OFFSET)
     pages = [search(store, criteria, limit=offset + limit)]
@@ -113,7 +107,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
 
 
 def others(root: Path) -> Iterator[SessionStore]:
-    """Yield the stores of the other projects that take part, only to be read from."""
+    """Yield the stores of the other sharing projects, for reading."""
     own = os.path.realpath(root)
     for other in shared_roots(root, os.environ):
         if other != own and os.path.isdir(other):
@@ -126,13 +120,13 @@ def _worth(hit: Hit) -> tuple[int, str]:
 
 
 def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the file that stands for the consent; None for an account without a home directory."""
+    """Return the consent's file; None for an account without a home directory."""
     directory = state_directory(root, environment)
     return Path(directory, _CONSENT) if directory else None
 
 
 def _root_in(consent: Path, environment: Mapping[str, str]) -> str:
-    """Return the directory for which a consent stands; "" for one that lies in another's place."""
+    """Return the directory of a consent; "" where it lies in another's place."""
     try:
         with open(consent, encoding="utf-8", errors="surrogateescape") as file:
             root = file.read(_MOST_BYTES)
@@ -146,10 +140,9 @@ def _root_in(consent: Path, environment: Mapping[str, str]) -> str:
 
 
 def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
-    """Return the session of a number or an id, with the store that has it.
+    """Return a session by number or id, with its store; an id also from sharing projects.
 
-    An id is looked for in the other projects that take part, too. Raises NoSuchSessionError, and
-    UpkeepError for an archived session, which names the file.
+    Raises NoSuchSessionError, and UpkeepError with the file of an archived session.
     """
     try:
         return store, store.get(name)
@@ -163,9 +156,9 @@ def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]
 
 
 def former_archive(store: SessionStore, session: Session) -> str:
-    """Return the archive of an older version that has the texts of a session, from the project on.
+    """Return an older version's archive with the session's texts, from the project on.
 
-    "" for nearly all sessions, and for a name that is none: others may write the table, too.
+    Mostly ""; also for an invalid name, since others may write the table.
     """
     if not FORMER_ARCHIVE.match(session.archive):
         return ""
@@ -173,7 +166,7 @@ def former_archive(store: SessionStore, session: Session) -> str:
 
 
 def check_archives(store: SessionStore, name: str) -> None:
-    """Raise UpkeepError where the session of a number or an id is in an archive here."""
+    """Raise UpkeepError if an archive here has the session of a number or id."""
     name = name.strip().lstrip("#")
     field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
     for path in store.archives():

@@ -1,4 +1,4 @@
-"""The sessions of a project as a room: people list, search, show and forget them."""
+"""The sessions of a project as a room for people."""
 
 import os
 import re
@@ -43,11 +43,11 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
 NAME = "sessions"
 WARNING = "!"
 _ALL = 1_000_000_000
-_ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # what nothing but a session is called
+_ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # names that only sessions have
 
 
 class SessionNameError(RefusedError):
-    """No session has the number or id that a person has typed, or it cannot come back."""
+    """A typed number or id is unknown, or its session cannot come back."""
 
     table = "session_commands"
 
@@ -63,7 +63,6 @@ class ForPeople(Room):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The statuses that a session may have."""
         from rooms.sessions.session import STATUSES
 
         return STATUSES
@@ -79,7 +78,7 @@ class ForPeople(Room):
         return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
     def find(self, wanted: Wanted) -> Found:
-        """Return the sessions that fit; one that was forgotten is gone for good."""
+        """Return the matches; a forgotten session is gone for good."""
         from rooms.sessions.search import Criteria, search
 
         if wanted.forgotten:
@@ -103,7 +102,7 @@ class ForPeople(Room):
         return [*what, switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
-        """Return the session of a number or id, whole. Raises SessionNameError."""
+        """Return a session by number or id. Raises SessionNameError."""
         from rooms.sessions.everywhere import check_archives
         from rooms.sessions.session import NoSuchSessionError
         from rooms.sessions.store import shown_name
@@ -121,7 +120,7 @@ class ForPeople(Room):
         return _say("would_forget", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
-        """Remove the sessions that are still what was shown, with their actions and archives."""
+        """Remove sessions that have not changed since they were shown, with their actions."""
         from rooms.sessions.removal import forget
 
         versions = {it.data["id"]: it.version for it in items}
@@ -137,7 +136,7 @@ class ForPeople(Room):
         return Forgotten(going, notes, [it for it in items if it not in going], left)
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
-        """Return None: what was forgotten is gone. Raises SessionNameError for a session's name."""
+        """Return None: a forgotten session is gone. Raises SessionNameError for its name."""
         if _ONLY_HERE.fullmatch(name.strip()):
             raise SessionNameError("no_restore", name=name)
         return None
@@ -159,7 +158,6 @@ class ForPeople(Room):
         return Redacted(changed, left, notes, not unpurged)
 
     def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield the sessions with their actions, those saved last first."""
         from rooms.sessions.document import chosen, context_of
 
         is_part = replace(wanted, since="") != Wanted()
@@ -269,7 +267,6 @@ def item_of(
 
 
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
-    """Yield the texts of a session, each with its label."""
     from rooms.sessions.document import outcome
 
     def with_more(text: str, label: str, more: str) -> str:

@@ -1,6 +1,6 @@
-"""Finds what is wrong with the sessions of a project, each with what mends it.
+"""Finds faults in the files, rows, settings and git of a project's sessions.
 
-Files, rows, settings and git are looked at. Nothing is changed before somebody asks for a repair.
+Nothing changes before somebody asks for a repair.
 """
 
 import os
@@ -33,10 +33,9 @@ _Fix = Callable[[], Facts | bool | None]
 
 
 def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
-    """Return what somebody should know of a project's sessions, and of whom all share with.
+    """Return the faults of a project's sessions, and shares of lost projects; last an `ok`.
 
-    What is well comes last, where the sessions can be counted. A repair raises DatabaseError, also
-    for a file that could not be written, and SessionsError.
+    A repair raises SessionsError, and DatabaseError also for a file that cannot be written.
     """
     lost, found = dropped(root, environment), list[Finding]()
     not_recorded = [_found("dropped", "note", count=lost, days=COUNTED_DAYS)] if lost else []
@@ -68,7 +67,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
 
 
 def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
-    """Return a finding of the sessions. fix: raises OSError where a file cannot be written."""
+    """Return a finding; an OSError of `fix` becomes a DatabaseError."""
 
     def carry_out() -> Facts | None:
         try:
@@ -86,8 +85,6 @@ def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str 
 
 
 def _of_file(database: Database, store: SessionStore) -> list[Finding]:
-    """Return what is wrong with the file as a database: its pages, and its full-text index."""
-
     def put_back() -> Facts:
         store.database.close()
         with closing(store.beside()) as damaged:
@@ -114,7 +111,6 @@ def _of_file(database: Database, store: SessionStore) -> list[Finding]:
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
-    """Return whether the index is sound in itself, and has every session once."""
     if not is_sound(connection, INDEX):
         return False
     has_all = connection.execute(
@@ -126,10 +122,7 @@ def _has_whole_index(connection: sqlite3.Connection) -> bool:
 
 
 def _of_rows(database: Database, store: SessionStore) -> tuple[Facts, list[Finding]]:
-    """Return the number of sessions and the version of the schema, and what is wrong with rows.
-
-    The facts are empty where nothing can be counted.
-    """
+    """Return counts and schema version, {} if unreadable, and findings on rows."""
     counted: Facts = {"count": 0, "schema": 0}
     with suppress(SentinelError), database.reading() as connection:  # said of the file
         found = list[Finding]()
@@ -158,8 +151,6 @@ def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterat
 
 
 def _of_git(store: SessionStore) -> Iterator[Finding]:
-    """Yield what git has of the sessions' directory, and what it would take in by mistake."""
-
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
         with open(folder / ".gitignore", "a", encoding="utf-8") as file:
@@ -193,7 +184,6 @@ def _of_git(store: SessionStore) -> Iterator[Finding]:
 
 
 def _delete_actions(store: SessionStore, condition: str) -> Facts:
-    """Delete the actions of a condition, and say how many."""
     with store.writing() as connection:
         statement = f"DELETE FROM actions WHERE {condition}"
         return {"count": connection.execute(statement).rowcount}

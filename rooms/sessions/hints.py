@@ -1,7 +1,7 @@
-"""Writes a session as a hint: one line of some twenty tokens, from which it can be asked for.
+"""Writes a session as a hint: one line of some twenty tokens, with the name to ask for it.
 
-No text of a session can pass for another line or for a word of ours: it stands last in its line,
-without line ends and hidden characters, and is quoted where it begins as ours would.
+No text of a session passes for another line or a word of ours: it stands last, without line ends
+and hidden characters, and is quoted where it begins like ours.
 """
 
 import json
@@ -24,26 +24,26 @@ _THIS_YEAR_DAYS = 330  # a month and a day say enough
 
 MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
 _LOOKED_AT = 20
-_RECENT_DAYS = 30  # what is older, context_warn brings back when it is about the task
+_RECENT_DAYS = 30  # context_warn brings back an older one that is about the task
 
 
 def brief(text: str, most: int) -> str:
-    """Return a text as one line of at most so many characters, with nothing hidden in it."""
+    """Return a text as one line of at most so many characters, without hidden ones."""
     return shortened(one_line(text), most)
 
 
 def name_of(session: Session, project: str = "") -> str:
-    """Return the name to ask for a session by: `#12`, its id where it is of another project."""
+    """Return `#12`, or the id for a session of another project."""
     return one_line(session.id) if project else f"#{session.number}"
 
 
 def day_of(moment: str) -> str:
-    """Return the date of a moment, and only a date: others may write the table, too."""
+    """Return the date of a moment; `????-??-??` for a text of others without one."""
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
 def short_day(moment: str) -> str:
-    """Return the month and the day of a moment, 12/20, before the year where it is not this one."""
+    """Return the day of a moment: `12/20`, or `2025/12/20` after 330 days."""
     day = day_of(moment)
     try:
         past = datetime.now(UTC) - datetime.fromisoformat(day).replace(tzinfo=UTC)
@@ -59,17 +59,18 @@ def is_order(session: Session) -> bool:
 
 
 def goal_of(session: Session) -> str:
-    """Return the short goal for a line of ours."""
+    """Return the short goal, marked as an order or quoted if need be."""
     goal = brief(session.goal, GOAL_SHORT_CHARS)
     quoted = json.dumps(goal, ensure_ascii=False) if _LIKE_OURS.match(goal) else goal
     return f"{say('sessions.answers.order')} {quoted}" if is_order(session) else quoted
 
 
 def hint(session: Session, project: str = "") -> str:
-    """Return the line of a session: its name, the day of its last save, `!`, its short goal.
+    """Return the line of a session; `!` for failures and open blockers.
 
-    `!` stands for approaches that failed and blockers that are open. project: the name of another
-    one that the session is from.
+        #12 2026-11-28 ! Fix the login
+
+    project: its name, if the session is of another.
     """
     words = [name_of(session, project), day_of(session.date)]
     if session.has_warnings:
@@ -82,15 +83,11 @@ def hint(session: Session, project: str = "") -> str:
 
 
 def hint_of(hit: Hit) -> str:
-    """Return the line of a session that was found."""
     return hint(hit.session, hit.project)
 
 
 def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point, str]]:
-    """Yield what failed and what is open, the newest first, each with its short line.
-
-    tried: whether approaches that failed are told.
-    """
+    """Yield failed approaches if `tried`, then open blockers, newest first, each with its line."""
     for point in reversed(session.failed if tried else ()):
         yield point, _failure(point, point.why, session)
     for point in reversed(session.open_blockers):
@@ -108,10 +105,10 @@ def _failure(point: Point, why: str, session: Session) -> str:
 
 
 def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
-    """Return what failed or is open, and sessions to continue, the newest first; whole lines only.
+    """Return sessions to continue, then failures and open blockers, newest first.
 
-    Nobody asked for them: texts that read like orders are left out. budget_tokens: estimated, for
-    all lines. Empty where `config.json` says so, or nothing is there. Raises what the store raises.
+    Texts that read like orders are left out, since nobody asked for them. budget_tokens: estimated.
+    [] where `config.json` says so. Raises errors of the store.
     """
     if not store.config.shows_at_start:
         return []

@@ -1,4 +1,4 @@
-"""Brings sessions of others into the store: first a plan, then all of it in one transaction."""
+"""Imports sessions of others: first a plan, then all in one transaction."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,11 +33,10 @@ _Item = TypeVar("_Item")
 
 @dataclass(slots=True)
 class Plan:
-    """What an import would do.
+    """The plan of an import.
 
-    new: the sessions as they would be stored, oldest first, with their actions. known: how many
-    are here already; versions: how many further versions of a session were joined with it.
-    shortened: texts and lists that were too long; redacted: how many secrets of each kind.
+    new: as they would be stored, oldest first. known: sessions here already. versions: further
+    versions, joined with their session. shortened: texts and lists. redacted: secrets by kind.
     """
 
     new: list[tuple[Session, list[Action]]] = field(default_factory=list)
@@ -51,10 +50,7 @@ class Plan:
 def planned(
     store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
 ) -> Plan:
-    """Return what an import of this source would do; changes nothing. Raises DatabaseError.
-
-    tell: gets how many sessions are looked through, of how many.
-    """
+    """Plan an import. Raises DatabaseError. tell: gets the count done, and of all."""
     plan = Plan(faults=[*source.faults])
     items = _united(source.items, plan)
     with store.reading() as connection:  # those of which an archive has the texts are not whole
@@ -86,11 +82,10 @@ def planned(
 
 
 def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
-    """Save the sessions of a plan in one transaction; returns them with their numbers.
+    """Save a plan in one transaction; return its sessions with their numbers.
 
-    A session keeps the number that it had here, where that is free. One that has come in meanwhile
-    is left alone; one of which an older version has left a hint here gets its texts back. Raises
-    what the store raises.
+    A session keeps its former number if free. A session that is here by now is left alone; an older
+    version's hint gets its texts back. Raises errors of the store.
     """
     saved = list[Session]()
     with store.writing() as connection:
@@ -118,7 +113,6 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
 
 
 def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
-    """Return each session once, its versions joined, oldest first; of one moment as they come."""
     given = sorted(items, key=lambda it: it.session.updated_at)
     snapshots = {it.snapshot for it in given if it.snapshot}
     found = dict[str, Incoming]()
@@ -136,9 +130,9 @@ def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
 def _with_parents(
     wanted: Sequence[Incoming], items: Sequence[Incoming], here: set[str]
 ) -> Iterator[Incoming]:
-    """Yield the sessions with the id of the one that each continues, "" where that is missing.
+    """Yield sessions with the id of the session before, "" if missing.
 
-    Of a former context that went from goal to goal, each session continues the one before.
+    A former context that went from goal to goal is a chain.
     """
     named, before, last = dict[str, str](), dict[str, str](), dict[str, str]()
     for it in items:
@@ -164,29 +158,24 @@ def _with_parents(
 
 
 class _Fit:
-    """Shortens what is too long and counts it."""
-
     def __init__(self) -> None:
         self.count = 0
 
     def text(self, text: str, most: int) -> str:
-        """Return a text of at most so many characters, with … where it was cut."""
+        """Cut a text to `most` characters; `…` marks the cut."""
         if len(text) <= most:
             return text
         self.count += 1
         return f"{text[: most - 1].rstrip()}…"
 
     def newest(self, items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
-        """Return the last items, at most so many."""
         self.count += len(items) > most
         return tuple(items[-most:])
 
     def actions(self, them: Sequence[Action]) -> tuple[Action, ...]:
-        """Return the last actions, each within its limits."""
         return self.newest(mapped(tuple(them), lambda it: self.text(it, POINT_CHARS)), MOST_ACTIONS)
 
     def session(self, it: Session) -> Session:
-        """Return a session within all limits."""
         tags = tuple(tag.strip() for tag in it.tags if tag.strip())
         it = replace(it, goal=it.goal.strip(), tags=tags)
         it = with_texts(it, lambda text, place: self.text(text, place.most))

@@ -1,8 +1,7 @@
-"""Takes out of everything that is kept of the sessions what shall not be there any more.
+"""Archives, forgets and redacts sessions, in everything that is kept of them.
 
-Old sessions, which an archive keeps; sessions that are forgotten; and secrets. A save redacts
-already: a secret that is found here was saved before a rule knew it, or by another program. Columns
-are read and written as they are: what this program does not know of them stays.
+A save redacts already: a secret found here is older than its rule, or from another program. Columns
+that this program does not know stay as they are.
 """
 
 import json
@@ -48,7 +47,6 @@ _ALONE = "context_id NOT IN (SELECT id FROM contexts)"
 
 
 def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
-    """Return the archives that an older version made, which the stack closes."""
     return [stack.enter_context(closing(store.beside(it))) for it in store.former_archives()]
 
 
@@ -57,10 +55,10 @@ def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
 
 
 class Archived(NamedTuple):
-    """What was archived, or would be. path: the file with the sessions, None where there is none.
+    """An archive, made or planned. path: its file.
 
-    open: how many are old enough and stay, since they have not ended. kept: the others that stay:
-    with an open blocker, or continued by a session that stays.
+    open: how many old sessions stay, since they have not ended. kept: others that stay: with an
+    open blocker, or continued by a session that stays.
     """
 
     sessions: list[Session]
@@ -76,12 +74,11 @@ def archive_before(
     with_open: bool = False,
     dry_run: bool = False,
 ) -> Archived:
-    """Move the sessions whose last save is older than a day or moment in ISO 8601 (UTC) to a file.
+    """Move sessions last saved before a day or moment, ISO 8601 in UTC, to a file.
 
-    An import of that file brings them back, with their ids, numbers, actions and links. with_open:
-    also those that have not ended. dry_run: change nothing. Raises what the store raises, and
-    UpkeepError for what is no date or a file that could not be written or read back; nothing is
-    removed then.
+    An import brings them back with ids, numbers, actions and links. with_open: also sessions that
+    have not ended. Raises errors of the store, and UpkeepError for an invalid date or a file that
+    cannot be written or read back; then nothing is removed.
     """
     try:
         before = bound_of("before", date)
@@ -103,7 +100,6 @@ def archive_before(
 
 
 def _without_kept(connection: sqlite3.Connection, sessions: Sequence[Session]) -> list[Session]:
-    """Return the sessions without an open blocker, and without a child that stays."""
     going = {it.id: it for it in sessions if not it.open_blockers}
     statement = "SELECT id, parent_id FROM contexts WHERE parent_id IS NOT NULL"
     children = connection.execute(statement).fetchall()
@@ -114,7 +110,7 @@ def _without_kept(connection: sqlite3.Connection, sessions: Sequence[Session]) -
 
 
 def _exported(store: SessionStore, wholes: Sequence[Whole]) -> Path:
-    """Write sessions to a new archive, and read them back. Raises UpkeepError."""
+    """Write an archive, and compare it with the sessions. Raises UpkeepError."""
     moment, form = utc_now(), FORMS["json"]
     sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
     folder = store.path.with_name(ARCHIVE)
@@ -142,7 +138,7 @@ def _exported(store: SessionStore, wholes: Sequence[Whole]) -> Path:
 
 
 def _is_same(read: Incoming | None, whole: Whole) -> bool:
-    """Return whether all that a session says was read back; an action may get another id."""
+    """Return whether all was read back; an action's id may differ."""
     if read is None:
         return False
 
@@ -157,10 +153,7 @@ def _is_same(read: Incoming | None, whole: Whole) -> bool:
 
 
 class Forgotten(NamedTuple):
-    """What was removed, and what is left to do.
-
-    sessions: as they stood in the database. unpurged: the files in which the bytes remain for now.
-    """
+    """The outcome of `forget`. unpurged: files that hold the bytes for now."""
 
     sessions: list[Session]
     unpurged: list[Path]
@@ -171,13 +164,12 @@ def forget(
     ids: Iterable[str],
     is_meant: Callable[[Session], bool] = lambda _: True,
 ) -> Forgotten:
-    """Remove the sessions of these ids for good, with their actions and from the bytes.
+    """Remove sessions for good, with their actions and from the bytes.
 
-    A session that is not there is passed over; what continues a removed session stays, without its
-    link. is_meant: whether a session is still what the caller has seen; one that is not stays.
-
-    The archives of older versions come first, so that a second call completes what was cut short.
-    Raises what the store raises, and DatabaseError for such an archive.
+    An unknown id is passed over. A session that continues a removed one stays, without its link.
+    is_meant: whether a session is still as the caller saw it; else it stays. Archives of older
+    versions come first, so that a second call completes an interrupted one. Raises errors of the
+    store, and DatabaseError for such an archive.
     """
     wanted = list(dict.fromkeys(ids))
     with ExitStack() as stack:
@@ -208,9 +200,9 @@ def forget(
 
 
 class _Group(NamedTuple):
-    """A session with its actions, or actions without one: what one of them gives away, all hide.
+    """Rows that share secrets: a session with its actions, or actions without one.
 
-    rows: cleaned, that of the session first. session: as it is stored.
+    rows: redacted, the session's first. session: as stored.
     """
 
     kinds: tuple[str, ...]
@@ -238,10 +230,10 @@ def secrets_held(store: SessionStore) -> list[Held]:
 
 
 def redact_held(store: SessionStore) -> Redaction:
-    """Take the secrets out wherever they are, from the bytes as well.
+    """Redact every place, and its bytes.
 
-    The bytes go also where nothing is found any more, since a run before may not have come so far.
-    Raises what the store raises, DatabaseError for an archive, and OSError for `current.json`.
+    The bytes go even without a finding: an earlier run may have stopped before. Raises errors of
+    the store, DatabaseError for an archive, OSError for `current.json`.
     """
     held = secrets_held(store)
     remove_former_copies(store.root, os.environ)
@@ -266,7 +258,6 @@ def redact_held(store: SessionStore) -> Redaction:
 
 
 def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
-    """Yield what holds secrets in a database: the sessions, and actions of none."""
     for row in _rows(connection, "contexts", ("id", *_OF_SESSION), "1 ORDER BY number"):
         actions = _rows(connection, "actions", ("id", *_OF_ACTION), "context_id = ?", row["id"])
         rows, kinds = cleaned([row, *actions], _OF_JSON)
@@ -286,14 +277,12 @@ def _rows(
     condition: str,
     *values: object,
 ) -> Iterator[Row]:
-    """Yield rows of a table of ours by column; `_table` says which one it is."""
     statement = f"SELECT {', '.join(columns)} FROM {table} WHERE {condition}"
     for row in connection.execute(statement, values):
         yield {**dict(zip(columns, row, strict=True)), "_table": table}
 
 
 def _clean(connection: sqlite3.Connection) -> None:
-    """Store the rows without their secrets; the short forms and the index follow the texts."""
     for group in list(_groups(connection)):
         if group.session:
             remove_from_index(connection, group.session)

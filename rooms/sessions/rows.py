@@ -1,6 +1,6 @@
-"""The tables of the sessions' database: their rows as sessions and actions, and the text index.
+"""The tables of the sessions' database, and its text index.
 
-The index takes back exactly what it was given, so a text must be removed as it was added.
+A text must leave the index exactly as it was added:
 https://sqlite.org/fts5.html#external_content_tables
 """
 
@@ -39,7 +39,6 @@ _AT_ONCE = 500
 
 @cache
 def statements() -> tuple[str, ...]:
-    """Return the statements that make the tables of a new database."""
     text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
     return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
 
@@ -47,7 +46,7 @@ def statements() -> tuple[str, ...]:
 def database_at(
     path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
 ) -> Database:
-    """Return a database of sessions, which need not exist. timeout_s: for other writers."""
+    """Return the database, which need not exist. timeout_s: for other writers."""
     return Database(
         path,
         (statements(),),
@@ -61,7 +60,7 @@ def database_at(
 
 
 def session_of(row: Sequence[Any]) -> Session:
-    """Return the session of a row of _NAMES; what another program left out counts as empty."""
+    """Return the session of a row of _NAMES; a missing value is empty."""
     given = dict(zip(_NAMES, as_texts(row), strict=True))
     values: dict[str, Any] = {name: it or "" for name, it in given.items()}
     values |= {
@@ -76,12 +75,11 @@ def session_of(row: Sequence[Any]) -> Session:
 
 @lru_cache(maxsize=4_096)  # few combinations of tags are many
 def tags_of(text: str | None) -> tuple[str, ...]:
-    """Return the tags of the column `tags`."""
     return () if text == "[]" else texts_in(json_in(text))
 
 
 def values_of(session: Session) -> dict[str, Any]:
-    """Return the values of a session by column, but for its number, process and revision."""
+    """Return a session by column, without number, process and revision."""
     return {
         **{name: getattr(session, name) for name in _PLAIN},
         **{name: getattr(session, name) or None for name in _OPTIONAL},
@@ -96,18 +94,17 @@ def values_of(session: Session) -> dict[str, Any]:
 def sessions_where(
     connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
 ) -> Iterator[Session]:
-    """Yield the sessions of a condition in SQL: ours, with `?` for each value."""
+    """Yield the sessions of a condition: our own SQL, with `?` for each value."""
     statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
     yield from map(session_of, connection.execute(statement, tuple(values)))
 
 
 def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
-    """Return the session of an id."""
     return next(sessions_where(connection, "id = ?", (id_,)), None)
 
 
 def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """Yield the words of sessions by their numbers, ascending: what `Session.texts` has."""
+    """Yield number and text of sessions, by ascending number."""
     columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
     condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
     rows = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
@@ -118,7 +115,7 @@ def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator
 
 
 def as_texts(row: Sequence[Any]) -> Sequence[Any]:
-    """Return the row with texts in the place of bytes, which another program may have put there."""
+    """Decode the bytes in a row, which another program may have put there."""
     if bytes not in map(type, row):
         return row
     return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
@@ -128,7 +125,6 @@ def as_texts(row: Sequence[Any]) -> Sequence[Any]:
 
 
 def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
-    """Return the actions of a session, oldest first."""
     condition = "context_id = ? ORDER BY created_at, rowid"
     statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
     rows = map(as_texts, connection.execute(statement, (context_id,)))
@@ -137,7 +133,7 @@ def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
 
 
 def values_of_action(it: Action) -> tuple[str | None, ...]:
-    """Return the values of an action in the order of ACTION_COLUMNS."""
+    """Return an action's values in the order of ACTION_COLUMNS."""
     optional = it.result or None, it.file_path or None
     return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
 
@@ -146,7 +142,7 @@ def values_of_action(it: Action) -> tuple[str | None, ...]:
 
 
 def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
-    """Make the index anew where it was made by another tokenizer or another version of `indexed`.
+    """Make the index anew for another tokenizer or version of `indexed`.
 
     connection: in a write transaction, before its first change. tokenizer: one of TOKENIZERS.
     """
@@ -173,13 +169,12 @@ def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
 
 
 def add_to_index(connection: sqlite3.Connection, session: Session) -> None:
-    """Put a stored session into the index."""
     statement = f"INSERT INTO {INDEX}(rowid, goal, summary, tags) VALUES (?, ?, ?, ?)"
     connection.execute(statement, (session.number, *_indexed(session)))
 
 
 def remove_from_index(connection: sqlite3.Connection, session: Session) -> None:
-    """Take a session out of the index, as it was when it was put in."""
+    """Take a session out of the index, in the state that was put in."""
     columns = f"{INDEX}, rowid, goal, summary, tags"
     statement = f"INSERT INTO {INDEX}({columns}) VALUES ('delete', ?, ?, ?, ?)"
     connection.execute(statement, (session.number, *_indexed(session)))

@@ -1,4 +1,4 @@
-"""Finds sessions, by words, tags, status, client and dates, or by a goal, and counts them."""
+"""Finds sessions by words, tags, status, client, dates or a goal, and counts them."""
 
 import sqlite3
 import sys
@@ -19,8 +19,8 @@ from rooms.sessions.store import SessionStore
 
 Level = Literal["high", "medium", "low"]
 
-# Shares of a question that a session has, where a rare word is more of it than a common one; what
-# has less than the least is no hit. Worked out on descriptions of real work, of which the
+# Shares of a question that a session has, where a rare word is more of it than a common one; a
+# session below the least is no hit. Worked out on descriptions of real work, of which the
 # earlier ones about the same work were known: benchmarks/README.md.
 _HIGH, _MEDIUM, LEAST_SHARE = 0.6, 0.4, 0.25
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
@@ -34,10 +34,9 @@ MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """What a search asks for; what is left empty does not count.
+    """The criteria of a search; an empty one does not count.
 
-    query: words in any language. tags: a session needs all of them. since, until: days or moments
-    in ISO 8601, both included; they are compared with the moment of the last save.
+    tags: a session needs all. since, until: days or moments of the last save, ISO 8601, inclusive.
     """
 
     query: str = ""
@@ -49,11 +48,7 @@ class Criteria:
 
 
 class Hit(NamedTuple):
-    """A session that was found.
-
-    share: how much of what was sought it has, 0 to 1; None without a query. project: the name of
-    the project that it is from, "" for this one.
-    """
+    """A session found. share: of the query, 0 to 1. project: "" for this one."""
 
     session: Session
     share: float | None = None
@@ -68,9 +63,9 @@ class Hit(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some of the sessions that were found, the best first, and how many there are in all.
+    """Some hits, best first, and the count of all.
 
-    failing: the best of all hits of a query in which something failed on this, on the page or not.
+    failing: the best hit, on the page or not, with a failure on the query.
     """
 
     hits: list[Hit]
@@ -79,10 +74,10 @@ class Page(NamedTuple):
 
 
 class Candidates:
-    """The sessions that have a good part of a question.
+    """The sessions with a good share of a question.
 
-    shares: by number the share of the question that each has. best: the numbers, those of the
-    greatest share first, of equals the newer. frequencies: of its words in all sessions.
+    shares: by number. best: numbers, greatest share first, then the newer. frequencies: of its
+    words.
     """
 
     def __init__(
@@ -98,10 +93,9 @@ class Candidates:
     ) -> None:
         """Find them. The connection must stay open.
 
-        fitting: the only sessions that may be found. least_share: that each must have. most: how
-        many that have one of the rarest terms are looked at; with `fitting` all of them, for few of
-        them may fit. any_word: words that no session has keep none from being found: who searches
-        may try some. without: sessions that may not be found.
+        fitting: the only sessions allowed; `most` does not hold then. most: sessions with one of
+        the rarest terms to look at. any_word: ignore words that no session has. without: sessions
+        to leave out.
         """
         self._connection, self._query = connection, query
         most = most if fitting is None else sys.maxsize
@@ -117,10 +111,9 @@ class Candidates:
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[int]:
-        """Return the numbers of some of them, in the order of the ranker where shares are near.
+        """Return the numbers of a page; the ranker orders near shares.
 
-        Few texts are read for it, so that the time hardly grows with their number. No two pages
-        have a session in common.
+        It reads few texts, so that the time hardly grows with their number. No two pages overlap.
         """
         first = offset // _BLOCK * _BLOCK
         numbers = list[int]()
@@ -135,16 +128,13 @@ class Candidates:
         return numbers[offset - first : offset - first + limit]
 
     def hits(self, numbers: Sequence[int]) -> list[Hit]:
-        """Return the sessions of these numbers, in their order, each with its level."""
+        """Return these sessions in this order, each with its share."""
         condition = f"number IN ({', '.join(map(str, numbers))})"
         sessions = {it.number: it for it in sessions_where(self._connection, condition)}
         return [Hit(sessions[it], self.shares[it]) for it in numbers if it in sessions]
 
     def failing(self, but: Sequence[Hit]) -> Hit | None:
-        """Return the best session with a failure or an open blocker that the question is about.
-
-        but: hits that were looked at.
-        """
+        """Return the best other session with a failure or open blocker on the question."""
         known = {it.session.number for it in but}
         condition = f"has_warnings AND number IN ({', '.join(map(str, self.best))})"
         statement = f"SELECT number FROM contexts WHERE {condition}"
@@ -154,11 +144,10 @@ class Candidates:
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
-    """Return the sessions that fit, the most relevant first; without a query the newest first.
+    """Return the matches, most relevant first; without a query the newest first.
 
-    limit: how many at most; offset: how many to pass over. A session does not count that has less
-    than a quarter of those words of the query that any session has. Raises what the store raises,
-    and SessionsError for a date that is none.
+    offset: how many to skip. A session needs a quarter of the query's words that any session has.
+    Raises SessionsError for an invalid date, and errors of the store.
     """
     offset = min(offset, MOST_OFFSET)
     with store.reading() as connection:
@@ -180,10 +169,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
 
 
 def _condition(connection: sqlite3.Connection, criteria: Criteria) -> tuple[str, Sequence[str]]:
-    """Return the criteria that are no words as a condition in SQL, with its values.
-
-    It is for this connection, which can compare tags then.
-    """
+    """Return the criteria but for words as SQL for this connection, with values."""
     tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
     if tags:
         connection.create_function("has_tags", 1, lambda text: tags <= _tags_in(text))
@@ -206,10 +192,10 @@ def resembling(
     but: Session | None = None,
     any_word: bool = False,
 ) -> list[Hit]:
-    """Return the sessions that are about the same as a goal, the closest first; each has a share.
+    """Return the sessions on a goal, closest first, each with a share.
 
-    but: a session to leave out with its whole chain. any_word: whether words that no
-    session has keep none from being found, as in a search; LEAST_SHARE then holds for the others.
+    but: left out with its whole chain. any_word: ignore words that no session has; LEAST_SHARE
+    holds for the others.
     """
     left_out = {it.number for it in store.chain(but)} if but else set()
     with store.reading() as connection:
@@ -219,7 +205,7 @@ def resembling(
 
 
 def first_failing(question: str, hits: Sequence[Hit]) -> Hit | None:
-    """Return the first hit with a failure or an open blocker that has a word of the question."""
+    """Return the first hit whose failures or open blockers have a word of the question."""
     points = [
         (it, point) for it in hits for point in (*it.session.failed, *it.session.open_blockers)
     ]
@@ -228,15 +214,15 @@ def first_failing(question: str, hits: Sequence[Hit]) -> Hit | None:
 
 
 def about(question: str, points: Sequence[Point]) -> set[int]:
-    """Return the places of those of these points that have a word of a question, exactly."""
+    """Return the indexes of points with an exact word of a question."""
     texts = [f"{it.text}\n{it.why}" for it in points]
     return set(Ranking(question, texts).holding().shares())
 
 
 def bound_of(field: str, text: str) -> str:
-    """Return a day as a day, a moment in UTC, "" for a blank text. Raises SessionsError.
+    """Return a day, a moment in UTC, or "" for a blank text. Raises SessionsError.
 
-    field: the name of the argument that holds it.
+    field: the name of its argument.
     """
     found = moment_or_day(text)
     if text.strip() and not found:
@@ -260,10 +246,10 @@ DAYS: Mapping[str, int] = {"last_7_days": 7, "last_30_days": 30, "last_90_days":
 
 
 class Statistics(NamedTuple):
-    """How many sessions there are, in all and by kind, those of most first.
+    """The counts of sessions, highest first.
 
-    failed: approaches. warned: sessions in which something failed or is in the way. continued:
-    sessions from which a later one goes on.
+    failed: approaches. warned: sessions with a failure or open blocker. continued: sessions with a
+    later one.
     """
 
     sessions: int = 0
@@ -293,10 +279,7 @@ _COUNTED = (
 
 
 def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
-    """Return the counts of the sessions saved last in a range: a key of DAYS, or all.
-
-    Raises what the store raises.
-    """
+    """Count the sessions last saved in a range (a key of DAYS, or all). Raises as the store."""
     since = ""
     if range_ in DAYS:
         moment = datetime.now(UTC) - timedelta(days=DAYS[range_])
@@ -323,7 +306,7 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
 
 
 def tags_of_all(store: SessionStore) -> list[str]:
-    """Return the tags of all sessions, each once. Raises what the store raises."""
+    """Return each tag once. Raises errors of the store."""
     with store.reading() as connection:
         rows = connection.execute("SELECT DISTINCT tags FROM contexts")
         return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))]

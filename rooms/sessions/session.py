@@ -1,7 +1,6 @@
-"""Defines one session: its fields and limits, and how it is stored and given out.
+"""One session: its fields and limits, and its form in JSON and in the database.
 
-Pure: no disk, no environment; the time comes in as text. The names of the JSON objects are those of
-the specification; the program's own are plain.
+Pure: no disk, no environment, no clock. The names in JSON are those of the specification.
 """
 
 import json
@@ -35,7 +34,7 @@ _Value = TypeVar("_Value")
 
 
 class SessionsError(RefusedError):
-    """A call on the sessions cannot be carried out; takes the key of its sentence and its facts."""
+    """A call on the sessions is refused; takes the key of its sentence and its facts."""
 
     table = "sessions.room"
 
@@ -47,24 +46,24 @@ class NoSuchSessionError(SessionsError):
 
 
 class ExchangeError(SessionsError):
-    """A document cannot be written or read as asked; takes the key of its sentence."""
+    """A document cannot be written or read."""
 
     table = "sessions.exchange"
 
 
 class UpkeepError(SessionsError):
-    """Something about an archive, a repair or a removal; takes the key of its sentence."""
+    """An archive, a repair or a removal failed."""
 
     table = "sessions.upkeep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A decision, an approach or a blocker of a session.
+    """A decision, an approach or a blocker.
 
-    text: what was decided or tried, or what stood in the way. why: the reason; of a blocker how it
-    was resolved. result: of an approach, one of OUTCOMES. is_resolved, resolved_at: of a blocker.
-    made_by: the agent who decided. at: the moment, ISO 8601 in UTC.
+    text: the decision, attempt or obstacle. why: the reason, or a blocker's solution. result: of an
+    approach, one of OUTCOMES. is_resolved, resolved_at: of a blocker. made_by: the agent who
+    decided. at: ISO 8601 in UTC.
     """
 
     text: str
@@ -78,7 +77,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Which files a session changed, and how, in a sentence."""
+    """The files that a session changed, and a sentence on them."""
 
     modified_files: tuple[str, ...] = ()
     summary: str = ""
@@ -89,10 +88,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Former:
-    """What an update has replaced in a session; "" and () for what stayed.
-
-    at: the moment of the update, ISO 8601 in UTC.
-    """
+    """The values that an update replaced; "" and () for others. at: ISO 8601 in UTC."""
 
     at: str
     goal: str = ""
@@ -103,11 +99,10 @@ class Former:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A session before it is saved: the words of the model, without number and dates.
+    """A session before it is saved, in the words of the model.
 
-    What is None keeps the stored value of a session that is continued. Points join those that are
-    stored; one with the same text takes its place. id: of the session to continue, "" for none.
-    parent: of the one that came before, "" for none.
+    None keeps the stored value of a continued session. Points join stored ones; the same text
+    replaces. id: the session to continue; parent: the session before it; "" for none.
     """
 
     goal: str
@@ -124,11 +119,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One session as it is stored.
+    """A stored session.
 
-    number: its short name in this project, `#128`; id: its name everywhere. Dates are ISO 8601 in
-    UTC; ended_at is "" while the session is open. former: what updates have replaced, the oldest
-    first. archive: the file to which an older version has moved its texts; "" for nearly all.
+    number: its name in this project, `#128`; id: its name everywhere. Dates: ISO 8601 in UTC;
+    ended_at: "" while open. former: oldest first. archive: an older version's file with its texts,
+    mostly "".
     """
 
     number: int
@@ -153,44 +148,38 @@ class Session:
 
     @property
     def goal_short(self) -> str:
-        """The goal in at most GOAL_SHORT_CHARS characters."""
         return shortened(self.goal, GOAL_SHORT_CHARS)
 
     @property
     def summary_short(self) -> str:
-        """The summary in at most SUMMARY_SHORT_CHARS characters."""
         return shortened(self.summary, SUMMARY_SHORT_CHARS)
 
     @property
     def failed(self) -> list[Point]:
-        """The approaches that failed."""
         return [it for it in self.approaches if it.result == "failed"]
 
     @property
     def open_blockers(self) -> list[Point]:
-        """The blockers that nobody has resolved."""
         return [it for it in self.blockers if not it.is_resolved]
 
     @property
     def date(self) -> str:
-        """The day on which it was saved last, YYYY-MM-DD."""
+        """The day of its last save, YYYY-MM-DD."""
         return (self.updated_at or self.created_at)[:10]
 
     @property
     def texts(self) -> list[str]:
-        """All words of the session that a search may find, the telling ones first."""
+        """All words that a search may find, the most telling first."""
         texts = [self.goal, *self.tags, self.summary, self.changes.summary]
         texts += [text for it in self.points() for text in (it.text, it.why)]
         return [text for text in texts if text]
 
     def points(self) -> Iterator[Point]:
-        """Yield all points, kind by kind."""
         for name in POINTS:
             yield from getattr(self, name)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The declared `metadata`."""
         points = {
             name: [shape.as_json(it) for it in getattr(self, name)]
             for name, shape in POINTS.items()
@@ -199,19 +188,18 @@ class Session:
 
     @property
     def former_objects(self) -> list[dict[str, Any]]:
-        """What updates have replaced, as objects."""
         return [FORMER.as_json(it) for it in self.former]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the declared `context` object; what is empty and optional there is left out."""
+        """Return the declared `context` object, without empty optional values."""
         return SESSION.as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A command, an edit or an error of a client as a hook recorded it, or a lesson it was shown.
+    """A command, edit or error that a hook recorded, or a lesson shown to the client.
 
-    kind: one of ACTION_KINDS. result: success, failed, or the end of what was printed; of a lesson
+    kind: one of ACTION_KINDS. result: success, failed, or the end of the output; of a lesson
     FOLLOWED or SHOWN. content: of a lesson its id and topic.
     """
 
@@ -225,24 +213,22 @@ class Action:
 
     @property
     def done(self) -> str:
-        """What was done, and in which file where that does not say so."""
+        """The content, with the path of the file if it is not in it."""
         path = self.file_path if self.file_path not in self.content else ""
         return " ".join(filter(None, (self.content, path)))
 
     @property
     def kind_name(self) -> str:
-        """The kind in the reader's language."""
         is_known = self.kind in ACTION_KINDS
         return say(f"sessions.exchange.{self.kind}") if is_known else self.kind
 
     @property
     def end(self) -> str:
-        """How it went, as far as that is known; of a lesson in the reader's language."""
+        """The result, if known; of a lesson in the reader's language."""
         is_ours = self.kind == LESSON and self.result in (FOLLOWED, SHOWN)
         return say(f"sessions.exchange.{self.result}") if is_ours else self.result
 
     def as_json(self) -> dict[str, Any]:
-        """Return the declared object of an action."""
         return ACTION.as_json(self)
 
 
@@ -251,10 +237,9 @@ class Action:
 
 @dataclass(frozen=True)
 class Shape(Generic[_Value]):
-    """How the specification declares a class of ours.
+    """A class as the specification declares it.
 
-    kind: the class. names: each JSON name with the field or property that it has. optional: the
-    JSON names that are left out where they are empty.
+    names: JSON name to field or property. optional: JSON names to leave out if empty.
     """
 
     kind: type[_Value]
@@ -262,7 +247,6 @@ class Shape(Generic[_Value]):
     optional: frozenset[str] = frozenset()
 
     def as_json(self, value: _Value) -> dict[str, Any]:
-        """Return the declared object."""
         values = {name: getattr(value, field) for name, field in self.names.items()}
         return {
             name: list(each) if isinstance(each, tuple) else each
@@ -271,16 +255,12 @@ class Shape(Generic[_Value]):
         }
 
     def read(self, data: Mapping[str, Any], **more: Any) -> _Value:
-        """Return the value of a declared object; what is of another kind counts as empty.
-
-        more: fields that it gets beside those declared.
-        """
+        """Return the value of an object; an entry of another type is empty. more: fields."""
         values = {field: _read(data, name, default) for name, field, default in self._fields}
         return self.kind(**values, **more)
 
     @cached_property
     def _fields(self) -> list[tuple[str, str, object]]:
-        """Each JSON name that is a field, with that and its default."""
         defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
         named = self.names.items()
         return [(name, field, defaults[field]) for name, field in named if field in defaults]
@@ -321,7 +301,7 @@ ACTION = Shape(Action,
     {"id": "id", "type": "kind", "content": "content", "result": "result",
      "filePath": "file_path", "createdAt": "created_at"},
     frozenset(("result", "filePath")))
-# What a document holds of a session: all of it but its actions.
+# A session in a document, without its actions.
 WHOLE = Shape(Session,
     {**SESSION.names, "updatedAt": "updated_at", "former": "former_objects"},
     frozenset((*SESSION.optional, "former")))
@@ -329,9 +309,9 @@ WHOLE = Shape(Session,
 
 
 def read_session(context: Mapping[str, Any]) -> Session:
-    """Return the session of an object such as WHOLE makes; its number is 0.
+    """Return the session of an object like WHOLE's, with the number 0.
 
-    Whatever is of another kind than declared is passed over: others may have written it.
+    A value of another type is passed over: others may have written it.
     """
     given = context.get("metadata")
     metadata = {**given} if isinstance(given, dict) else {}
@@ -341,7 +321,7 @@ def read_session(context: Mapping[str, Any]) -> Session:
 
 
 def to_metadata(session: Session) -> str:
-    """Return the text of the column `metadata`; `{}` where there is none of it."""
+    """Return the column `metadata`; `{}` if it is empty."""
     if not (any(session.points()) or session.changes or session.former):
         return "{}"
     former = {"former": session.former_objects} if session.former else {}
@@ -350,7 +330,7 @@ def to_metadata(session: Session) -> str:
 
 
 def from_metadata(text: str) -> dict[str, Any]:
-    """Return the fields of a Session that the column `metadata` holds."""
+    """Return the fields of a Session in the column `metadata`."""
     data = json_in(text) if text != "{}" else None
     return _from_metadata(data) if isinstance(data, dict) else {}
 
@@ -366,7 +346,7 @@ def _from_metadata(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def json_in(text: object) -> Any:
-    """Return the value of JSON that others may have written, None where it is none."""
+    """Decode JSON of others; None for an invalid text."""
     try:
         return json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
@@ -374,6 +354,6 @@ def json_in(text: object) -> Any:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the text as one line of at most so many characters, with … where it was cut."""
+    """Return a text as one line of at most so many characters; `…` marks a cut."""
     line = _BLANKS.sub(" ", text).strip()
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

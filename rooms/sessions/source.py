@@ -1,8 +1,7 @@
-"""Reads sessions out of JSON and databases of others: a directory, a file, rows of an export.
+"""Reads sessions of others: a directory, a file, a database, rows of an export.
 
-The former fields are those of section 9 of the specification: `currentWork`, `agentChain`,
-`conversationSummary`, `codeChanges`. Decisions, approaches and blockers may be texts or objects.
-Whatever is of another kind is passed over.
+The former fields (`currentWork`, `agentChain`, `conversationSummary`, `codeChanges`) are those of
+section 9 of the specification. Points may be texts or objects. Any other value is passed over.
 """
 
 import json
@@ -51,7 +50,7 @@ _UNKNOWN_AGENT = "unknown"
 _GOAL_CHARS = 10_000  # of a goal that go into an id
 
 Data = Mapping[str, Any]
-# What other programs call the fields of a point, the best name first.
+# The names of a point's fields in other programs, the best first.
 # fmt: off
 _OTHER_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "decisions": {"what": ("what", "decision", "description"),
@@ -65,7 +64,7 @@ _FORMER_NAMES = {
 
 
 class Fault(NamedTuple):
-    """Something that is not imported. why: the end of the key of the sentence that says so."""
+    """An entry that is not imported. why: the end of its sentence's key."""
 
     place: str
     why: str
@@ -73,11 +72,10 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A session that somebody else has kept, before its texts are checked.
+    """A session of others, before its texts are checked.
 
-    session: its number is 0 or what it had here; its parent_id is the name of the source. name: its
-    own there, and snapshot: that of the snapshot that it is from. place: the file, and the entry of
-    a list.
+    session: number 0 or as it was here; parent_id as the source names it. name: in the source.
+    snapshot: the name of its snapshot. place: the file, and the entry of a list.
     """
 
     session: Session
@@ -89,14 +87,14 @@ class Incoming:
 
 @dataclass(slots=True)
 class Source:
-    """What was found. path: as it is shown."""
+    """The sessions of a source. path: as shown."""
 
     path: str
     items: list[Incoming] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, value: object, place: str) -> None:
-        """Take in a value from JSON."""
+        """Add the session of a JSON value, or a fault."""
         found = incoming(value, place)
         if found is None:
             self.pass_over(place, "not_a_session")
@@ -106,25 +104,24 @@ class Source:
             self.items.append(found)
 
     def pass_over(self, place: str, why: str) -> None:
-        """Note that something is not taken in."""
         self.faults.append(Fault(place, why))
 
     def checked(self) -> "Source":
-        """Return it. Raises ExchangeError where there are no sessions at all."""
+        """Return it. Raises ExchangeError without any session."""
         if not self.items and all(it.why == "not_a_session" for it in self.faults):
             raise ExchangeError("no_source", path=self.path)
         return self
 
 
 def holds_sessions(folder: Path) -> bool:
-    """Return whether a directory has the files of sessions, of this program or the former one."""
+    """Return whether a directory has sessions of this program or the former one."""
     return any(os.path.lexists(folder / name) for name in (CURRENT, SNAPSHOTS, HISTORY))
 
 
 def read_source(path: Path) -> Source:
-    """Read a directory such as `.context-sync`, or one file of it or of ours.
+    """Read a directory such as `.context-sync`, or a file; useless entries are faults.
 
-    Raises ExchangeError where that has no sessions; what cannot be used is among the faults.
+    Raises ExchangeError without any session.
     """
     source, path = Source(shown_path(path)), Path(os.path.realpath(path))
     if path.is_dir():
@@ -137,14 +134,14 @@ def read_source(path: Path) -> Source:
 
 
 def read_text(data: bytes, name: str) -> Source:
-    """Read the text of a JSON file. name: for what is said of it. Raises ExchangeError."""
+    """Read JSON. name: for sentences on it. Raises ExchangeError."""
     source = Source(name)
     _read_json(data, name, source)
     return source.checked()
 
 
 def of_rows(rows: Sequence[tuple[int, Any]], name: str) -> Source:
-    """Return the sessions of the rows of an export, which begins with the newest."""
+    """Read rows of an export, newest first."""
     source = Source(name)
     for number, value in reversed(rows):
         source.add(value, str(number))
@@ -170,7 +167,7 @@ def _read_snapshots(folder: Path, source: Source) -> None:
 
 
 def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True) -> None:
-    """Read one file. is_needed: whether it is a fault where there is none."""
+    """Read a file. is_needed: its absence is a fault."""
     try:
         mode = os.lstat(path).st_mode
         if not stat.S_ISREG(mode):  # a clone may bring a link that leads to a secret
@@ -208,7 +205,6 @@ def _read_json(data: bytes, place: str, source: Source) -> None:
 
 
 def _read_database(path: Path, place: str, source: Source) -> None:
-    """Read the tables `contexts` and `actions` of a database, which stays as it is."""
     try:
         with closing(open_foreign(path)) as connection:
             rows = list(rows_of(connection, "contexts"))
@@ -234,7 +230,7 @@ def _read_database(path: Path, place: str, source: Source) -> None:
 
 
 def incoming(data: object, place: str) -> Incoming | None:
-    """Return the session of a value from JSON; None where there is none in it."""
+    """Return the session of a JSON value, None without one."""
     if not isinstance(data, dict):
         return None
     context, snapshot, moment = data, "", ""
@@ -251,7 +247,7 @@ def incoming(data: object, place: str) -> Incoming | None:
 
 
 def joined(older: Incoming, newer: Incoming) -> Incoming:
-    """Return two versions of a session as one: the newer, with what only the older one has."""
+    """Join two versions of a session: the newer, completed by the older."""
     before, after = older.session, newer.session
     fields: Any = {
         name: getattr(after, name) or getattr(before, name)
@@ -267,12 +263,12 @@ def joined(older: Incoming, newer: Incoming) -> Incoming:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether this is an id of a session as this program gives them."""
+    """Return whether an id has the form of this program."""
     return bool(_OUR_ID.fullmatch(name))
 
 
 def _as_declared(context: Data) -> Data:
-    """Return the declared object of a former context; any other object as it is."""
+    """Return a former context as the declared object, any other object as it is."""
     work, talk = context.get("currentWork"), _object(context, "conversationSummary")
     if not isinstance(work, dict):
         return context
@@ -298,10 +294,9 @@ def _as_declared(context: Data) -> Data:
 
 
 def _session_in(context: Data, name: str, moment: str) -> Session:
-    """Return the session of a declared object; its missing dates are filled in.
+    """Return the session of a declared object, with its missing dates.
 
-    name: its own there. moment: of the snapshot. Behind the summary stand the steps that were to
-    come next.
+    name: in the source. moment: of the snapshot. Next steps follow the summary.
     """
     metadata, number = _object(context, "metadata"), context.get("number")
     session = read_session(context)
@@ -337,7 +332,7 @@ def _hash(text: str) -> str:
 
 
 def _moment(value: object) -> str:
-    """Return a moment as the store writes it; "" for what is none."""
+    """Return a moment as the store writes it; "" for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds
         with suppress(ValueError, OverflowError, OSError):
             return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
@@ -349,7 +344,6 @@ def _agent(name: str) -> str:
 
 
 def _points(kind: str, value: object) -> tuple[Point, ...]:
-    """Return the points of a list; a text in it counts as an object with this text."""
     shape, found = POINTS[kind], list[Point]()
     first = next(iter(shape.names))
     for it in value if isinstance(value, list) else ():
@@ -370,7 +364,7 @@ def _points(kind: str, value: object) -> tuple[Point, ...]:
 
 
 def _united(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the points that say something, the last of those with the same text."""
+    """Drop blank points, and all but the last with the same text."""
     found = {it.text: it for it in points}
     return tuple(it for text, it in found.items() if text.strip())
 

@@ -1,11 +1,11 @@
-"""The one door to the sessions of a project: saves, reads and follows them.
+"""The one door to the sessions of a project.
 
     store = open_sessions(Path("shop"), Settings())
     store.save(Draft(goal="Fix the login"), agent="claude-code", process="p1").session.number
     store.get("#1").goal
 
-Only a save creates anything: the directory, its `.gitignore`, the database. Behind a save the last
-session is written to `current.json` for people; an import alone reads that file.
+Only a write creates files. A save also writes the last session to `current.json` for people; only
+an import reads it.
 """
 
 import contextlib
@@ -55,11 +55,11 @@ _COPYING = threading.Lock()  # one thread of a process at a time
 
 
 class Saved(NamedTuple):
-    """What a save did: the session as it is now, and whether it is a new one.
+    """The outcome of a save.
 
-    redacted: the kinds of secrets that were taken out. resolved: earlier sessions of its chain in
-    which a blocker is resolved now. replaced: the names of the fields whose former texts are kept
-    as `Session.former`. projected: whether `current.json` shows the session, where it should.
+    redacted: kinds of secrets. resolved: earlier sessions of its chain with a blocker resolved now.
+    replaced: fields whose former texts are in `Session.former`. projected: False if `current.json`
+    could not be written.
     """
 
     session: Session
@@ -71,7 +71,7 @@ class Saved(NamedTuple):
 
 
 class SessionStore:
-    """The sessions of one project. Safe to use from several threads and processes.
+    """The sessions of one project, for several threads and processes.
 
     Raises DatabaseError, SessionsError (a ValueError) and WaitEndedError.
     """
@@ -92,21 +92,19 @@ class SessionStore:
         self._has_warned = False  # that current.json was not written
 
     def beside(self, path: Path | None = None) -> Database:
-        """Return the database, or another file, with connections of its own."""
+        """Return the database or another file, with its own connections."""
         return database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
 
     def archives(self) -> list[Path]:
-        """Return the files with archived sessions, the newest first."""
         return sorted((self.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
 
     def former_archives(self) -> list[Path]:
-        """Return the archives that an older version made, the oldest year first."""
         found = self.path.parent.glob("archive-*.db")
         return sorted(path for path in found if FORMER_ARCHIVE.match(path.name))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection in a write transaction; the directory is made where it is missing."""
+        """Yield a connection in a write transaction; make a missing directory."""
         make_folder(self.path.parent)
         with self.database.writing() as connection:
             keep_index(connection, self.config.tokenizer)
@@ -114,7 +112,7 @@ class SessionStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection that sees one state: without a file, a database without sessions."""
+        """Yield a connection to one state; without a file, to an empty database."""
         with self.database.reading() as connection:
             if connection is not None:
                 yield connection
@@ -125,14 +123,12 @@ class SessionStore:
             yield empty
 
     def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
-        """Save a session, or continue the one that the draft means; on disk when this returns.
+        """Save a new session or continue one; on disk when this returns.
 
-        agent: the client that saves, by its name; "" where it is not known. process: what tells
-        this run of a server from others. now: the moment of the save, for tests. A draft without an
-        id continues the session of the same goal that this process or this client has saved within
-        a day, unless it has ended.
+        agent: the client, or "". process: this run of a server. now: for tests. Without an id, a
+        draft continues the open session of its goal that this process or client saved within a day.
         """
-        # What knows secrets is loaded with the first save.
+        # The redactor is loaded with the first save.
         from core.sanitizer import safe
         from rooms.sessions.actions import settle
         from rooms.sessions.draft import agent_of, continued, prepared
@@ -174,10 +170,10 @@ class SessionStore:
         return Saved(session, before is None, ready.redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:
-        """Write `current.json`, unless the settings leave it out; False where it is impossible.
+        """Write `current.json`, unless switched off; False if impossible.
 
-        It takes its turn as a writer of the database does, so that the last one written is the last
-        one saved. It is not synced: what a power cut takes, the next save writes again.
+        It takes its turn as a writer of the database, so that the last save is shown. It is not
+        synced: after a power cut the next save repairs it.
         """
         if not self.config.keeps_json:
             return True
@@ -195,28 +191,26 @@ class SessionStore:
         return True
 
     def get(self, name: str) -> Session:
-        """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""
+        """Return a session by number (`#12`, `12`) or id. Raises NoSuchSessionError."""
         with self.reading() as connection:
             try:
                 return resolve(connection, name)
             except NoSuchSessionError:
                 [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
-                if found != "ok":  # what stands on a damaged page may seem not to be there
+                if found != "ok":  # a row on a damaged page may seem not to be there
                     raise self.database.damage(shown(found)) from None
                 raise
 
     def count(self) -> int:
-        """Return how many sessions there are."""
         with self.reading() as connection:
             return int(connection.execute("SELECT count(*) FROM contexts").fetchone()[0])
 
     def actions(self, session: Session) -> list[Action]:
-        """Return the actions of a session, oldest first."""
         with self.reading() as connection:
             return actions_of(connection, session.id)
 
     def chain(self, session: Session) -> list[Session]:
-        """Return the sessions before and after this one with itself, oldest first."""
+        """Return all sessions before and after this one, with it, oldest first."""
         with self.reading() as connection:
             before = list(ancestors(connection, session))
             return [*reversed(before), session, *descendants(connection, session)]
@@ -225,7 +219,7 @@ class SessionStore:
 def open_sessions(
     root: Path, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
 ) -> SessionStore:
-    """Return the sessions of a project, as its `config.json` says. Raises ConfigError."""
+    """Return a project's sessions, as its `config.json` says. Raises ConfigError."""
     return _opened(root, read_config(root), settings, cancellation)
 
 
@@ -237,7 +231,7 @@ def _opened(
 
 
 def copy_in_background(store: SessionStore) -> None:
-    """Make the daily copy, if it is due, in a thread of its own; returns at once."""
+    """Make the daily copy, if due, in a thread; return at once."""
 
     def copy() -> None:
         try:
@@ -266,7 +260,7 @@ def exist_in(root: Path) -> bool:
 
 
 def resolve(connection: sqlite3.Connection, name: str) -> Session:
-    """Return the session of a number or an id. Raises NoSuchSessionError."""
+    """Return a session by number or id. Raises NoSuchSessionError."""
     numbered = _NUMBER.match(name.strip())
     if numbered:
         found = next(sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
@@ -278,13 +272,13 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
 
 
 def shown_name(name: str) -> str:
-    """Return what a caller gave as the name of a session, short enough for a sentence."""
+    """Return a caller's name for a session, short enough for a sentence."""
     text = shown(name.strip())
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def insert(connection: sqlite3.Connection, session: Session, *, process: str = "") -> Session:
-    """Store a new session and return it with its number, a new one unless it has one."""
+    """Store a new session and return it; number 0 becomes a new one."""
     values = {**values_of(session), "process": process, "revision": next_revision(connection)}
     if session.number:
         values["number"] = session.number
@@ -300,7 +294,7 @@ def insert(connection: sqlite3.Connection, session: Session, *, process: str = "
 def update(
     connection: sqlite3.Connection, before: Session, after: Session, *, process: str = ""
 ) -> None:
-    """Put a session in the place of its former version. process: "" keeps the stored one."""
+    """Replace a stored session. process: "" keeps the stored one."""
     values = {**values_of(after), "revision": next_revision(connection)}
     if process:
         values["process"] = process
@@ -313,7 +307,7 @@ def update(
 
 
 def delete(connection: sqlite3.Connection, session: Session) -> None:
-    """Remove a session with its actions; those that continue it stay."""
+    """Remove a session with its actions; sessions that continue it stay."""
     remove_from_index(connection, session)
     connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
     connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
@@ -323,7 +317,7 @@ def delete(connection: sqlite3.Connection, session: Session) -> None:
 
 
 def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:
-    """Yield the sessions that this one continues, the nearest first."""
+    """Yield the sessions before this one, nearest first."""
     seen = {session.id}
     current: Session | None = session
     while current and current.parent_id and len(seen) < _MOST_LINKS:
@@ -335,7 +329,7 @@ def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Sess
 
 
 def descendants(connection: sqlite3.Connection, session: Session) -> list[Session]:
-    """Return the sessions that continue this one, oldest first."""
+    """Return the sessions after this one, oldest first."""
     found, waiting = dict[str, Session](), [session.id]
     while waiting and len(found) < _MOST_LINKS:
         for child in sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
@@ -346,7 +340,6 @@ def descendants(connection: sqlite3.Connection, session: Session) -> list[Sessio
 
 
 def next_revision(connection: sqlite3.Connection) -> int:
-    """Return the number of this change."""
     connection.execute(
         "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
     )
@@ -354,7 +347,7 @@ def next_revision(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-# What a save means
+# The sessions that a save changes
 
 
 def _continued(
@@ -366,10 +359,9 @@ def _continued(
     *,
     but: Sequence[str],
 ) -> Session | None:
-    """Return the session of the same goal that this process or this client is still at.
+    """Return the open session of the goal that this process or client is at.
 
-    A session that has ended is not continued. but: the ids of those that come before it, one of
-    which may have had the same goal.
+    but: ids of the chain, where the goal may be the same.
     """
     newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
     condition = (
@@ -384,7 +376,6 @@ def _continued(
 
 
 def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:
-    """Resolve the blockers of earlier sessions that this one reports as resolved."""
     from rooms.sessions.draft import with_resolved
 
     changed = list[Session]()
@@ -398,10 +389,9 @@ def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tupl
 
 
 def _replace_file(path: Path, shown_values: object) -> None:
-    """Write a JSON file whole, in the place of the former one. Raises OSError."""
     text = json.dumps(shown_values, ensure_ascii=False, indent=2) + "\n"
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.unlink(missing_ok=True)  # what a killed process left; a link would be followed
+    temporary.unlink(missing_ok=True)  # a killed process may leave one; a link would be followed
     try:
         with open(temporary, "x", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)

@@ -61,50 +61,40 @@ def _outcome(value: object) -> object:
 
 
 class _Stored(Part):
-    """What context_get shows beside these fields, models send back: it is passed over."""
+    """Passes over fields that models send back from context_get."""
 
     passed_over = frozenset(("timestamp", "madeBy", "discoveredAt", "resolvedAt"))
 
 
 class DecisionPart(_Stored):
-    """What was decided."""
-
     what: str
     why: str = ""
 
 
 class ApproachPart(_Stored):
-    """What was tried."""
-
     description: str
     result: Annotated[Outcome, BeforeValidator(_outcome)]
     reason: str = ""
 
 
 class BlockerPart(_Stored):
-    """What stood in the way."""
-
     description: str
     resolved: bool = False
     resolution: str = ""
 
 
 class ChangesPart(Part):
-    """Which files were changed."""
-
     text_field = "summary"
     modifiedFiles: Annotated[list[str], BeforeValidator(listed), Field(default_factory=list)]
     summary: str = ""
 
 
 class Dates(Part):
-    """Two days or moments."""
-
     from_: Annotated[str, Field(alias="from")] = ""
     to: str = ""
 
 
-# The arguments, with what a model reads of each.
+# The arguments, each with its description for a model.
 # fmt: off
 _DateRange = Dates | None
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
@@ -139,22 +129,20 @@ Output = Annotated[Text, Field(description="File in the project; none: the answe
 
 
 class _Room:
-    """What the server hands in when it offers the room."""
-
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
     rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
 class Call(NamedTuple):
-    """What one call works with. log: the lessons of the team, None where they are not offered."""
+    """The data of one call. log: None where lessons are not offered."""
 
     store: "SessionStore"
     settings: Settings
     log: "MemoryStore | None"
 
     def answered(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
-        """Return the answer as lines, or as the declared object where the settings say so."""
+        """Return lines, or the declared object where the settings say so."""
         return as_json(declared()) if self.settings.answers == "json" else text()
 
 
@@ -388,9 +376,7 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
-    """Return what the prompt `memory_injection` shows of the room, taken from its budget: hints of
-    the sessions on a question, of the newest without one.
-    """
+    """Return hints for the prompt within its budget: on a question, else the newest."""
     from rooms.sessions.hints import hint_of, is_order
     from rooms.sessions.search import Criteria, search
 
@@ -403,7 +389,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
 
 def gather(question: str) -> "Gathered":
-    """Return the sessions that may answer a question, to stand beside what other rooms hold.
+    """Return the sessions that may answer a question, for one list over the rooms.
 
     A session that reads like an order to a model is left out.
     """
@@ -443,10 +429,7 @@ TOOLS: Sequence[RoomTool] = (
 def offer(
     server: SessionlessServer, cancellation: Cancellation, *, core_only: bool
 ) -> Sequence[SentinelError]:
-    """Offer the tools of the room; return what is wrong with its settings.
-
-    core_only: the four that the work of a day needs.
-    """
+    """Offer the tools; return errors of the settings. core_only: the four for daily work."""
     _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
     server.rooms["sessions"] = OfferedRoom(gather, prompt_lines)
     server.offer_tools(TOOLS, core_only=core_only)

@@ -1,7 +1,6 @@
-"""Says what a goal should be warned of: the team's lessons on it, and what failed in earlier work.
+"""Warns about a goal: the team's lessons on it, and failures of earlier work.
 
-Nothing is written here. A log that cannot be read is no reason for a session to fail: then the log
-has nothing to say.
+Nothing is written. A log that cannot be read counts as empty.
 """
 
 import re
@@ -29,7 +28,7 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
 def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
-    """Return the lessons of the team that a goal is about, the best first; mostly none."""
+    """Return the team's lessons on a goal, best first; mostly none."""
     try:
         records = log.read().records[-_MOST_READ:]
         found = for_prompt(goal[:_MOST_PROMPT_CHARS], records, len(records), {})
@@ -39,10 +38,9 @@ def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
 
 
 def line_to_the_log(session: Session, draft: Draft, log: MemoryStore) -> list[str]:
-    """Return a line where a draft of a session says what failed or is in the way.
+    """Return a line if a draft reports a failure or an obstacle.
 
-    It names the record of the log that says it already, or asks for a lesson. A text from which a
-    secret was taken is not what the draft says, and is passed over.
+    It names the record that says so, or asks for a lesson. A redacted text is passed over.
     """
     told = {it.text for it in (*draft.approaches, *draft.blockers)}
     new = [it for it in (*session.open_blockers, *session.failed) if it.text in told]
@@ -56,7 +54,7 @@ def line_to_the_log(session: Session, draft: Draft, log: MemoryStore) -> list[st
 
 
 class Failure(NamedTuple):
-    """The line of something that failed or is open. is_exact: the goal has a word of it."""
+    """The line of a failure or open blocker. is_exact: it has a word of the goal."""
 
     session: Session
     line: str
@@ -64,7 +62,7 @@ class Failure(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """What there is to warn of, the best first of each kind. looked_at: how many sessions."""
+    """The warnings, best first of each kind. looked_at: the count of sessions."""
 
     lessons: Sequence[Record]
     failures: Sequence[Failure]
@@ -81,11 +79,10 @@ def warned(
     tried: bool,
     recommends: bool,
 ) -> Warned:
-    """Return what these records and sessions warn of. Texts that read like orders are left out.
+    """Return the warnings, without texts that read like orders.
 
-    Of a session that has less than LEAST_SHARE of the goal only those failures count that the goal
-    has a word of. tried: whether approaches that failed count. recommends: whether sessions without
-    failures do.
+    A session below LEAST_SHARE counts only by failures with a word of the goal. tried: count failed
+    approaches. recommends: count sessions without failures.
     """
     usable = [it for it in hits if not is_order(it.session)]
     told = [(it, *failure) for it in usable for failure in failures_of(it.session, tried=tried)]
@@ -107,9 +104,9 @@ def warned(
 
 
 def warned_text(found: Warned, goal: str, *, limit: int, more_key: str) -> str:
-    """Return the lines that fit; more_key: of the sentence that counts the others.
+    """Return the lines that fit. more_key: of the sentence that counts the others.
 
-    A failure of which the goal has no word stands there without `!`.
+    Only a failure with a word of the goal has `!`.
     """
     lessons = [
         f"lesson {brief(it.id, 16)} [{topic_text(it.topic)}] {brief(it.lesson, _LESSON_CHARS)}"
@@ -125,7 +122,7 @@ def warned_text(found: Warned, goal: str, *, limit: int, more_key: str) -> str:
     is_korean = language() == "ko" or _HANGUL.search(goal)
     budget = Budget(_WARNED_TOKENS["ko" if is_korean else "en"], 2_000)
     budget.spend(say(f"sessions.answers.{more_key}", count=100))
-    # A lesson and a failure first, then what is left of each.
+    # A lesson and a failure first, then the others of each.
     in_turn = (*lessons[:1], *failures[:1], *lessons[1:2], *failures[1:], *similar)
     kept = {line for line in in_turn if budget.take(line)}
     lines = [line for line in (*lessons, *failures, *similar) if line in kept]
