@@ -1,1 +1,1 @@
-"""The commands that read and change what the rooms hold, each for all of them."""
+"""The commands on the contents of the rooms, each for all rooms."""

@@ -1,4 +1,4 @@
-"""`forget` and `restore`: what leaves a room, and what comes back, once a person has seen it."""
+"""`forget` and `restore`: show a change, ask, carry it out."""
 
 import argparse
 
@@ -11,7 +11,7 @@ from rooms.room import Item, Restoring, Room, rooms_of
 
 
 def forget_items(arguments: argparse.Namespace) -> int:
-    """Show, ask, forget; 1 when it was not confirmed, or something stayed. Raises SentinelError."""
+    """Forget items; return 1 without a yes, or if one stayed. Raises SentinelError."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     of_room = dict[str, tuple[Room, list[Item]]]()
     for room, item in named_items(opened, arguments, one_each=True):
@@ -35,10 +35,7 @@ def forget_items(arguments: argparse.Namespace) -> int:
 
 
 def restore_item(arguments: argparse.Namespace) -> int:
-    """Show what comes back, ask, and bring it back; 1 when it was not confirmed.
-
-    Raises SentinelError.
-    """
+    """Bring an item back; return 1 without a yes. Raises SentinelError."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     rooms = rooms_of(opened, arguments.room or ())
     with progress():
@@ -58,7 +55,6 @@ def restore_item(arguments: argparse.Namespace) -> int:
 
 
 def _print_restoring(restoring: Restoring, heading: str) -> None:
-    """Print what comes back, what goes for it, and what else there is to know."""
     lines = [say(f"rooms.{heading}", count=len(restoring.items)), *_blocks(restoring.items)]
     if restoring.instead_of:
         count = len(restoring.instead_of)

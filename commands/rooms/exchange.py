@@ -1,4 +1,4 @@
-"""`export` and `import`: the memory as a file, and what another file has for its rooms."""
+"""`export` and `import`: the memory as a file, and a file's contents for the rooms."""
 
 import argparse
 import gc
@@ -57,16 +57,13 @@ from rooms.room import (
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
 MOST_ROWS = 25  # of a room, on a terminal
-MOST_PLACES = 5  # that are named of what is left out for one reason
+MOST_PLACES = 5  # that are named for one reason of leaving out
 
 # export
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write the memory to the terminal, a new file, or into a file that a client reads.
-
-    Returns 1 where a room that was named, or a choice, has nothing.
-    """
+    """Write the memory to the terminal, a file or a client's file; return 1 if nothing fits."""
     _check(arguments)
     opened = open_memory(arguments)
     if arguments.block:
@@ -93,7 +90,7 @@ def export(arguments: argparse.Namespace) -> int:
         if form == "jsonl":
             counts[room.name] = sum(row.is_counted for row in rows)
             lines += [as_json({"room": room.name, "row": row.data}) for row in rows]
-        else:  # for people: what they can list, without the bin
+        else:  # for people: the items that they can list, without the bin
             found = room.find(wanted).items
             shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
             counts[room.name] = len(shown)
@@ -147,7 +144,6 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    """Return how many there are of each room, for people."""
     return ", ".join(f"{title(name)} {count:,}" for name, count in counts.items()) or "0"
 
 
@@ -162,10 +158,7 @@ def _document(
 
 
 def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: str) -> str:
-    """Return a heading for each room and topic and an item for each lesson, session, fragment.
-
-    counts: of each room.
-    """
+    """Return a document by room and topic. counts: by room."""
     lines = [f"# {heading(say('export.title', project=project))}", ""]
     lines.append(say("export.intro", counts=_counted(counts), date=day_of(now)))
     for name in dict.fromkeys(item.room for item in items):
@@ -189,9 +182,9 @@ def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: 
 
 
 def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
-    """Put the principles as a block into a file, or take it out; 1 where there are none.
+    """Put the principles as a block into a file, or take it out; return 1 without any.
 
-    A file that held nothing else goes with its block. No link of the project is followed out of it.
+    A file of nothing else goes with its block. No link of the project is followed out of it.
     """
     path, root = Path(arguments.block), opened.project.root
     check_stays(path, root, named=True)
@@ -217,10 +210,10 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
 
 
 def _block(opened: Opened, topics: set[str]) -> str:
-    """Return the body of the block, of some topics or all; "" where there are no principles.
+    """Return the block of these topics, or all; "" without principles.
 
-    It has no headings, since those of the file are the user's, and nothing that reads like an
-    order, which a client would obey. What is left out or redacted is said.
+    The headings of the file are the user's, so that it has none. A principle that reads like an
+    order, which a client would obey, is left out with a warning.
     """
     kept, kinds = list[Record](), list[str]()
     for record in opened.store.read().records:
@@ -242,7 +235,7 @@ def _block(opened: Opened, topics: set[str]) -> str:
 
 
 def lessons(records: Iterable[Record]) -> list[str]:
-    """Return items for a model: the lesson, the question, files and triggers of each record."""
+    """Return Markdown items for a model: lesson, question, files and triggers."""
     lines = list[str]()
     for record in records:
         lines += listed("- ", escaped_lines(record.lesson))
@@ -255,7 +248,7 @@ def lessons(records: Iterable[Record]) -> list[str]:
 
 
 def _replace(file: UserFile, text: str | None, *, is_trial: bool) -> None:
-    """Print how a file changes, and change it unless it is a trial; None deletes it."""
+    """Print the diff of a file, and write it unless `is_trial`; None deletes it."""
     shown = str(file.path)
     # git may have changed the line ends at checkout
     if text in (file.text, file.text.replace("\r\n", "\n")):
@@ -280,7 +273,7 @@ def _replace(file: UserFile, text: str | None, *, is_trial: bool) -> None:
 
 
 def import_file(arguments: argparse.Namespace) -> int:
-    """Show what a file has for the rooms, ask, save; return 1 when nobody confirms."""
+    """Show the plan of an import, ask, save; return 1 without a yes."""
     gc.disable()  # of very many records none is garbage, and to look at them again and again costs
     try:
         return _import(arguments)
@@ -333,7 +326,7 @@ def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None
 
 
 def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[str]:
-    """Return all that a person must know before saying yes. project: "" where it gets nothing."""
+    """Return the plan. project: "" where it gets nothing."""
     screen, key = screen_here(), f"import.{source.form}"
     form = say(key) if has_sentence(key) else title(source.form)
     counts = Counter({name: taken.count for name, taken in takings.items()})

@@ -1,4 +1,4 @@
-"""Saves a lesson of a person, who has no agent to do it, and corrects a record: `add`, `edit`."""
+"""`add` and `edit`: a person saves a lesson, or corrects a record."""
 
 import argparse
 import os
@@ -54,13 +54,12 @@ Texts = Mapping[str, str]  # by field
 
 
 class LessonTextError(RefusedError):
-    """What a person has typed cannot be saved, or there is no editor to type in."""
+    """A typed text cannot be saved, or there is no editor."""
 
     table = "records"
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the texts of the options that were given, by their fields."""
     values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
     return {
         field: value if isinstance(value, str) else "\n".join(value)
@@ -73,7 +72,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def add(arguments: argparse.Namespace) -> int:
-    """Take the texts, show what would be saved, ask and save it; 1 when it was not saved."""
+    """Save a lesson; return 1 if it was not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     opened.store.read_bytes()  # a log that cannot be read is said before anybody types
     texts = _given(arguments)
@@ -91,7 +90,7 @@ def add(arguments: argparse.Namespace) -> int:
     has_asked = _ask_for_missing(arguments, texts, opened)
     when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
     reach = reach_of(paths, when, opened.project.root)
-    draft = Draft(  # what is left out keeps what a record of the same gap has
+    draft = Draft(  # a field left out keeps the value of a record of the same gap
         topic=texts["topic"],
         missing_context=texts["missing_context"],
         lesson=texts["lesson"],
@@ -124,9 +123,9 @@ def add(arguments: argparse.Namespace) -> int:
 
 
 def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Opened) -> bool:
-    """Ask at the terminal for the texts that are needed and missing; whether it has asked.
+    """Ask for missing texts; return whether it asked.
 
-    Raises LessonTextError for a blank answer, SystemExit(2) where nobody can be asked.
+    Raises LessonTextError for a blank answer, SystemExit(2) without a terminal.
     """
     missing = [option for option in NEEDED if not texts.get(FIELDS[option], "").strip()]
     if not missing:
@@ -156,7 +155,6 @@ def _without(options: list[str]) -> str:
 
 
 def _retyped(texts: Texts) -> str:
-    """Return the command that gives again what a person has typed, without secrets."""
     words = [
         f"--{option}={shlex.quote(redact(texts[field])[0])}"
         for option, field in FIELDS.items()
@@ -181,15 +179,13 @@ def _preview(trial: Outcome) -> list[str]:
 
 
 def _replaced_by(saved: Outcome) -> list[Record]:
-    """Return the records of the same gap whose place the saved one takes."""
     return [it for it in saved.before.records if it.gap == saved.record.gap]
 
 
-# --- what a save is told with
+# --- the report of a save
 
 
 def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
-    """Return what to print after a save: its version id, what it replaced, what needs a look."""
     record, count = saved.record, saved.log.count
     named = named_record(record)
     if not saved.is_written:
@@ -211,31 +207,30 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
 
 
 def named_record(record: Record) -> str:
-    """Return the version id, the kind and the topic of a record, without secrets."""
+    """Return version id, kind and topic, without secrets."""
     item = item_of(record)
     return plain(f"{item.version}  {item.kind} [{item.topic}]")
 
 
 def topic_name(topic: str) -> str:
-    """Return a topic as a person may read it, safe to print."""
+    """Return a topic safe to print, without secrets."""
     return plain(topic_text(redact(topic)[0]))
 
 
 def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
-    """Return a sentence that counts the replaced secrets by kind, none when there are none."""
+    """Return a sentence that counts secrets by kind, [] for none."""
     counts = Counter(kinds)
     listed = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
     return [say(f"records.{key}", count=counts.total(), kinds=listed)] if kinds else []
 
 
 def commit_lines(opened: Opened) -> list[str]:
-    """Return what to do next where git would take up the log, and has it otherwise."""
+    """Return the advice to commit where git has another state of the log."""
     is_new = is_uncommitted(opened.store.path, opened.store.read_bytes)
     return [say("records.look_and_commit")] if is_new else []
 
 
 def _doubts_about(saved: Outcome) -> list[str]:
-    """Say which texts need a look, and where a topic is too broad, too narrow, or like another."""
     record, topics, topic = saved.record, saved.log.topics, saved.record.topic
     token, lines = plain(record.token), list[str]()
     if saved.suspicious:
@@ -257,7 +252,7 @@ def _doubts_about(saved: Outcome) -> list[str]:
 
 
 def _as_typed(topic: str) -> str:
-    """Return a topic as somebody types it in a command; one that cannot be typed is `TOPIC`."""
+    """Quote a topic for a command; `TOPIC` if nobody can type it."""
     return shlex.quote(topic) if topic_text(topic) == topic == topic_name(topic) else "TOPIC"
 
 
@@ -265,7 +260,7 @@ def _as_typed(topic: str) -> str:
 
 
 def edit(arguments: argparse.Namespace) -> int:
-    """Give a record other texts, of the options or from an editor; 1 when it was not saved."""
+    """Change a record by options, a file or an editor; return 1 if not saved."""
     opened = open_memory(arguments, writes=True)
     record = one_named(arguments.id, opened.store.read())
     if given := _given(arguments):
@@ -280,7 +275,6 @@ def edit(arguments: argparse.Namespace) -> int:
 
 
 def texts_of(record: Record) -> dict[str, str]:
-    """Return what a person may change of a record, by field."""
     return {
         **dict(zip(LIMITS_BYTES, record.texts, strict=True)),
         "paths": "\n".join(record.paths),
@@ -293,7 +287,6 @@ def _changed(before: Texts, after: Texts) -> dict[str, str]:
 
 
 def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
-    """Save a record with these texts in its place; what to print. Raises SentinelError."""
     changed, notes = edited(record, texts, opened.project.root)
     if changed == record:
         return [say("terminal.not_changed"), *notes]
@@ -312,10 +305,7 @@ def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
 
 
 def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
-    """Return the record with these texts, and what to say of its paths and triggers.
-
-    Raises RefusedError. root: the directory of the project.
-    """
+    """Return the record with these texts, and notes on its anchors. Raises RefusedError."""
     paths, when, notes = record.paths, record.when, list[str]()
     if "paths" in texts:
         lines = texts["paths"].split("\n")
@@ -331,7 +321,6 @@ def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]
 
 
 def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
-    """Open the texts in an editor and save what comes back; what cannot be saved is kept."""
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     id_ = plain(record.id)
     if not editor:
@@ -361,7 +350,7 @@ def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
 
 
 def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:
-    """Return the editor's command: of VISUAL, EDITOR, else a usual one; [] where there is none."""
+    """Return the command of VISUAL, EDITOR or a usual editor, [] without one."""
     for name in ("VISUAL", "EDITOR"):
         if command := environment.get(name, "").strip():
             try:
@@ -373,9 +362,11 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
 
 
 def text_for_editor(record: Record) -> str:
-    """Return comment lines, then a heading and a section for each text of a record.
+    """Return comment lines, then a section for each text, below a heading:
 
-    Raises LessonTextError where a text has a line that looks like a heading.
+        == topic ==
+
+    Raises LessonTextError for a text with such a line.
     """
     limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
     facts = {"token": plain(record.token), "type": record.type, "limits": limits}
@@ -388,9 +379,9 @@ def text_for_editor(record: Record) -> str:
 
 
 def sections_in(text: str) -> dict[str, str]:
-    """Return the texts by their fields, {} for an emptied file. Raises LessonTextError.
+    """Return the texts by field, {} for an emptied file. Raises LessonTextError.
 
-    Blank lines around a text do not count, nor does what stands before the first heading.
+    Blank lines around a text and lines before the first heading do not count.
     """
     if not text.strip():
         return {}
@@ -414,7 +405,6 @@ def sections_in(text: str) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Return the texts in a file. Raises LessonTextError."""
     try:
         return sections_in(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Takes the texts of a lesson from a fragment, which leaves recall once the lesson is saved."""
+"""Makes a lesson of a fragment, which then leaves recall."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ from rooms.room import Opened
 
 
 class FragmentNameError(RefusedError):
-    """No fragment has the id that a person has typed."""
+    """No fragment has the typed id."""
 
     table = "records"
 
@@ -27,7 +27,7 @@ class FragmentNameError(RefusedError):
 class Promotion:
     """A fragment of this person that becomes a lesson of the project.
 
-    Raises SentinelError for one that is not there, that another agent owns or that was superseded.
+    Raises SentinelError for an unknown or superseded fragment, or another agent's.
     """
 
     def __init__(self, opened: Opened, name: str) -> None:
@@ -46,9 +46,9 @@ class Promotion:
         self.texts = {field: text for field, text in texts.items() if text}
 
     def known_record(self) -> Record | None:
-        """Return the record that says already what the fragment says, if there is one.
+        """Return the record that already says the same, if any.
 
-        A colleague may have saved the same, or the fragment has come from the log.
+        A colleague may have saved it, or the fragment came from the log.
         """
         gap, lesson = (as_said(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
         for record in self._opened.store.read_all() if lesson else ():
@@ -57,7 +57,7 @@ class Promotion:
         return None
 
     def join(self, arguments: argparse.Namespace, known: Record) -> int:
-        """Take the fragment out of recall, whose lesson the log has; 1 when not done."""
+        """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
         print_within([self.sentence("would_join"), "", *whole(item_of(known), screen_here()), ""])
         if not is_confirmed(arguments, say("add.ask_join")):
             return int(not arguments.dry_run)
@@ -65,11 +65,10 @@ class Promotion:
         return 0
 
     def promote(self, record: str) -> str:
-        """Take the fragment out of recall, for it is this record now; what to print."""
+        """Take the fragment out of recall; return a sentence."""
         promote(self._room, self._fragment.id, record)
         return self.sentence("promoted")
 
     def sentence(self, key: str) -> str:
-        """Say something of the fragment and its record."""
         record = plain(self._fragment.record_id)
         return say(f"add.{key}", id=plain(self._fragment.id), record=record)

@@ -1,4 +1,4 @@
-"""`list`, `search` and `show`: what the rooms hold, in the same lines for each of them."""
+"""`list`, `search` and `show`, with the same lines for each room."""
 
 import argparse
 import re
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 def list_items(arguments: argparse.Namespace) -> int:
-    """Print a line for each item of each room; with words, of those that have them; always 0."""
+    """Print a line for each item, of a search for each match; return 0."""
     opened, screen = open_memory(arguments), screen_here()
     words, named = " ".join(getattr(arguments, "words", ())), arguments.room or ()
     wanted = Wanted(
@@ -76,7 +76,7 @@ def list_items(arguments: argparse.Namespace) -> int:
 
 
 def show_items(arguments: argparse.Namespace) -> int:
-    """Print what was named whole, or with `--versions` all it ever was. Raises SentinelError."""
+    """Print items whole, or all their versions. Raises SentinelError."""
     opened = open_memory(arguments)
     if arguments.versions:
         return _show_versions(opened, arguments)
@@ -113,15 +113,15 @@ def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
     return 0
 
 
-# What the commands that take ids have in common.
+# Shared by the commands that take ids.
 
 
 def named_items(
     opened: Opened, arguments: argparse.Namespace, *, one_each: bool = False
 ) -> list[tuple[Room, Item]]:
-    """Return what the ids mean, each with its room, everything once. Raises SentinelError.
+    """Return each item of the typed ids once, with its room. Raises SentinelError.
 
-    one_each: refuse an id that several records share.
+    one_each: refuse an id of several records.
     """
     rooms = rooms_of(opened, arguments.room or ())
     found = dict[tuple[str, ...], tuple[Room, Item]]()
@@ -155,9 +155,9 @@ def named_items(
 
 
 def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T | None]) -> _T:
-    """Return what a room answers on a name; the log, which may have to ask git, comes last.
+    """Return the first answer on a name. Raises SentinelError.
 
-    Raises SentinelError.
+    The log comes last, since it may have to ask git.
     """
     wrong: SentinelError | None = None
     for room in reversed(rooms):
@@ -174,7 +174,7 @@ def _nowhere(name: str, rooms: Sequence[Room]) -> RoomNameError:
 
 
 def whole(item: Item, screen: Screen) -> list[str]:
-    """Return everything about an item, each line within the screen."""
+    """Return all lines of an item, within the screen."""
     topic = f" [{plain(item.topic)}]" if item.topic else ""
     mark = f"{item.mark} " if item.mark else ""
     lines = [screen.painted(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
@@ -186,10 +186,7 @@ def whole(item: Item, screen: Screen) -> list[str]:
 
 
 def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[str]:
-    """Return a line for each item below a head, or two on a narrow terminal.
-
-    words: of a search, which have a colour in the lines.
-    """
+    """Return a table of items, on a narrow terminal two lines each. words: to colour."""
     cut = SHORT_ID if len({it.id[:SHORT_ID] for it in items}) == len(items) else LONG_ID
     rows = [
         [
@@ -218,7 +215,6 @@ def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[
 
 
 def _lit(line: str, words: str, screen: Screen) -> str:
-    """Return a line with the words of a search in colour."""
     if not (screen.colours and words):
         return line
     from core.text.terms import FIRST_WIDE, without_particle, words_of
@@ -233,7 +229,7 @@ def _lit(line: str, words: str, screen: Screen) -> str:
 
 
 def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
-    """Return the rooms that have items of a kind. Raises RoomNameError where none has."""
+    """Return the rooms with a kind. Raises RoomNameError without any."""
     found = [room for room in rooms if not kind or kind in room.kinds]
     if rooms and not found:
         known = dict.fromkeys(it for room in rooms for it in room.kinds)
@@ -242,7 +238,6 @@ def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
 
 
 def _typed(arguments: argparse.Namespace, room: str, limit: int) -> str:
-    """Return the command that lists the same of one room, and more of it."""
     words = [arguments.command, *getattr(arguments, "words", ())]
     words += ["--project", arguments.project] if arguments.project else []
     words += [piece for topic in arguments.topic or () for piece in ("--topic", topic)]

@@ -1,10 +1,8 @@
-"""Finds what a file has for the rooms: an export of ours, a log, what others have written.
+"""Finds the rooms that a file has something for: an export, a log, a text of others.
 
-What only a room can read is left to it. Lists and statements become lessons here: a statement says
-a rule, not what was missing when somebody needed it, so it becomes a principle, whose id comes from
-its words, and a second import recognises it; a log would need an invented gap. The format of
-server-memory is that of `src/memory/index.ts` in github.com/modelcontextprotocol/servers: one JSON
-object on a line, entities and relations.
+A statement becomes a principle, since a log would need an invented gap. Its id comes from its
+words, so that a second import recognises it. A file of server-memory has one entity or relation on
+a line, in JSON: `src/memory/index.ts` in github.com/modelcontextprotocol/servers.
 """
 
 import os
@@ -54,7 +52,7 @@ _MARKS = re.compile(rb"^(?:<{7}|>{7})(?= |\r*$)", re.M)  # of a conflict
 # Exports for people, of this and of older versions.
 _DOCUMENTS = re.compile(b"<!-- sentinel-memory(?: export|-sessions|-fragments):")
 _PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
-# Of what no lesson is taken: the reason, how it begins, and how it ends.
+# Parts without lessons: the reason, the beginning, the end.
 _SKIPPED = (
     ("ours", r"<!-- sentinel-memory [a-z-]+: begin -->", r"<!-- sentinel-memory [a-z-]+: end -->"),
     ("comment", r"<!--", r"-->"),
@@ -67,7 +65,7 @@ _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(
 _ELSEWHERE = re.compile(r"\[[^\]]*\]\(#[^)]*\)|@\S+")  # in a table of contents, in another file
 _MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]|\A(?:\d++[.)])++\d*+\s+")
 _WORD = re.compile(r"[^\W_]+")
-# These titles name the kind of file, not what its lessons are about.
+# These titles name the kind of file, not the topic of its lessons.
 _TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
 
 
@@ -79,9 +77,9 @@ class SourceError(RefusedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What a file has. form: the name of what it is; by_room: for whom; passed: what is nobody's.
+    """The contents of a file. form: its kind; by_room: for each room; passed: for none.
 
-    is_stated: whether its lessons are made of statements.
+    is_stated: its lessons are made of statements.
     """
 
     path: str
@@ -91,7 +89,7 @@ class Source:
     is_stated: bool = False
 
     def in_topics(self, topic_for: Callable[[str], str]) -> "Source":
-        """Return the source with its lessons in the topics that stand for theirs."""
+        """Return the source with other topics of its lessons."""
 
         def renamed(row: Row) -> Row:
             record = row.data
@@ -107,11 +105,10 @@ class Source:
 
 
 def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Source:
-    """Read a file, or standard input for `-`; its content says what it is.
+    """Read a file, or standard input for `-`; its content decides its form.
 
-    root: the project, whose links are not followed out of it. rooms: those that were named: only
-    what is for them comes in, and a file of others is read by the first. agent: as of `Given`.
-    Raises SourceError, ExportError.
+    root: of the project, whose links are not followed out of it. rooms: only these get something,
+    and the first reads a file of others. agent: see `Given`. Raises SourceError, ExportError.
     """
     shown, path = SHOWN_STDIN if name == STDIN else name, Path(name)
     if name != STDIN:
@@ -159,7 +156,7 @@ def _bytes_of(name: str, shown: str) -> bytes:
 
 
 def _checked(path: str, data: bytes) -> bytes:
-    """Return the bytes of a sound UTF-8 text that no export for people is. Raises SourceError."""
+    """Return a sound UTF-8 text; refuse an export for people. Raises SourceError."""
     if data.startswith(UTF_16_MARKS):
         raise SourceError("utf_16", path=path)
     if b"\0" in data:
@@ -182,7 +179,7 @@ def _checked(path: str, data: bytes) -> bytes:
 
 
 def _rows_in(data: bytes) -> Iterator[Row]:
-    """Yield the lines that are not blank with their values, None for one that is no JSON."""
+    """Yield the lines that are not blank, None for invalid JSON."""
     for number, line in enumerate(split_lines(data), start=1):
         if line.strip():
             value = _json(line)
@@ -190,7 +187,6 @@ def _rows_in(data: bytes) -> Iterator[Row]:
 
 
 def _form_of(rows: Sequence[Row], data: bytes) -> str:
-    """Return what most lines of a text are, else what the whole is: Markdown, if it is no JSON."""
     seen = Counter(_form_of_line(row.data) for row in rows[:_LOOKED_AT])
     form, count = seen.most_common(1)[0] if seen else ("", 0)
     if form and 2 * count >= len(rows[:_LOOKED_AT]):
@@ -216,7 +212,6 @@ def _form_of_line(value: object) -> str:
 
 
 def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str) -> Source:
-    """Return the rows of an export by room. Raises SourceError for one of a newer version."""
     found, passed, known = dict[str, list[Row]](), list[Passed](), room_names()
     for number, value in rows:
         line = value if isinstance(value, dict) else {}
@@ -237,7 +232,6 @@ def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str
 
 
 def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Source:
-    """Return the records that a log has, or that are made of statements. Raises SourceError."""
     passed, is_stated = list[Passed](), False
     if form == "document":
         document = _json(data)
@@ -259,7 +253,7 @@ def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Sour
 
 
 def _json(data: bytes) -> Any:
-    """Return the value of a JSON text, None for any other text."""
+    """Decode JSON; None for any other text."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
@@ -272,15 +266,13 @@ def _json(data: bytes) -> Any:
 
 
 class _Bullet(NamedTuple):
-    """A bullet with the lines that it is wrapped into, and the headings above it."""
-
     line: int
     above: tuple[tuple[int, str], ...]  # the level of each, and its text
     lines: list[str]
 
 
 def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
-    """Return the lessons of a document: its bullets at the left edge; and what is none.
+    """Return lessons from the bullets at the left edge, and the lines passed over.
 
     The highest heading gives the topic; deeper ones stand before the lesson.
     """
@@ -328,7 +320,7 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
 
 
 def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Passed]]:
-    """Return the observations of entities as lessons, their name as the topic; and what is none."""
+    """Return observations as lessons on their entity, and the lines passed over."""
     rows, passed = list[Row](), list[Passed]()
     for number, value in values:
         for text in _observations(value):
@@ -342,9 +334,12 @@ def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[P
 
 
 def topic_of(name: str) -> str:
-    """Return the topic for a name: lower case, joined by hyphens, cut between words at the limit.
+    """Return a topic for a name, cut between words at the limit.
 
-    The name is redacted first: nobody would recognise a part of a secret in a topic.
+    >>> topic_of("DB Migration")
+    'db-migration'
+
+    The name is redacted first: nobody would recognise a part of a secret.
     """
     name = normal_form("NFC", redact(name[:MOST_NAME_CHARS]).text)
     words, limit, topic = _WORD.findall(name.lower()), LIMITS_BYTES["topic"], ""
@@ -359,7 +354,6 @@ def topic_of(name: str) -> str:
 
 
 def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:
-    """Return the topic of a lesson below these headings, and the headings that it needs beside."""
     title, others = (headings[0], headings[1:]) if has_title and headings else ("", headings)
     if others:
         return topic_of(others[0]), others[1:]
@@ -368,7 +362,6 @@ def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:
 
 
 def _plain(text: str) -> str:
-    """Return the text of a heading without markup, number and secrets."""
     text = _CLOSING.sub("", text[:MOST_NAME_CHARS])
     text = _MARKUP.sub(lambda it: it[1] or "", text)
     return redact(" ".join(text.split()).rstrip(":")).text

@@ -1,4 +1,4 @@
-"""Lists the topics, renames or merges them, and prints what asks an agent for a compaction."""
+"""Lists, renames and merges topics, and prints a request for a compaction."""
 
 import argparse
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ MOST_PAIRS = 10
 
 
 def list_topics(arguments: argparse.Namespace) -> int:
-    """Print the topics, those with most records first, and which may be one; always 0."""
+    """Print the topics, largest first, and similar pairs; return 0."""
     opened = open_memory(arguments)
     groups = by_topic(opened.store.read().records)
     by_size = sorted(groups, key=lambda topic: -len(groups[topic]))
@@ -76,7 +76,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 
 def rename_topic(arguments: argparse.Namespace) -> int:
-    """Show, ask, rename; 1 when there is no such topic, or when it was not confirmed."""
+    """Rename a topic; return 1 without a yes or for an unknown one."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
@@ -104,7 +104,6 @@ def rename_topic(arguments: argparse.Namespace) -> int:
 
 
 def _preview(log: MemoryLog, trial: Outcome, changed: Mapping[str, Record]) -> list[str]:
-    """Say which records move, whether the topic exists, and which records become one."""
     screen = screen_here()
     before = [record for record in log.records if record.token in changed]
     topic = trial.records[0].topic
@@ -125,14 +124,13 @@ def _preview(log: MemoryLog, trial: Outcome, changed: Mapping[str, Record]) -> l
 
 
 def _unknown(topic: str, log: MemoryLog) -> str:
-    """Say that there is no such topic, and name those that resemble it."""
     near = ", ".join(map(topic_name, similar_to(topic, [*log.topics])))
     key = "unknown_topic_but" if near else "unknown_topic"
     return say(f"records.{key}", topic=topic_name(topic), similar=near)
 
 
 def compact(arguments: argparse.Namespace) -> int:
-    """Print the line that asks an agent for a compaction; 1 when there is no such topic."""
+    """Print a request to an agent for a compaction; return 1 for an unknown topic."""
     opened = open_memory(arguments)
     log, topic = opened.store.read(), normalise_topic(arguments.topic or "")
     if topic and topic not in log.topics:

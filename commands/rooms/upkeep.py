@@ -1,4 +1,4 @@
-"""Looks after two rooms: archives and shares sessions; pins, orders, embeds and moves fragments."""
+"""The commands of one room: for sessions or for fragments."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
 
 
 def archive(arguments: argparse.Namespace) -> int:
-    """Move old sessions into a file, once a person has seen which; 1 without a yes."""
+    """Move old sessions into a file; return 1 without a yes."""
     from rooms.sessions.for_people import ForPeople, item_of
     from rooms.sessions.removal import archive_before
 
@@ -46,7 +46,7 @@ def archive(arguments: argparse.Namespace) -> int:
 
 
 def share(arguments: argparse.Namespace) -> int:
-    """Let the user's other projects find the sessions of this one, or no longer; 0."""
+    """Share the sessions with the user's other projects, or no longer; return 0."""
     from rooms.sessions.everywhere import share as share_from
     from rooms.sessions.everywhere import unshare
     from rooms.sessions.for_people import ForPeople
@@ -64,7 +64,7 @@ def share(arguments: argparse.Namespace) -> int:
 
 
 def pin(arguments: argparse.Namespace) -> int:
-    """Pin fragments, so that nothing ages or removes them, or unpin them; 0."""
+    """Pin fragments against ageing and removal, or unpin them; return 0."""
     from rooms.fragments.bin import pin as pin_one
     from rooms.fragments.for_people import ForPeople, FragmentNameError
 
@@ -80,7 +80,7 @@ def pin(arguments: argparse.Namespace) -> int:
 
 
 def consolidate(arguments: argparse.Namespace) -> int:
-    """Age, merge and compare the fragments, and say what each step did; 0."""
+    """Age, merge and compare the fragments; return 0."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
@@ -102,7 +102,6 @@ def consolidate(arguments: argparse.Namespace) -> int:
 
 
 def _report_lines(report: "Report") -> list[str]:
-    """Return a line for each step, then what is left to be settled. The names are in English."""
     from rooms.fragments.for_people import item_of
 
     screen, rows = screen_here(), list[list[str]]()
@@ -149,7 +148,7 @@ def _report_data(report: "Report") -> dict[str, Any]:
 
 
 def embed(arguments: argparse.Namespace) -> int:
-    """Give all fragments the embeddings of the configured model; 1 without a model."""
+    """Embed all fragments with the configured model; return 1 without one."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.vectors import reembed
@@ -174,7 +173,7 @@ def embed(arguments: argparse.Namespace) -> int:
 
 
 def migrate(arguments: argparse.Namespace) -> int:
-    """Make the tables on a server, or bring them up to date, once somebody agrees; else 1."""
+    """Make or update the tables on a server; return 1 without a yes."""
     from core.postgres.errors import ServerError
     from core.postgres.pool import Pool
     from rooms.fragments.config import database_server
