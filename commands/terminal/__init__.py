@@ -1,1 +1,1 @@
-"""Knows the screen of a person, makes text safe for it, and asks who sits at it."""
+"""The terminal of a person: its screen, safe text, questions."""

@@ -1,4 +1,4 @@
-"""Reads what a person typed, opens the memory of a command, and asks before it writes."""
+"""Reads options, opens the memory of a command, and asks before a write."""
 
 import argparse
 import os
@@ -32,7 +32,7 @@ YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Ko
 
 
 def check_output(arguments: argparse.Namespace, *options: str) -> None:
-    """Refuse `--force`, and these options, unless `-o` names a file. Raises SystemExit(2)."""
+    """Refuse `--force` and these options without `-o FILE`. Raises SystemExit(2)."""
     for option in ("--force", *options):
         if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
             arguments.refuse(say("terminal.needs", one=option, other="-o FILE"))
@@ -41,7 +41,7 @@ def check_output(arguments: argparse.Namespace, *options: str) -> None:
 def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
     """Refuse `--yes` and `--dry-run` without the option that writes. Raises SystemExit(2).
 
-    Data is no place for a question, so that one of the two has to come with `--json`.
+    With `--json` one of the two is needed: data is no place for a question.
     """
     writes = getattr(arguments, option[2:])
     for given, name in ((arguments.yes, "--yes"), (arguments.dry_run, "--dry-run")):
@@ -53,23 +53,23 @@ def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
 
 
 def file_name(text: str) -> str:
-    """Return the file name of an option. Raises ArgumentTypeError for an empty one."""
+    """Return the name unless empty. Raises ArgumentTypeError."""
     if not text:
         raise argparse.ArgumentTypeError(say("terminal.no_name"))
     return text
 
 
 def positive(text: str) -> int:
-    """Return the number of an option. Raises ArgumentTypeError unless it is 1 or more."""
+    """Return a number of 1 or more. Raises ArgumentTypeError."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(say("terminal.no_number"))
     return int(text)
 
 
 def moment(text: str) -> str:
-    """Return the moment of an option in ISO 8601: of a date, or so long ago. A month has 30 days.
+    """Return a date, or a time ago (`12h`, `2m` of 30 days), in ISO 8601.
 
-    Raises ArgumentTypeError for anything else.
+    Raises ArgumentTypeError.
     """
     if back := re.fullmatch("([0-9]{1,4})([hdwmy])", text):
         moment_s = time.time() - int(back[1]) * _HOURS[back[2]] * 3_600
@@ -81,10 +81,10 @@ def moment(text: str) -> str:
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
-    """Open the memory that `--project`, the environment or the directory names; create nothing.
+    """Open the memory of `--project`, the environment or the directory; create nothing.
 
-    Prints what it ignored on the way. Raises DiskError where there is no such
-    directory, or where no project can be and the command writes.
+    Prints warnings. Raises DiskError for a missing directory, or where a command writes and no
+    project can be.
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, here(arguments.project))
@@ -96,7 +96,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
 
 
 def here(project: str | None) -> Path:
-    """Return the working directory; raises DiskError where it is gone and `project` needs it."""
+    """Return the working directory. Raises DiskError if it is gone and `project` needs it."""
     try:
         return Path.cwd()
     except FileNotFoundError as error:
@@ -106,14 +106,13 @@ def here(project: str | None) -> Path:
 
 
 def title(name: str) -> str:
-    """Return what a reader calls a room."""
     return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
 
 
 def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
-    """Return what a room answers, None where it cannot be read, which is said.
+    """Return a room's answer; None with a warning if it cannot be read.
 
-    Raises SentinelError for the log, and for a room that was named.
+    Raises SentinelError for the log and for a named room.
     """
     try:
         return ask()
@@ -123,7 +122,7 @@ def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = (
 
 
 def leave_out(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
-    """Say that a room is left out, since it cannot be read; raise it for one that was named."""
+    """Warn that a room cannot be read; raise for the log or a named one."""
     if room.name == LESSONS or room.name in named:
         raise error
     warn(say("rooms.without", room=title(room.name), reason=plain(str(error))))
@@ -137,12 +136,11 @@ def is_confirmed(
     is_readable: bool = True,
     details: Callable[[], object] | None = None,
 ) -> bool:
-    """Return whether a command that has printed its plan carries it out; print why not.
+    """Return whether to carry out a plan that was printed; print why not.
 
-    `--dry-run` means no, `--yes` means yes, otherwise a person at the terminal decides.
-    table: the one with the sentences "dry", "not_changed" and "no_terminal" of this command.
-    is_readable: whether standard input is free for the answer. details: prints more of the plan
-    where the answer is `d`, before the question comes again.
+    `--dry-run` means no, `--yes` yes; otherwise a person at the terminal decides. table: of the
+    sentences "dry", "not_changed" and "no_terminal". is_readable: standard input is free. details:
+    prints more at the answer `d`; the question comes again.
     """
     if arguments.dry_run or arguments.yes:
         if arguments.dry_run:
@@ -162,7 +160,7 @@ def is_confirmed(
 
 
 def typed(question: str) -> str | None:
-    """Ask at the terminal; None where nobody can see the question or answer it."""
+    """Return the answer at the terminal; None where nobody can see or answer."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
     print(question, end="", flush=True)  # input() may use standard error
@@ -174,10 +172,10 @@ def typed(question: str) -> str | None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], object]]:
-    """Say after a second that work is under way, and how long it has taken; leave no trace.
+    """Show on standard error, after a second, that work is under way; leave no trace.
 
-    The block prints nothing; it may say how far it is by calling what it gets with a few words.
-    Where standard error is no terminal nothing is said.
+    The block prints nothing, and may call the value with words on its progress. Only a terminal
+    gets it.
     """
     far = [""]
     if not (sys.stderr and sys.stderr.isatty()):

@@ -1,7 +1,7 @@
-"""Makes untrusted text safe to print: no escape codes, no invisible characters, no CI commands.
+"""Makes untrusted text safe to print: no escape codes, invisible characters, CI commands.
 
-The runners of GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhere in a line, and
-GitHub `::` at its begin.
+GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhere in a line, GitHub also `::` at
+its start.
 """
 
 import json
@@ -18,10 +18,9 @@ _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
 def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None:
-    """Print what went wrong on standard error, without anything unsafe.
+    """Print an error safely on standard error, its first sentence in `style`.
 
-    It is one line, which a terminal shows wrapped; its first sentence has the colour. block: safe
-    lines to copy, which stay as they are.
+    Only a terminal gets it wrapped. block: safe lines to copy, as they are.
     """
     screen, shown = screen_here(sys.stderr), plain(text)
     lines = wrapped(shown, screen.text_width, "") if screen.is_terminal else [shown]
@@ -37,22 +36,22 @@ def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None
 
 
 def warn(text: str) -> None:
-    """Print on standard error what a person should know, although the command goes on."""
+    """Print a warning on standard error."""
     complain(text, "yellow")
 
 
 def plain(text: str) -> str:
-    """Return a text as one line; a line end or tab becomes a blank, an unsafe character U+FFFD."""
+    """Return one safe line: a line end or tab as a blank, an unsafe character as U+FFFD."""
     return _shown(" ".join(text.splitlines()).replace("\t", " "))
 
 
 def plain_lines(text: str) -> list[str]:
-    """Return the lines of a text; an unsafe character becomes U+FFFD."""
+    """Return the lines of a text, an unsafe character as U+FFFD."""
     return [disarmed(_shown(line.replace("\t", "    "))) for line in text.splitlines()]
 
 
 def plain_json(value: object, *, indent: int | None = 2) -> str:
-    r"""Return a value as JSON, in which only what is unsafe is escaped (`\u`)."""
+    r"""Return JSON with only unsafe characters escaped (`\u`)."""
     text = _COMMAND.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=indent))
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
         return text

@@ -1,7 +1,7 @@
-"""Knows the terminal that lines are written for, and fits text into its columns.
+"""Knows the terminal, and fits text into its columns.
 
-A Hangul syllable takes two cells, a combining mark and the code of a colour none. What is in
-backticks, and a command of this program, stays in one line where it fits: it can be copied.
+A Hangul syllable takes two cells, a combining mark or colour none. Code in backticks and a command
+of this program stay in one line where they fit, to be copied.
 """
 
 import os
@@ -22,7 +22,7 @@ from core.program import CLI, NAME
 
 LEAST_WIDTH, USUAL_WIDTH, MOST_TEXT_WIDTH = 20, 80, 100
 
-# What each means to a reader: red an error, yellow a warning, green that all is well, dim a path.
+# To a reader: red an error, yellow a warning, green that all is well, dim a path.
 Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
 _STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
@@ -42,10 +42,9 @@ _SIGNS: dict[Sign, tuple[str, str, Style]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """The terminal that lines are written for.
+    """The terminal. is_terminal: a person reads it, and no program or file.
 
-    width: in cells. is_terminal: whether a person reads the lines there, and not a program or a
-    file. ascii_signs: whether it may lack the signs of other fonts.
+    width: in cells. ascii_signs: other signs may be missing.
     """
 
     width: int
@@ -59,17 +58,15 @@ class Screen:
         return min(self.width, MOST_TEXT_WIDTH)
 
     def painted(self, text: str, style: Style) -> str:
-        """Return a text in a style, as it is where there are no colours."""
         return f"\x1b[{_STYLE_CODES[style]}m{text}{_RESET}" if self.colours and text else text
 
     def sign(self, name: Sign) -> str:
-        """Return the sign of what is well, wrong, doubtful or only good to know."""
         sign, ascii_sign, style = _SIGNS[name]
         return self.painted(ascii_sign if self.ascii_signs else sign, style)
 
 
 def screen_here(stream: TextIO | None = None) -> Screen:
-    """Return the terminal of a stream, standard output by default; 80 cells where it is none."""
+    """Return the terminal of a stream (standard output), 80 cells for none."""
     shown = stream or sys.stdout
     if shown is None:  # the caller closed it
         return Screen(width=USUAL_WIDTH)
@@ -90,9 +87,9 @@ def screen_here(stream: TextIO | None = None) -> Screen:
 def has_colours(
     environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
 ) -> bool:
-    """Return whether to write colours: to a terminal that knows them, unless NO_COLOR is set.
+    """Return whether to write colours: to a terminal with colours, unless NO_COLOR is set.
 
-    FORCE_COLOR and CLICOLOR_FORCE, other than 0, write them anywhere.
+    FORCE_COLOR or CLICOLOR_FORCE, other than 0, write them anywhere.
     """
     if environment.get("NO_COLOR"):
         return False
@@ -104,7 +101,6 @@ def has_colours(
 
 
 def _has_signs(environment: Mapping[str, str], encoding: str) -> bool:
-    """Return whether a stream can carry the signs, and its terminal has a font with them."""
     try:
         "".join(sign for sign, _, _ in _SIGNS.values()).encode(encoding)
     except (LookupError, UnicodeEncodeError):
@@ -124,13 +120,12 @@ _UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of
 
 
 def cells(text: str) -> int:
-    """Return how many cells a text takes on a terminal."""
+    """Return how many cells a text takes: `한` takes two."""
     text = uncoloured(text)
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def uncoloured(text: str) -> str:
-    """Return a text without the codes of its colours."""
     return _CODES.sub("", text) if "\x1b" in text else text
 
 
@@ -160,7 +155,7 @@ def wrapped(text: str, width: int, indent: str = INDENT) -> list[str]:
 
 
 def hung(line: str, width: int) -> list[str]:
-    """Break a line into as many as it needs, the further ones indented below it."""
+    """Break a line, its further lines indented below it."""
     text = line.lstrip(" ")
     first = line[: len(line) - len(text)]
     further = first + INDENT if first else ""
@@ -169,7 +164,7 @@ def hung(line: str, width: int) -> list[str]:
 
 
 def broken(text: str, most: int) -> list[str]:
-    """Break a text into pieces of at most `most` cells, inside a word only where it must."""
+    """Break a text into pieces of `most` cells, inside a word only if it must."""
     lines, line, left = list[str](), "", most
     for piece in _pieces(text, most):
         if cells(piece) > left and line.strip() and cells(piece) <= most:
@@ -187,7 +182,7 @@ def broken(text: str, most: int) -> list[str]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Align numbers right and text left; the last column takes the room that is left."""
+    """Align numbers right, text left; the last column takes the rest."""
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
     numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
@@ -202,14 +197,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> lis
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
-    """Yield words and blanks; a command that fits into `most` cells is one word."""
+    """Yield words and blanks; a command that fits is one word."""
     for found in _WHOLE.finditer(text):
         piece = found[0]
         yield from [piece] if cells(piece) <= most else re.findall(r"\s+|\S+", piece)
 
 
 def _width(char: str) -> int:
-    """Return the cells of a character, or of a code, which has none."""
     return _cells(char) if len(char) == 1 else 0
 
 
@@ -223,7 +217,7 @@ def _cells(char: str) -> int:
 
 
 def said(text: str, screen: Screen, first: str = "", indent: str = "") -> list[str]:
-    """Return a sentence behind `first`, for a terminal in lines, the others behind `indent`."""
+    """Return a sentence behind `first`; a terminal gets lines behind `indent`."""
     if not screen.is_terminal:
         return [first + text]
     top, *others = wrapped(text, screen.text_width, indent) or [indent]
@@ -231,7 +225,6 @@ def said(text: str, screen: Screen, first: str = "", indent: str = "") -> list[s
 
 
 def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
-    """Return the lines of a unified diff, what is new in green and what goes in red."""
     styles: dict[str, Style] = {"+": "green", "-": "red", "@": "dim"}
     heads = ("+++ ", "--- ")
     return [
@@ -243,7 +236,7 @@ def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
 
 
 def markdown_lines(text: str, screen: Screen) -> list[str]:
-    """Lay out the Markdown of `report` for a person: no signs, wrapped at words, tables aligned."""
+    """Lay out the Markdown of `report` for a terminal, without signs."""
     lines, rows = list[str](), list[list[str]]()
     for line in [*text.splitlines(), ""]:
         if line.startswith("|"):
@@ -273,7 +266,6 @@ def _markdown_line(line: str, screen: Screen) -> list[str]:
 
 
 def _code(code: str) -> str:
-    """Return the code of a span without the blanks around one that begins with a tick."""
     is_padded = len(code) > 2 and code[0] == code[-1] == " "
     return code[1:-1] if is_padded else code
 
@@ -284,7 +276,7 @@ def _bold(text: str, screen: Screen) -> str:
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print lines; a terminal gets those that are too long broken, the rest indented below."""
+    """Print lines; on a terminal break long ones, and indent the rest."""
     screen = screen_here()
     for line in lines:
         fits = not screen.is_terminal or cells(line) <= screen.text_width
@@ -299,7 +291,7 @@ def print_within(lines: Sequence[str]) -> None:
 
 
 def disarmed(line: str) -> str:
-    """Return a line that begins with no command of a CI runner, which is `::` at GitHub."""
+    """Return a line that does not begin with `::`, a command to GitHub's runner."""
     return _RUNNER.sub("\\1\ufffd:", line)
 
 
@@ -307,10 +299,7 @@ _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 def day_text(moment: str, today: date | None = None) -> str:
-    """Return the day of an ISO 8601 text (UTC), unknown where it holds none.
-
-    today: the day on which somebody reads it, by default this one.
-    """
+    """Return the day of a moment (UTC), `12 Mar` or `12 Mar 2024`; `?` for none."""
     try:
         day = date.fromisoformat(day_of(moment))
     except ValueError:
