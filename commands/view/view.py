@@ -1,7 +1,7 @@
-"""Shows all rooms as one page in a browser, or writes it to a file; serves and sends nothing.
+"""Writes all rooms as one page for a browser; serves and sends nothing.
 
-The page is one file: a template, a style, a script, and the items as data. Its policy allows this
-style and this script, by their hashes, and nothing else.
+The page is one file: a template, a style, a script, data. Its policy allows only this style and
+script, by their hashes.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class NoPlaceError(DiskError):
 
 
 class Gathered(NamedTuple):
-    """What goes onto a page. notes: what a reader must know; left_out: how many are private."""
+    """The items of a page. notes: for its reader; left_out: how many are private."""
 
     items: list[Item]
     notes: list[str]
@@ -58,7 +58,7 @@ class Gathered(NamedTuple):
 
 
 def view(arguments: argparse.Namespace) -> int:
-    """Write the page and open it; return 1 when no browser opens. Raises SentinelError."""
+    """Write the page and open it; return 1 if no browser opens. Raises SentinelError."""
     check_output(arguments, "--open")
     opened = open_memory(arguments)
     found = _gathered(opened, arguments)
@@ -70,7 +70,7 @@ def view(arguments: argparse.Namespace) -> int:
             warn(line)
         return 0
     path = Path(arguments.output) if arguments.output else _own_place(opened)
-    # Only the user may read what is no lesson of the team and not public.
+    # Only the user may read an item that is neither a lesson of the team nor public.
     own = any(it.room != LESSONS and it.privacy != "public" for it in found.items)
     write_new(
         path,
@@ -91,10 +91,7 @@ def view(arguments: argparse.Namespace) -> int:
 
 
 def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> str:
-    """Return the document, in the language of the reader. Items are shown in this order.
-
-    project: its name. notes: sentences below the title.
-    """
+    """Return the page in the reader's language, items in this order. notes: below the title."""
     style, script, template = (
         (HERE / name).read_text("utf-8") for name in ("view.css", "view.js", "template.html")
     )
@@ -115,9 +112,9 @@ def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> s
 
 
 def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
-    """Return the items of the rooms, the newest first. Raises SentinelError.
+    """Return the items, newest first. Raises SentinelError.
 
-    What the user keeps apart from projects is left out of a file, unless it was asked for.
+    A file gets the user's own items only of rooms that were named.
     """
     named = arguments.room or []
     items, notes, left_out = list[Item](), list[str](), 0
@@ -145,10 +142,7 @@ def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
 
 
 def _own_place(opened: Opened) -> Path:
-    """Return the path of the page beside the notes of hooks, which only the user may read.
-
-    Raises ExportError and NoPlaceError.
-    """
+    """Return the page's path, which only the user may read. Raises ExportError, NoPlaceError."""
     directory = state_directory(str(opened.project.root), os.environ)
     if not directory:
         raise NoPlaceError
@@ -160,7 +154,6 @@ def _own_place(opened: Opened) -> Path:
 
 
 def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
-    """Return what the script shows: the items, and the words around them."""
     kinds, today = {(it.room, it.kind) for it in items}, day_of(utc_now())
     there = {room for room, _ in kinds}
     rooms = dict.fromkeys((*(it for it in room_names() if it in there), *sorted(there)))
@@ -176,7 +169,7 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
         "rooms": {room: title(room) for room in rooms},
         "kinds": kind_words,
     }
-    sample = {  # what an empty memory shows
+    sample = {  # shown for an empty memory
         **{"room": LESSONS, "id": "3f2a91bc", "date": today, "kind": "log", "mark": ""},
         "topic": say("page.sample_topic"),
         "texts": [
@@ -191,7 +184,6 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
 
 
 def _item_data(item: Item) -> dict[str, Any]:
-    """Return an item for the script; hidden characters are spelled out, a line end stays."""
     texts = list[tuple[str, str]]()
     for label, text in item.texts:
         lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
