@@ -1,1 +1,1 @@
-"""Says what is behind a name, what is a value, and what reads like an order to a model."""
+"""Names of secrets, their values, and texts that read like orders to a model."""

@@ -1,7 +1,6 @@
-"""Tells the characters that no reader sees, or reads as others; see `core/data/characters.jsonl`.
+"""Characters that no reader sees, or reads as others; see `core/data/characters.jsonl`.
 
-The redactor reads a text in several forms: as it is, and as a reader understands it. Orders are
-looked for in a view of it, in lower case.
+The redactor reads a text in several forms, the rules for orders in lower-case views.
 """
 
 import re
@@ -37,33 +36,32 @@ _ENTITIES: dict[str, str] = next(row["meant"] for row in rows(_TABLE) if "entiti
 
 
 class Places(NamedTuple):
-    """Where in a text each character of a form of it begins and ends."""
+    """Where in a text each character of a form begins and ends."""
 
     starts: list[int]
     ends: list[int]
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Return from where to where something of the form, not empty, reaches in the text."""
+        """Return the span in the text of a span of the form, not an empty one."""
         return self.starts[start], self.ends[end - 1]
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a text is ASCII and all of it is seen, as of nearly every text in English."""
+    """Return whether a text is printable ASCII, apart from tabs and line breaks."""
     return text.isascii() and text.translate(_LINE_BREAKS).isprintable()
 
 
 def may_hide(text: str) -> bool:
-    """Return whether the text has a character that is hidden in some places."""
+    """Return whether a text holds a character that is hidden in some places."""
     return not is_plain(text) and bool(_shape("may_hide").search(text))
 
 
 def may_disguise(text: str) -> bool:
-    """Return whether some character may be hidden, or is read as another one."""
+    """Return whether a character may be hidden or look like another; only False is certain."""
     return not is_plain(text) and bool(_shape("may_disguise").search(text))
 
 
 def hidden_runs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each run of hidden characters."""
     if may_hide(text):
         for match in _shape("hidden").finditer(text):
             if match[1]:
@@ -71,11 +69,12 @@ def hidden_runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def revealed(text: str) -> str:
-    """Return `text` with every hidden character spelled out: `<U+200B>`.
+    """Return a text with its hidden characters spelled out.
 
-    Tag characters are a message in ASCII and shown as such, `<tags: …>`, at most 80 characters
-    of it. In there `<`, `>`, a backslash and what cannot be printed stand as `\\x3c`, so that the
-    message cannot close the bracket.
+        a<U+200B>b, <tags: ignore…>
+
+    Tag characters are a message in ASCII, cut at 80 characters; its `<`, `>`, backslashes and
+    unprintable characters stand as `\\x3c`, so that it cannot close the bracket.
     """
 
     def spelled_out(found: re.Match[str]) -> str:
@@ -99,7 +98,7 @@ def revealed(text: str) -> str:
 
 
 def ascii_twin(text: str) -> str:
-    """Return the ASCII text that this one looks like, "" when it is ASCII or looks like none."""
+    """Return the ASCII text that another text looks like, "" without one."""
     if text.isascii():
         return ""
     twin = normalize("NFKC", text.translate(_IN_ASCII))
@@ -107,14 +106,14 @@ def ascii_twin(text: str) -> str:
 
 
 def without_hidden(text: str) -> tuple[str, Places]:
-    """Return `text` without the characters that no reader sees, and where the others stand."""
+    """Return a text without hidden characters, and the places of the others."""
     return _read(text, "unseen")
 
 
 def views_of(text: str) -> Iterator[str]:
-    """Yield `text` as the rules for orders want it, in lower case.
+    """Yield a text in lower case, as the rules for orders read it.
 
-    Hidden characters are left out, or read as blanks: they may split a word or stand between two.
+    A second view has blanks for hidden characters: these may split a word or part two.
     """
     if is_plain(text):
         yield text.lower()
@@ -127,14 +126,14 @@ def views_of(text: str) -> Iterator[str]:
 
 
 def is_written_otherwise(text: str) -> bool:
-    """Return whether a part of a text may be read in another form; see `forms_of`."""
+    """Return whether `forms_of` may yield several forms."""
     return bool(_shape("written_otherwise").search(text))
 
 
 def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
-    """Yield `text` as the redactor reads it: as it is, and the forms that differ from it.
+    """Yield a text as the redactor reads it: as it is, then the forms that differ.
 
-    With a form of another length comes where in `text` each of its characters stands.
+    Places come only with a form of another length.
     """
     yield text, None
     if not is_written_otherwise(text):
@@ -151,11 +150,7 @@ def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
 
 
 def _forms_otherwise(text: str) -> Iterator[tuple[str, Places | None]]:
-    """Yield what is meant by a text: first at the same length, then with all that stands in it.
-
-    At the same length blanks stand for what may part two words: colours of a terminal, the escapes
-    of a quoted text, and characters without a width.
-    """
+    """Yield a form with blanks for all that parts two words, and one with escapes read."""
     plain = text
     if not text.isascii():
         if _shape("mixed_scripts").search(text):
@@ -174,16 +169,11 @@ def _with_blanks(text: str) -> str:
 
 
 def _in_ascii(found: re.Match[str]) -> str:
-    """Return the character of ASCII that one has another shape of; itself, if there is none."""
     form = normalize("NFKC", found[0])
     return form if len(form) == 1 and form.isascii() else found[0]
 
 
 def _read(text: str, name: str) -> tuple[str, Places]:
-    """Return `text` with what stands for a character, or for none, replaced by it.
-
-    name: of the shape that finds it. With the text comes where each character stood.
-    """
     parts: list[str] = []
     places = Places([], [])
     done = 0
@@ -202,7 +192,6 @@ def _read(text: str, name: str) -> tuple[str, Places]:
 
 
 def _meant(found: re.Match[str]) -> str:
-    """Return what is meant by something written otherwise; itself, if that is no one character."""
     kind, written = str(found.lastgroup), found[str(found.lastgroup)]
     if kind == "nothing":
         return ""

@@ -1,26 +1,21 @@
-"""Finds text of a record that reads like an order to the model which reads the memory.
+"""Marks text of a record that reads like an order to the model which reads the memory.
 
-Nothing is removed: the text gets a mark, and a reader sees it as data. Four things count:
-phrases that set instructions aside or hide something from the user ("override"), tags and headings
-of a chat transcript ("role"), the syntax of a tool call ("tool-call"), and characters no reader
-sees ("hidden-text"). A lesson is an order itself, so a verb alone never counts: it must come
-together with what it would set aside. What it cannot do: tell a quoted attack from an attack, or
-find one in other words or in another language than English and Korean.
+A marked text stays, and readers see it as data. "override": a phrase sets instructions aside or
+hides something from the user. "role": tags and headings of a chat transcript. "tool-call": its
+syntax. "hidden-text": characters that no reader sees. A lesson is an order itself, so a verb counts
+only with the instructions that it sets aside. Quoted attacks count, other languages than English
+and Korean do not.
 
-The known orders are lines of `core/data/orders.jsonl`. A line is a part, which patterns and words
-name as `{{NAME}}`, or a rule:
+A row of `core/data/orders.jsonl` is a part, which others name as `{{NAME}}`, or a rule:
 
-- `mark`: what a text with it gets. `hints`: the pattern is tried where one of them occurs; they are
-  words, as blanks vary.
+- `hints`: words, as blanks vary; the pattern is tried where one stands.
 - `pattern`: for lower-case text. ` ` stands for the blanks and emphasis between two words, `·` for
   the same or nothing (Korean is spaced freely), `‹` and `›` for the borders of an English word.
-- `unless`: what makes a place innocent, right before it and within its sentence.
-- `needs`: words without which the rule cannot match, so that a look at them is enough for most
-  texts. It lists groups, of each of which one word stands in the text in any order; where several
-  lists are given, one of them holds. `+` is what parts two words.
+- `unless`: makes a match innocent, in its sentence, at most 80 characters before it.
+- `needs`: lists of groups; a match needs a word of each group of one list. `+` parts two words.
 
-To compile what a text needs of the rules takes up to 60 ms, a look at the words some 0.03 ms. A
-test proves from the patterns that the words pass over none of them.
+To compile rules takes up to 60 ms, a look at the words 0.03 ms. A test proves from the patterns
+that the words pass over no match.
 """
 
 import re
@@ -48,7 +43,7 @@ _NO_WORD = "[^a-z0-9]+"
 
 
 class Order(NamedTuple):
-    """One kind of order; see the head of this file. needs: groups of words, parted by blanks."""
+    """See the head of this file."""
 
     mark: str
     hints: list[str]
@@ -60,7 +55,7 @@ class Order(NamedTuple):
 
 @lru_cache(maxsize=16_384)  # a server shows the same records again and again
 def marks_of(*texts: str) -> tuple[str, ...]:
-    """Return the marks that occur in `texts`, each once, in the order of MARKS."""
+    """Return the marks of these texts, each once, in the order of MARKS."""
     if not may_have_marks(" ".join(texts)):
         return ()
     found = {mark for text in texts for view in views_of(text) for mark in _marks_in(view)}
@@ -70,30 +65,29 @@ def marks_of(*texts: str) -> tuple[str, ...]:
 
 
 def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the marks that the texts have now, and OTHER for a stored name that is none of ours.
+    """Return the marks that the texts have now, and OTHER for a stored name that is no mark.
 
-    What an older version stored counts no longer: its rules may have been wrong. Whoever writes the
-    file can write any name there, so that none is shown that is not ours.
+    Stored marks do not count: older rules may have been wrong. Whoever writes the file can write
+    any name, so no unknown one is shown.
     """
     found = marks_of(*texts)
     return (*found, OTHER) if stored and unknown_marks(stored) else found
 
 
 def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the marks that keep a text from where a model takes what it reads for orders.
+    """Return the marks that keep a text away from places where a model expects orders.
 
-    Hidden characters alone make no order of a lesson; they are spelled out.
+    Hidden characters alone make no order.
     """
     return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
 
 
 def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
-    """Return the stored marks that this version does not know."""
     return tuple(name for name in stored if name not in MARKS)
 
 
 def may_have_marks(text: str) -> bool:
-    """Return whether a closer look can find a mark; False is certain."""
+    """Only False is certain."""
     if may_disguise(text):
         return True
     lowered = text.lower()
@@ -112,10 +106,7 @@ def may_have_marks(text: str) -> bool:
 
 @cache
 def _needs_by_word() -> dict[str, list[tuple[str, ...]]]:
-    """Return the lists of groups by each word of their first group, of which most texts have none.
-
-    A look at one word after the other is the fastest.
-    """
+    """Return lists by each word of their first group: most texts have none."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for needs in dict.fromkeys(tuple(needs) for order in orders() for needs in order.needs):
         for word in _inner_words(needs[0]):
@@ -124,7 +115,7 @@ def _needs_by_word() -> dict[str, list[tuple[str, ...]]]:
 
 
 def _has_needs(groups: Iterable[tuple[str, ...]], text: str) -> bool:
-    """Return whether the text has a word of every group; it loops to be fast."""
+    """Return whether a text has a word of every group; loops are the fastest."""
     for words in groups:
         for word in words:
             if word in text:
@@ -136,25 +127,23 @@ def _has_needs(groups: Iterable[tuple[str, ...]], text: str) -> bool:
 
 @cache
 def _inner_words(group: str) -> tuple[str, ...]:
-    """Return what of each word of a group stands in any text that has the word."""
+    """Return the part of each word that stands in any text with the word."""
     words = spelled(group, "orders").split(" ")
     return tuple(word.strip("‹›").rpartition("+")[2] for word in words)
 
 
 @cache
 def _bordered_words(group: str) -> tuple[str, ...]:
-    """Return the words of a group as they stand in a text with blanks at all borders."""
     return tuple(re.sub("[‹›+]", " ", word) for word in spelled(group, "orders").split(" "))
 
 
 @cache
 def orders() -> tuple[Order, ...]:
-    """Return all kinds of orders; what a text needs none of is not spelled out."""
+    """Return all rules, not yet spelled out."""
     return tuple(Order(**row) for row in rows("orders") if "part" not in row)
 
 
 def _marks_in(view: str) -> Iterator[str]:
-    """Yield the mark of each kind of order that stands in a text in lower case."""
     for order in orders():
         if not any(hint in view for hint in order.hints):
             continue
@@ -168,7 +157,6 @@ def _marks_in(view: str) -> Iterator[str]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern or an `unless` of an order."""
     pattern = spelled(pattern, "orders")
     for sign, meaning in _SIGNS:
         pattern = pattern.replace(sign, meaning)

@@ -1,8 +1,8 @@
 """Finds the value that belongs to the name of a secret, if it looks like one.
 
-A name is looked for once. Each `keyed` rule of `core/data/rules.jsonl` then says what may stand
-between it and a value, and its gate how sure the value must be by its own looks: `assigned` by a
-sign, `said` or `bare` in a sentence, `far` or `random` anywhere near.
+A `keyed` rule of `core/data/rules.jsonl` says which text may stand between. Its gate says how much
+the value must look like a secret: `assigned` by a sign least, `said` or `bare` in a sentence more,
+`far` or `random` most.
 """
 
 import re
@@ -37,10 +37,10 @@ _CLOSERS = "\"'`)>]}*" + "".join(CLOSERS.values())
 _REACH_CHARS = 180  # how far a value may stand from its name
 _NEXT_CHARS = 8
 _AHEAD_CHARS = 60
-_BEFORE_CHARS = 100  # in which a rule looks for what must stand before a name
+_BEFORE_CHARS = 100  # in which a rule looks for its text before a name
 _FAR_CHARS = 100
 _NEARBY_CHARS = 160
-_WORD_CHARS = 129  # of the longest word that is striking, and what may not follow it
+_WORD_CHARS = 129  # of the longest word that is striking, and one that may not follow
 _BEFORE_A_DIGEST_CHARS = 80
 _DIGEST_CHARS = 32
 _LONG_ROW_HYPHENS = 3  # of a row of words that is no phrase of a sentence
@@ -56,7 +56,6 @@ _MOST_ROWS = 20  # of a table below the name that heads its column
 
 @cache
 def keyed_rules(korean: bool) -> tuple[Rule, ...]:
-    """Return the rules for the names of a language in their order."""
     found = (rule for rule in rules() if rule.table == "keyed")
     # of the bare word there is a Korean form, which takes particles
     return tuple(rule for rule in found if not (korean and rule.name == "keyed-bare-word"))
@@ -64,10 +63,7 @@ def keyed_rules(korean: bool) -> tuple[Rule, ...]:
 
 @cache
 def around_name(pattern: str, before: bool) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
-    """Return what a `keyed` rule wants before the name and behind it.
-
-    before: as in `Rule`. It is compiled where a text needs it.
-    """
+    """Return the expressions for the text before a name, None for any, and behind it."""
     preceding, _, following = spelled(pattern).partition("§")
     if before:
         preceding += r"[A-Za-z0-9_.\-]{0,40}"
@@ -75,15 +71,12 @@ def around_name(pattern: str, before: bool) -> tuple[re.Pattern[str] | None, re.
 
 
 def may_have_keyed_spans(text: str, folded: str) -> bool:
-    """Return whether `keyed_spans` can find anything in a text; False is certain."""
+    """Only False is certain."""
     return may_have_names(text, folded) or _has_any(folded, in_order("cue_hints"))
 
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where values of secret names stand in `text`, each with the name of its rule.
-
-    folded: the text in lower case, where the hints of names are looked for.
-    """
+    """Yield start, end and rule name of each value. folded: the text's casefold."""
     passwords: list[Span] = []
     values, tables = _Values(text, folded), _Tables(text)
     block_end = 0  # a block of lines is a value as a whole, whatever names it holds
@@ -109,10 +102,10 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Span]:
-    """Yield what can only be a password in the lines of some places.
+    """Yield words that can only be passwords, from the lines of some places.
 
-    named: the places are names of passwords; else they only tell of getting in somewhere, and
-    words with a number count where a sentence says that they are typed in.
+    named: the places are names of passwords. Elsewhere, words with a number count where a sentence
+    says that they are typed in.
     """
     looked_to = 0
     for start, end in places:
@@ -135,14 +128,13 @@ def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Sp
 
 
 class _Tables:
-    """The tables of a text, of Markdown or with tabs or commas; it keeps where the last one is."""
+    """The tables of a text, of Markdown or with tabs or commas; it keeps the end of the last."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._head_start, self._names, self._end = -1, 0, 0  # names: of secrets in the head
 
     def below(self, name: Name) -> Iterator[Span]:
-        """Yield the values below a name that heads a column."""
         text = self._text
         line_start = text.rfind("\n", max(0, name.start - _LINE_CHARS), name.start) + 1
         line_end = text.find("\n", name.end, name.end + _LINE_CHARS)
@@ -184,7 +176,7 @@ class _Tables:
 
 
 class _Values:
-    """The values of the names of one text; for equal names a place is judged once."""
+    """The values of the names of one text; equal names are judged once at a place."""
 
     def __init__(self, text: str, folded: str) -> None:
         self._text, self._folded = text, folded
@@ -193,7 +185,6 @@ class _Values:
         self._seen: dict[tuple[int, str, str, str, str, Certainty], Span | None] = {}
 
     def rules_near(self, name: Name) -> Iterator[Rule]:
-        """Yield the rules of which a hint stands near a name, in their order."""
         text, start = self._text, name.start
         promised = self._has_promise(name.end, name.end + _REACH_CHARS) or name.is_phrase
         promised_before = self._has_promise(start - _REACH_CHARS, start)
@@ -222,7 +213,6 @@ class _Values:
                 yield rule
 
     def _has_promise(self, start: int, end: int) -> bool:
-        """Return whether something that a value may have begins between two places."""
         if self._promises is None:
             found = shape("promising").finditer(self._text)
             self._promises = [match.start() for match in found]
@@ -230,7 +220,6 @@ class _Values:
         return at < len(self._promises) and self._promises[at] < end
 
     def of_rule(self, name: Name, rule: Rule) -> list[Span]:
-        """Return the values that one rule finds at a name."""
         before, after = around_name(rule.pattern, rule.before)
         following = after.match(self._text, name.end)
         if not following:
@@ -256,7 +245,6 @@ class _Values:
         return self._behind(following, name, rule)
 
     def _behind(self, match: re.Match[str], name: Name, rule: Rule) -> list[Span]:
-        """Return the values that stand behind what a rule matched behind a name."""
         text, start, groups = self._text, match.end(), match.groupdict()
         quote = groups.get("quote") or groups.get("quote2") or ""
         if name.is_phrase and (seed := shape("seed").match(text, start)):
@@ -294,7 +282,6 @@ class _Values:
         return [span]
 
     def _far(self, name: Name, start: int) -> list[Span]:
-        """Return the value that one of the next words of the sentence introduces, if one does."""
         text = self._text
         for match in shape("introducing").finditer(text, start, start + _FAR_CHARS):
             gate = "said" if name.is_password and match["said"] else "random"
@@ -307,7 +294,6 @@ class _Values:
         return []
 
     def _continued(self, end: int, name: Name, gate: str) -> Iterator[Span]:
-        """Yield the further values of a name whose first one ends at `end`."""
         is_said = name.is_password and gate in ("said", "bare", "assigned")
         for _ in range(_MOST_CONTINUED):
             joint = shape("continued").match(self._text, end)
@@ -330,9 +316,9 @@ class _Values:
 def _value_at(
     text: str, start: int, quote: str, name: Name, gate: str, *, sign: str = "", stops: str = ""
 ) -> Span | None:
-    """Return where the value that begins at `start` stands, if it looks like the name's.
+    """Return the span of the value that begins at `start`, if it looks like the name's.
 
-    sign: what assigns it. stops: characters that end it earlier than its looks.
+    stops: characters that end it early.
     """
     end = quoted_end(text, start, quote) if quote else 0
     quoted = end > start
@@ -360,7 +346,7 @@ def _value_at(
 
 
 def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
-    """Return where the value that ends at `end` stands, if it looks like the name's."""
+    """Return the same for the value that ends at `end`."""
     while end and text[end - 1] in _CLOSERS:
         end -= 1
     start = end
@@ -374,10 +360,7 @@ def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
 
 
 def _tie_of(text: str, name: Name, between: str) -> Tie:
-    """Return how a value without quotes is tied to its name.
-
-    between: `=` with its blanks, or nothing where another sign or none stands there.
-    """
+    """Return how a value without quotes is tied. between: `=` with its blanks, else ""."""
     if name.korean:
         is_setting = name.word in in_order("placed_names")
     else:
@@ -389,7 +372,6 @@ def _tie_of(text: str, name: Name, between: str) -> Tie:
 
 
 def _passes(value: str, name: Name, gate: str, tie: Tie, *, following: str) -> bool:
-    """Return whether a value looks as its name and the gate of the rule want it."""
     password = name.is_password
     if name.is_pin:
         value = value.rstrip("#*")
@@ -415,7 +397,6 @@ def _passes(value: str, name: Name, gate: str, tie: Tie, *, following: str) -> b
 
 
 def _is_id(text: str, start: int, value: str, name: Name, gate: str) -> bool:
-    """Return whether the value at `start` is a digest of its line or the id of a request."""
     if not is_hex(value):
         return False
     if name.word == "token" and "-" in value and shape("of_a_request").search(name.lead):

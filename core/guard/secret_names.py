@@ -1,8 +1,7 @@
-"""Finds names of secrets in a text, in two languages, and says how sure each name is.
+"""Finds names of secrets in English and Korean, and says how sure each name is.
 
-What names look like is in `core/data/shapes.jsonl`. There the class of first letters stands in
-front because `re` can then skip quickly through a text; `key` is found by its own letters, and
-`_certainty` looks at what stands before it.
+Shapes (`core/data/shapes.jsonl`) begin with a class of letters, so that `re` skips quickly. `key`
+is found by its own letters, and judged by the words before it.
 """
 
 import re
@@ -26,11 +25,10 @@ class Certainty(IntEnum):
 
 
 class Name(NamedTuple):
-    """A name that may be a secret's: where it stands, and what it promises.
+    """A name that may be a secret's.
 
-    lead: what stands before the word in the same identifier. word_start and end: of the word that
-    names the secret, with what follows it there. word: that word in lower case. is_bare_pass: the
-    verb or the noun `pass`, with no user named before it.
+    lead: the identifier before the word. word_start, end: of the word with its tail. word: in lower
+    case. is_bare_pass: the verb or noun `pass`, no user before it.
     """
 
     lead: str
@@ -43,7 +41,6 @@ class Name(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Where the whole identifier begins."""
         return self.word_start - len(self.lead)
 
     @property
@@ -63,7 +60,7 @@ class Name(NamedTuple):
 
 
 def may_have_names(text: str, folded: str) -> bool:
-    """Return whether `names_in` can find anything in a text; False is certain."""
+    """Only False is certain."""
     return _may_have_english(text, folded) or _may_have_korean(text, folded)
 
 
@@ -76,7 +73,7 @@ def _may_have_korean(text: str, folded: str) -> bool:
 
 
 def names_in(text: str, folded: str) -> Iterator[Name]:
-    """Yield the names of secrets; `folded` is the text in lower case, for the hints."""
+    """Yield the names, Korean ones last. folded: the text's casefold."""
     if _may_have_english(text, folded):
         at = 0
         while match := shape("english_name").search(text, at):
@@ -105,7 +102,7 @@ def names_in(text: str, folded: str) -> Iterator[Name]:
 
 
 def _follows_user(text: str, start: int, word: str) -> bool:
-    """Return whether `user/` stands before a password's name: a pair follows, the user first."""
+    """Return whether `user/` stands before a password's name: a pair follows."""
     if "/" not in text[max(0, start - 2) : start]:
         return False
     user = shape("user_and").search(text, max(0, start - 12), start)
@@ -113,7 +110,6 @@ def _follows_user(text: str, start: int, word: str) -> bool:
 
 
 def _lead(text: str, start: int) -> str:
-    """Return what stands before `start` in the same identifier."""
     if text[start - 1 : start] in _NO_LEAD:
         return ""
     before = shape("lead").search(text, max(0, start - 40), start)
@@ -124,7 +120,6 @@ def _lead(text: str, start: int) -> str:
 
 
 def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
-    """Return how sure the whole name is a secret's."""
     written, tail = match["word"], match["tail"]
     word, begin = written.casefold(), match.start() - len(lead)
     assigned = shape("sign_behind").match(text, match.end()) is not None
@@ -156,7 +151,6 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
 
 
 def _with_tail(kind: Certainty, written: str, tail: str) -> Certainty:
-    """Return how sure a name is with what follows its word in the same identifier."""
     word = written.casefold()
     if tail == "s":
         return Certainty.PLURAL
@@ -172,7 +166,6 @@ def _with_tail(kind: Certainty, written: str, tail: str) -> Certainty:
 
 
 def _word_before(text: str, begin: int) -> str:
-    """Return the English word before a place, in lower case; "" without one."""
     before = shape("word_before").search(text, max(0, begin - 24), begin)
     return before[1].casefold() if before else ""
 
@@ -190,9 +183,9 @@ def _ends_a_word(word: str, lead: str) -> bool:
 
 
 def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
-    """Return whether a name is the end of a path or of a cloud's resource name.
+    """Return whether a name ends a path or a cloud's resource name.
 
-    assigned: a sign and a value follow, so that a path is only where the name belongs.
+    assigned: a sign and a value follow; a path then only says where the name belongs.
     """
     if text[begin - 1 : begin] in ("/", "\\"):
         return not assigned
@@ -203,7 +196,6 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
 
 
 def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certainty:
-    """Return how sure `key` is a secret's by the words before it."""
     if words:
         last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
         if last in listed("not_before_key"):

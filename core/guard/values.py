@@ -1,6 +1,6 @@
-"""Tells where a value ends and what it looks like: a stand-in, a word, program text, or a secret.
+"""Finds where a value ends, and tells a secret from stand-ins, words and program text.
 
-What the shapes look like is in `core/data/shapes.jsonl`.
+The shapes are in `core/data/shapes.jsonl`.
 """
 
 from enum import IntEnum
@@ -9,7 +9,7 @@ from core.data import compiled, in_order, listed, shape
 
 LONGEST_VALUE_CHARS = 512
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
-_TRAILING = ".,;:?)]}>|*(["  # what ends a sentence or an enclosure, not a value
+_TRAILING = ".,;:?)]}>|*(["  # ends a sentence or an enclosure, not a value
 _LONG_NAME_CHARS = 16
 _SHORT_PASSWORD_CHARS = 9
 
@@ -17,7 +17,7 @@ _SHORT_PASSWORD_CHARS = 9
 class Tie(IntEnum):
     """How a value is tied to its name.
 
-    JOINED: by `=` without a blank. SETTING: by the same in a setting (`DB_PASSWORD=`,
+    JOINED: by `=` without a blank. SETTING: the same in a setting (`DB_PASSWORD=`,
     `spring.datasource.password=`), where nearly everything is a value.
     """
 
@@ -25,12 +25,12 @@ class Tie(IntEnum):
 
 
 def value_end(text: str, start: int, quote: str) -> int:
-    """Return where a value that begins at `start`, behind `quote` if that is not empty, ends."""
+    """Return the end of the value at `start`. quote: the quote before it, or ""."""
     return (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
 
 
 def quoted_end(text: str, start: int, quote: str) -> int:
-    """Return where a quoted value ends, or 0 if the quote is never closed."""
+    """Return the end of a quoted value, 0 if the quote is never closed."""
     if quote.startswith("&"):
         end = text.find(quote, start, start + LONGEST_VALUE_CHARS)
         return max(end, 0) if "\n" not in text[start : max(end, start)] else 0
@@ -47,7 +47,7 @@ def quoted_end(text: str, start: int, quote: str) -> int:
 
 
 def bare_end(text: str, start: int) -> int:
-    """Return where a value without quotes ends: a Korean particle, space or closing mark."""
+    """Return where a Korean particle, a space or a closing mark ends a value without quotes."""
     run = shape("bare").match(text, start)
     if not run:
         return start
@@ -60,12 +60,11 @@ def bare_end(text: str, start: int) -> int:
 
 
 def words_of(identifier: str) -> list[str]:
-    """Return the words of an identifier in lower case."""
     return [word.casefold() for word in shape("word").findall(identifier)]
 
 
 def is_placeholder(value: str, *, quoted: bool = False) -> bool:
-    """Return whether a value only stands for a secret: empty, a word, a reference, a sample."""
+    """Return whether a value stands for a secret: empty, a word, a reference, a sample."""
     if not value:
         return True
     lowered = value.casefold()
@@ -84,14 +83,13 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
 
 
 def is_hex(value: str) -> bool:
-    """Return whether a value is hexadecimal, as secrets, commits and ids are."""
     return bool(shape("hex").fullmatch(value))
 
 
 def is_likely(value: str, password: bool, tie: Tie) -> bool:
     """Return whether a value assigned to a secret's name is a secret.
 
-    password: a person may have thought the value up. tie: how it is tied to the name.
+    password: a person may have thought the value up.
     """
     quoted = tie == Tie.QUOTED
     if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
@@ -121,7 +119,6 @@ def is_likely(value: str, password: bool, tie: Tie) -> bool:
 
 
 def _is_set(value: str, password: bool, tie: Tie) -> bool:
-    """Return whether letters alone, without quotes, are a value and no word of a program."""
     if tie == Tie.SETTING and password:
         is_known = (listed("common") | listed("technical_words")).issuperset(words_of(value))
         return not (is_known or shape("sample_password").search(value.casefold()))
@@ -135,8 +132,7 @@ def _is_set(value: str, password: bool, tie: Tie) -> bool:
 def is_certain(value: str, password: bool, following: str) -> bool:
     """Return whether a value in running text is a secret by its own looks.
 
-    password: as in `is_likely`. following: the characters behind the value, which tell a
-    number of something (`8자`) and a place (`Keycloak24에서`) from a password.
+    following: tells a count (`8자`) or a place (`Keycloak24에서`) from a password.
     """
     if value.isdigit():
         return password and 4 <= len(value) <= 16 and not following.startswith(in_order("counters"))
@@ -156,9 +152,9 @@ def is_certain(value: str, password: bool, following: str) -> bool:
 
 
 def is_striking(value: str, *, named: bool) -> bool:
-    """Return whether a value is a password wherever it stands: letters, digits and a mark mixed.
+    """Return whether a value is a password anywhere: letters, digits and a mark mixed.
 
-    named: the line speaks of a password, so that words with a number are one, too.
+    named: the line speaks of a password; words with a number are one, too.
     """
     digits = sum(map(str.isdigit, value))
     if named and digits >= 2 and _is_around_number(value):
@@ -173,14 +169,14 @@ def is_striking(value: str, *, named: bool) -> bool:
 
 
 def is_paired(value: str) -> bool:
-    """Return whether a value behind a user's name is a password; a path stands there as well."""
+    """Return whether a value behind a user's name is a password, not a path."""
     if "/" in value or is_placeholder(value) or not is_certain(value, True, ""):
         return False
     return not shape("numbered_word").fullmatch(value) or bool(shape("symbol").search(value))
 
 
 def is_random(value: str) -> bool:
-    """Return whether a value looks made by chance: in any sentence it would be a secret."""
+    """Return whether a value looks made by chance, a secret in any sentence."""
     if len(value) < 8 or " " in value or _is_harmless(value) or shape("assigned").match(value):
         return False
     if not shape("mixed").match(value):
@@ -200,9 +196,9 @@ def is_random(value: str) -> bool:
 
 
 def is_app_password(groups: str, *, thought_of: bool) -> bool:
-    """Return whether four groups of four small letters are a password that a mail service gave.
+    """Return whether four groups of four small letters are a mail service's password.
 
-    thought_of: they stand in quotes behind a password's name, so that words are one as well.
+    thought_of: words count, since quotes and a password's name surround them.
     """
     words = set(groups.split())
     known = listed("common") | listed("technical_words")
@@ -214,9 +210,9 @@ def is_app_password(groups: str, *, thought_of: bool) -> bool:
 
 
 def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
-    """Return whether a value is a row of words that unlocks something.
+    """Return whether a row of words unlocks something.
 
-    word: the name before it, in lower case; for a seed phrase no quotes are needed.
+    word: the name, in lower case. A seed phrase needs no quotes.
     """
     words = value.split()
     if word.endswith(in_order("seed_words")):
@@ -230,7 +226,6 @@ def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
 
 
 def _is_harmless(value: str) -> bool:
-    """Return whether a value is a path, date, version, address, call or name of a program part."""
     if shape("plain").match(value) or shape("file_name").search(value[-6:]):
         return True
     if "://" in value or _is_technology(value) or shape("url_word").search(value):
@@ -251,7 +246,7 @@ def _is_technology(value: str) -> bool:
 
 
 def _is_named(value: str) -> bool:
-    """Return whether every part of a value is a word, as in `s3_client_v2` or `decodedIdToken`."""
+    """Return whether every part is a word, as in `s3_client_v2` or `decodedIdToken`."""
     parts = shape("separator").split(value)
     if all(shape("name_part").fullmatch(part) for part in parts):
         return True
@@ -261,26 +256,23 @@ def _is_named(value: str) -> bool:
 
 
 def _is_compound(value: str) -> bool:
-    """Return whether a value is a name of several parts."""
     return shape("separator").search(value) is not None and _is_named(value)
 
 
 def _word_length(value: str) -> float:
-    """Return how long the words of an identifier are on the average; those of chance are short."""
+    """Return the mean length of the words; chance makes short ones."""
     words = shape("word").findall(value)
     letters = [word for word in words if word.isalpha()]
     return sum(map(len, letters)) / max(1, len(words))
 
 
 def _is_scrambled(value: str) -> bool:
-    """Return whether letters alone show that no one wrote them: humps of one, words of no vowel."""
     if len(value) < 10 or not value.isalpha() or value.islower() or value.isupper():
         return False
     return _odd_humps(shape("word").findall(value)) >= 2
 
 
 def _signs_of_chance(value: str) -> int:
-    """Return how many signs there are in letters alone that no one wrote them as words."""
     if len(value) < 10:
         return 0
     rare = len(shape("chance").findall(value.casefold()))
@@ -293,20 +285,17 @@ def _signs_of_chance(value: str) -> int:
 
 
 def _odd_humps(humps: list[str]) -> int:
-    """Return how many words of an identifier are one letter, but for the first, or mute."""
     single = sum(len(hump) == 1 for hump in humps[1:])
     return single + sum(len(hump) > 2 and not shape("vowel").search(hump) for hump in humps)
 
 
 def _is_word_with_number(value: str) -> bool:
-    """Return whether a value is a word or two with a number, as people choose passwords."""
     if not shape("word_with_number").fullmatch(value) or _is_technology(value):
         return False
     return not listed("technical_words").intersection(words_of(value))
 
 
 def _is_around_number(value: str) -> bool:
-    """Return whether words stand around a number or a sign that joins no name of a program."""
     if not shape("words_around_number").fullmatch(value) or _is_technology(value):
         return False
     words = set(words_of(value))
@@ -314,7 +303,6 @@ def _is_around_number(value: str) -> bool:
 
 
 def _is_row_of_words(value: str) -> bool:
-    """Return whether a value is four words or more that name nothing of a program together."""
     parts = shape("joint").split(value)
     if len(parts) < 4 or not all(part.isalpha() and len(part) >= 4 for part in parts):
         return False
@@ -323,7 +311,7 @@ def _is_row_of_words(value: str) -> bool:
 
 
 def _is_thought_up(value: str) -> bool:
-    """Return whether words joined by marks look like a password, as in `blue-Tiger-42`."""
+    """Return whether words joined by marks look like a password: `blue-Tiger-42`."""
     if shape("words_and_number").fullmatch(value) or _is_row_of_words(value):
         return True
     if _is_around_number(value):
